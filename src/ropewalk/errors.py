@@ -1,0 +1,146 @@
+"""Every error that Ropewalk raises on purpose, each with the data a caller needs.
+
+::
+
+    RopewalkError
+    ├── TreeError               heads that are not a tree
+    │   ├── MissingHeadError    a word without a head
+    │   ├── HeadRangeError      a head outside the sentence
+    │   ├── CycleError          words that hang on each other in a circle
+    │   └── RootError           not exactly one root where one is demanded
+    ├── GraphError              arcs that are not a graph
+    ├── FormatError             a file that is not what it should be: where, what was found, what was expected
+    ├── EncodingError           an encoding that cannot be had or used
+    │   ├── UnknownNameError    no encoding, policy, scheme or column of that name; the known ones are listed
+    │   ├── OptionError         an option that the encoding does not take, or a wrong value
+    │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
+    │   └── LabelError          a label that the encoding does not have
+    └── MismatchError           two inputs that should agree and do not, with the first place where they part
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class RopewalkError(Exception):
+    """The base of all errors that Ropewalk raises on purpose."""
+
+
+class TreeError(RopewalkError):
+    """Heads that are not a tree; `word` is the first word at fault, counted from 1."""
+
+    def __init__(self, message: str, word: int) -> None:
+        super().__init__(message)
+        self.word = word
+
+
+class MissingHeadError(TreeError):
+    """A word without a head."""
+
+    def __init__(self, word: int) -> None:
+        super().__init__(f"word {word}: it has no head; every word needs one (0 is the root)", word)
+
+
+class HeadRangeError(TreeError):
+    """A head outside the sentence."""
+
+    def __init__(self, word: int, head: int, words: int) -> None:
+        super().__init__(f"word {word}: HEAD is {head}, but the sentence has {words} words", word)
+        self.head = head
+        self.words = words
+
+
+class CycleError(TreeError):
+    """Words that hang on each other in a circle, the lowest first."""
+
+    def __init__(self, cycle: Sequence[int]) -> None:
+        path = " -> ".join(str(word) for word in [*cycle, cycle[0]])
+        super().__init__(f"word {cycle[0]}: heads form a cycle, {path}, that never reaches the root", cycle[0])
+        self.cycle = tuple(cycle)
+
+
+class RootError(TreeError):
+    """Not exactly one root where one is demanded."""
+
+    def __init__(self, roots: Sequence[int]) -> None:
+        named = ", ".join(str(root) for root in roots)
+        super().__init__(f"word {roots[1]}: a second root; one root is demanded, found {named}", roots[1])
+        self.roots = tuple(roots)
+
+
+class GraphError(RopewalkError):
+    """Arcs that are not a graph over the words of the sentence."""
+
+
+class FormatError(RopewalkError):
+    """A file that is not what it should be.
+
+    `kind` is a short fixed name for the problem, `line` counts from 1 (0: the file as a whole), `word` is the
+    ID as written, or empty.
+    """
+
+    def __init__(self, file: str, line: int, kind: str, message: str, *, word: str = "") -> None:  # noqa: PLR0913 - the parts of a place
+        self.file = file
+        self.line = line
+        self.kind = kind
+        self.word = word
+        self.message = message
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: word {self.word}: {self.message}" if self.word else f"{place}: {self.message}"
+
+
+class EncodingError(RopewalkError):
+    """An encoding that cannot be had or used."""
+
+
+class UnknownNameError(EncodingError):
+    """No such name; the message lists the known ones and the nearest of them."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.what = what
+        self.name = name
+        self.known = tuple(known)
+        near = difflib.get_close_matches(name, self.known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"unknown {what} {name!r}{hint} Known: {', '.join(self.known)}" if near
+                         else f"unknown {what} {name!r}; known: {', '.join(self.known)}")
+
+
+class OptionError(EncodingError):
+    """An option that the encoding does not take, or a value that it does not take."""
+
+
+class UncoveredTreeError(EncodingError):
+    """A tree that the encoding cannot write; `sentence` counts from 1, `arcs` are (head, dependent) pairs."""
+
+    def __init__(self, encoding: str, sentence: int, arcs: Sequence[tuple[int, int]], why: str) -> None:
+        self.encoding = encoding
+        self.sentence = sentence
+        self.arcs = tuple(arcs)
+        shown = ", ".join(f"{head}->{dependent}" for head, dependent in self.arcs[:6])
+        more = f" and {len(self.arcs) - 6} more" if len(self.arcs) > 6 else ""
+        super().__init__(
+            f"sentence {sentence}: {encoding} cannot write this tree: {why}: {shown}{more}; "
+            "use the policy 'lift', a pseudo-projective scheme (+head) or a non-projective encoding"
+        )
+
+
+class LabelError(EncodingError):
+    """A label that the encoding does not have."""
+
+    def __init__(self, encoding: str, label: str, expected: str) -> None:
+        self.encoding = encoding
+        self.label = label
+        super().__init__(f"{label!r} is not a label of {encoding}; expected {expected}")
+
+
+class MismatchError(RopewalkError):
+    """Two inputs that should agree and do not."""

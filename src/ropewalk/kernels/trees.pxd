@@ -1,0 +1,17 @@
+cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE
+
+cpdef void check(const int[::1] heads, const int[::1] offsets, int[::1] codes, int[::1] words, int[::1] roots,
+                 int[::1] mark) noexcept
+cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned char[::1] out, int[::1] first,
+                      int[::1] after, int[::1] ends) noexcept
+cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
+                     int[::1] ends) noexcept nogil
+cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
+                         int[::1] order) noexcept nogil
+cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
+cdef int assign_planes(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
+                       int[::1] order) noexcept nogil
+cpdef void planes(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] first, int[::1] after,
+                  int[::1] ends) noexcept
+cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] mark,
+                       int[::1] starts) noexcept

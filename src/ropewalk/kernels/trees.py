@@ -1,0 +1,198 @@
+"""Loops over many trees at once: `heads[offsets[s]:offsets[s+1]]` are the heads of sentence s, counted from 1.
+
+Node 0 is the root. Unless said otherwise a kernel expects heads that `check` has passed.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
+
+Ints = memoryview
+
+
+def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mark: Ints) -> None:
+    """Write for each sentence what is wrong with it, at which word, and how many roots it has.
+
+    `mark` is scratch, one longer than the longest sentence. A word's mark is the word from which the walk
+    towards the root first met it; a walk that meets its own mark has gone round a cycle.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            code = TREE
+            at = 0
+            count = 0
+            for d in range(1, n + 1):
+                h = heads[start + d - 1]
+                mark[d] = 0
+                if h == 0:
+                    count += 1
+                if code == TREE and h < 0:
+                    code = HEAD_MISSING
+                    at = d
+                elif code == TREE and h > n:
+                    code = HEAD_OUT_OF_RANGE
+                    at = d
+            if code == TREE:
+                for d in range(1, n + 1):
+                    x = d
+                    while x != 0 and mark[x] == 0:
+                        mark[x] = d
+                        x = heads[start + x - 1]
+                    if x != 0 and mark[x] == d:
+                        code = CYCLE
+                        at = x
+                        break
+            codes[s] = code
+            words[s] = at
+            roots[s] = count
+
+
+def projective(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, ends: Ints) -> None:
+    """Write 1 for each sentence in which no two arcs cross, arcs from node 0 included, in linear time.
+
+    Arcs are met by left end, the longest first, over a stack of right ends: an arc that reaches beyond the
+    innermost one still open crosses it.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            out[s] = _projective(heads, offsets[s], offsets[s + 1] - offsets[s], first, after, ends)
+
+
+def _projective(heads: Ints, start: int, n: int, first: Ints, after: Ints, ends: Ints) -> int:
+    for x in range(n + 1):
+        first[x] = 0
+    for d in range(1, n + 1):  # after this, `first` and `after` list right dependents, the farthest first
+        h = heads[start + d - 1]
+        if h < d:
+            after[d] = first[h]
+            first[h] = d
+    top = 0
+    for left in range(n + 1):
+        up = 0
+        if left > 0 and heads[start + left - 1] > left:
+            up = heads[start + left - 1]
+        down = first[left]
+        while up != 0 or down != 0:
+            if up > down:
+                right = up
+                up = 0
+            else:
+                right = down
+                down = after[down]
+            while top > 0 and ends[top - 1] <= left:
+                top -= 1
+            if top > 0 and ends[top - 1] < right:
+                return 0
+            ends[top] = right
+            top += 1
+    return 1
+
+
+def _breadth_first(heads: Ints, start: int, n: int, first: Ints, after: Ints, order: Ints) -> None:
+    for x in range(n + 1):
+        first[x] = 0
+    for i in range(n):
+        d = n - i
+        h = heads[start + d - 1]
+        after[d] = first[h]
+        first[h] = d
+    last = 0
+    i = -1
+    node = 0
+    while True:  # `order` is the queue: what was put in first is read first
+        d = first[node]
+        while d != 0:
+            order[last] = d
+            last += 1
+            d = after[d]
+        i += 1
+        if i >= last:
+            return
+        node = order[i]
+
+
+def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
+    """Tell whether the arcs into words a and b cross."""
+    left_a = heads[start + a - 1]
+    right_a = a
+    if left_a > right_a:
+        left_a, right_a = right_a, left_a
+    left_b = heads[start + b - 1]
+    right_b = b
+    if left_b > right_b:
+        left_b, right_b = right_b, left_b
+    if left_a < left_b:
+        return left_b < right_a and right_a < right_b
+    return left_b < left_a and left_a < right_b and right_b < right_a
+
+
+def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints) -> int:
+    """Write into `planes[d-1]` the plane, from 1, of the arc into each word d; return how many there are.
+
+    Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
+    nothing. `order` is left holding the words in that order.
+    """
+    _breadth_first(heads, start, n, first, after, order)
+    most = 0
+    for i in range(n):
+        a = order[i]
+        plane = 1
+        while True:
+            free = 1
+            for j in range(i):
+                b = order[j]
+                if planes[b - 1] == plane and _crosses(heads, start, a, b):
+                    free = 0
+                    break
+            if free:
+                break
+            plane += 1
+        planes[a - 1] = plane
+        most = max(most, plane)
+    return most
+
+
+def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, ends: Ints) -> None:
+    """Write the plane, from 1, of every word's arc; a projective sentence has only plane 1."""
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            if _projective(heads, start, n, first, after, ends):
+                for d in range(n):
+                    out[start + d] = 1
+            else:
+                assign_planes(heads, start, n, out[start : start + n], first, after, ends)
+
+
+def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints) -> None:
+    """Write for each sentence the largest number of gaps in the span of a word and its descendants.
+
+    Word d begins a new stretch for each of its ancestors, itself included, that is no ancestor of d-1.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            for x in range(n + 1):
+                mark[x] = -1
+                starts[x] = 0
+            most = 0
+            for d in range(1, n + 1):
+                x = d
+                while x != 0 and mark[x] != d - 1:
+                    starts[x] += 1
+                    most = max(most, starts[x])
+                    x = heads[start + x - 1]
+                x = d
+                while x != 0:
+                    mark[x] = d
+                    x = heads[start + x - 1]
+            out[s] = max(most - 1, 0)

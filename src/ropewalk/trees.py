@@ -1,0 +1,235 @@
+"""Trees and graphs as values: validated once, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.errors import CycleError, GraphError, HeadRangeError, MissingHeadError, RootError, TreeError
+from ropewalk.kernels import trees as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import HEAD_MISSING, HEAD_OUT_OF_RANGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+
+def frozen_ints(values: Iterable[int] | npt.NDArray[Any]) -> Ints:
+    """Make a read-only array of 32-bit integers, copying only what could still be changed by others."""
+    array = np.ascontiguousarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.int32)
+    if array.flags.writeable:
+        array = array.copy() if array is values or array.base is not None else array
+        array.flags.writeable = False
+    return array
+
+
+def scratch(offsets: Ints, extra: int = 2) -> Ints:
+    """Make room for one number per node of the longest sentence."""
+    longest = int(np.diff(offsets).max(initial=0))
+    return np.zeros(longest + extra, dtype=np.int32)
+
+
+def tree_error(heads: Ints, code: int, word: int) -> TreeError:
+    """Make the error for what `kernels.trees.check` found in one sentence."""
+    if code == HEAD_MISSING:
+        return MissingHeadError(word)
+    if code == HEAD_OUT_OF_RANGE:
+        return HeadRangeError(word, int(heads[word - 1]), len(heads))
+    cycle = [word]
+    while int(heads[cycle[-1] - 1]) != word:
+        cycle.append(int(heads[cycle[-1] - 1]))
+    low = cycle.index(min(cycle))
+    return CycleError(cycle[low:] + cycle[:low])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """What is wrong with each of many sentences: a code, the word at fault, the number of roots."""
+
+    codes: Ints
+    words: Ints
+    roots: Ints
+
+
+def check(heads: Ints, offsets: Ints) -> Checked:
+    """Look at many sentences at once for missing heads, heads out of range and cycles; count roots."""
+    sentences = len(offsets) - 1
+    found = Checked(*(np.zeros(sentences, dtype=np.int32) for _ in range(3)))
+    kernel.check(
+        view(heads), view(offsets), view(found.codes), view(found.words), view(found.roots), view(scratch(offsets))
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A dependency tree over words 1…n: `heads[d-1]` is the head of word d, and 0 is the root.
+
+    The constructor checks the heads once and raises a `TreeError` if they are no tree. Several words may hang
+    on the root unless `single_root` is set.
+    """
+
+    heads: Ints
+    relations: tuple[str, ...]
+
+    def __init__(
+        self, heads: Iterable[int], relations: Sequence[str] | None = None, *, single_root: bool = False
+    ) -> None:
+        array = frozen_ints(heads)
+        if array.ndim != 1:
+            raise GraphError(f"heads must be one row of integers, found an array of shape {array.shape}")
+        names = tuple(relations) if relations is not None else ("_",) * len(array)
+        if len(names) != len(array):
+            raise GraphError(f"{len(array)} heads but {len(names)} relations; each word needs one of each")
+        found = check(array, np.array([0, len(array)], dtype=np.int32))
+        if found.codes[0]:
+            raise tree_error(array, int(found.codes[0]), int(found.words[0]))
+        if single_root and found.roots[0] > 1:
+            raise RootError([int(root) + 1 for root in np.flatnonzero(array == 0)])
+        object.__setattr__(self, "heads", array)
+        object.__setattr__(self, "relations", names)
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self.relations == other.relations and np.array_equal(self.heads, other.heads)
+
+    def __hash__(self) -> int:
+        return hash((self.heads.tobytes(), self.relations))
+
+    def __repr__(self) -> str:
+        return f"Tree({self.heads.tolist()}, {list(self.relations)})"
+
+    @property
+    def offsets(self) -> Ints:
+        """The tree as a batch of one."""
+        return np.array([0, len(self.heads)], dtype=np.int32)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The words that hang on node 0."""
+        return tuple(int(root) + 1 for root in np.flatnonzero(self.heads == 0))
+
+    def dependents(self, head: int) -> tuple[int, ...]:
+        """The words that hang on a word, or on node 0, in order."""
+        return tuple(int(word) + 1 for word in np.flatnonzero(self.heads == head))
+
+    def arcs(self) -> list[tuple[int, int]]:
+        """(head, dependent) pairs in the order of the dependents."""
+        return [(int(head), word + 1) for word, head in enumerate(self.heads)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A directed graph over words 1…n and node 0: any number of heads per word, cycles allowed.
+
+    Arcs are kept sorted by dependent, then head. An arc from a word to itself, into node 0, outside the
+    sentence or given twice raises a `GraphError`.
+    """
+
+    words: int
+    heads: Ints
+    dependents: Ints
+    relations: tuple[str, ...]
+
+    def __init__(self, words: int, arcs: Iterable[tuple[int, int] | tuple[int, int, str]]) -> None:
+        rows = sorted((arc[1], arc[0], arc[2] if len(arc) > 2 else "_") for arc in arcs)
+        for row, (dependent, head, _) in enumerate(rows):
+            if head == dependent:
+                raise GraphError(f"the arc {head}->{dependent} joins a word to itself")
+            if not (1 <= dependent <= words and 0 <= head <= words):
+                raise GraphError(f"the arc {head}->{dependent} leaves the sentence of {words} words")
+            if row and rows[row - 1][:2] == (dependent, head):
+                raise GraphError(f"the arc {head}->{dependent} is given twice")
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "heads", frozen_ints(head for _, head, _ in rows))
+        object.__setattr__(self, "dependents", frozen_ints(dependent for dependent, _, _ in rows))
+        object.__setattr__(self, "relations", tuple(relation for _, _, relation in rows))
+
+    @classmethod
+    def from_tree(cls, tree: Tree) -> Graph:
+        """Take a tree as a graph in which each word has one head."""
+        return cls(len(tree), [(h, d, r) for (h, d), r in zip(tree.arcs(), tree.relations, strict=True)])
+
+    def __len__(self) -> int:
+        return self.words
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self.words == other.words
+            and self.relations == other.relations
+            and np.array_equal(self.heads, other.heads)
+            and np.array_equal(self.dependents, other.dependents)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.words, self.heads.tobytes(), self.dependents.tobytes(), self.relations))
+
+    def __repr__(self) -> str:
+        return f"Graph({self.words}, {self.arcs()})"
+
+    def arcs(self) -> list[tuple[int, int]]:
+        """(head, dependent) pairs sorted by dependent, then head."""
+        return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
+
+
+def projective(heads: Ints, offsets: Ints) -> Bools:
+    """Tell for each of many trees whether no two of its arcs cross, arcs from node 0 included."""
+    out = np.zeros(len(offsets) - 1, dtype=np.uint8)
+    kernel.projective(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(3)))
+    return out.view(np.bool_)
+
+
+def planes(heads: Ints, offsets: Ints) -> Ints:
+    """Give the plane, from 1, of every word's arc in each of many trees.
+
+    Arcs go breadth-first from the root, children in word order, into the first plane in which they cross
+    nothing.
+    """
+    out = np.zeros(len(heads), dtype=np.int32)
+    kernel.planes(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(3)))
+    return out
+
+
+def gap_degrees(heads: Ints, offsets: Ints) -> Ints:
+    """Give for each of many trees the largest number of gaps in the span of one word's descendants."""
+    out = np.zeros(len(offsets) - 1, dtype=np.int32)
+    kernel.gap_degrees(view(heads), view(offsets), view(out), view(scratch(offsets)), view(scratch(offsets)))
+    return out
+
+
+def is_projective(tree: Tree) -> bool:
+    """Tell whether no two arcs of the tree cross, arcs from node 0 included."""
+    return bool(projective(tree.heads, tree.offsets)[0])
+
+
+def tree_planes(tree: Tree) -> Ints:
+    """Give the plane, from 1, of the arc into each word."""
+    return planes(tree.heads, tree.offsets)
+
+
+def gap_degree(tree: Tree) -> int:
+    """Give the largest number of gaps in the span of one word's descendants: 0 if every span is whole."""
+    return int(gap_degrees(tree.heads, tree.offsets)[0])
+
+
+def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """List the pairs of (head, dependent) arcs that cross, each pair with the leftmost arc first."""
+    arcs = sorted(structure.arcs(), key=lambda arc: (min(arc), max(arc)))
+    return [
+        (arc, other)
+        for place, arc in enumerate(arcs)
+        for other in arcs[place + 1 :]
+        if min(arc) < min(other) < max(arc) < max(other)
+    ]
