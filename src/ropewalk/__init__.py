@@ -1,0 +1,45 @@
+"""Ropewalk: dependency parsing by tagging.
+
+Names are loaded when first used, so that `import ropewalk` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ropewalk import conllu as conllu
+    from ropewalk.errors import RopewalkError as RopewalkError
+    from ropewalk.treebank import Treebank as Treebank
+    from ropewalk.trees import Graph as Graph
+    from ropewalk.trees import Tree as Tree
+
+    __version__: str
+
+_HOMES = {
+    "Graph": "trees",
+    "RopewalkError": "errors",
+    "Tree": "trees",
+    "Treebank": "treebank",
+}
+_MODULES = frozenset({"conllu"})
+
+__all__ = ["Graph", "RopewalkError", "Tree", "Treebank", "__version__", "conllu"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        value: object = getattr(importlib.import_module(f"ropewalk.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"ropewalk.{name}")
+    elif name == "__version__":
+        value = importlib.import_module("importlib.metadata").version("ropewalk")
+    else:
+        raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

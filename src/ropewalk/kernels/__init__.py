@@ -15,35 +15,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
     import numpy.typing as npt
 
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
+PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
 
 
 def view(array: npt.NDArray[Any]) -> memoryview:
     """Give a kernel the buffer of an array: compiled code takes it as it is, and Python reads it fastest."""
-    return memoryview(array)
+    return array.data
 
 
 def compiled() -> bool:
     """Tell whether every kernel in use is compiled."""
-    if os.environ.get("ROPEWALK_PURE"):
-        return False
     specs = [importlib.util.find_spec(f"{__name__}.{name}") for name in NAMES]
     return all(spec is not None and not str(spec.origin).endswith(".py") for spec in specs)
 
 
-def _use_python_files() -> None:
-    for name in NAMES:
-        full = f"{__name__}.{name}"
-        spec = importlib.util.spec_from_file_location(full, HERE / f"{name}.py")
-        if spec is None or spec.loader is None:  # pragma: no cover - the file was listed a moment ago
-            continue
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[full] = module
-        spec.loader.exec_module(module)
+class _PythonFiles:
+    """Finds a kernel's Python file where Python itself would take the compiled one."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        package, _, kernel = name.rpartition(".")
+        if package != __name__ or kernel not in NAMES:
+            return None
+        return importlib.util.spec_from_file_location(name, HERE / f"{kernel}.py")
 
 
-if os.environ.get("ROPEWALK_PURE"):
-    _use_python_files()
+if PURE:
+    sys.meta_path.insert(0, _PythonFiles)

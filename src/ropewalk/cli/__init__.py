@@ -1,0 +1,84 @@
+"""The command line: a thin skin over the library, one file per command.
+
+Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage.
+A command imports what it needs when it runs, so that help comes at once.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from ropewalk.cli.info import info
+from ropewalk.cli.shell import say, version_line
+from ropewalk.cli.validate import validate
+from ropewalk.errors import RopewalkError
+
+COMMANDS = (info, validate)
+
+app = typer.Typer(
+    name="ropewalk",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain help needs no rich, which is slow to load
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes a flag's value by position
+    if wanted:
+        typer.echo(version_line())
+        raise typer.Exit
+
+
+@app.callback()
+def ropewalk(
+    _version: Annotated[  # noqa: FBT002 - typer needs the default to know a flag
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and how the kernels run, and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Dependency parsing by tagging: trees as brackets, one label per word."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        app(prog_name="ropewalk")
+    except SystemExit as done:
+        sys.exit(_flushed(done.code))
+    except RopewalkError as error:
+        say(f"error: {error}")
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+    except MemoryError:
+        say("error: out of memory; give the command smaller files, or fewer at a time")
+    except KeyboardInterrupt:
+        sys.exit(130)  # what a shell expects of an interrupted program
+    sys.exit(1)
+
+
+def _flushed(code: str | int | None) -> str | int | None:
+    """Write out what is left while an early end of the reader can still be told from a failure."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return 1
+    return code
+
+
+def _discard_output() -> None:
+    """Keep Python from complaining at exit that nobody reads what is left to write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

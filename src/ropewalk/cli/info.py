@@ -1,0 +1,89 @@
+"""`ropewalk info`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.cli.shell import (
+    Files,
+    Format,
+    FormatOption,
+    OnError,
+    OnErrorOption,
+    plural,
+    say,
+    show,
+    warn_if_uncompiled,
+)
+
+if TYPE_CHECKING:
+    from ropewalk.summary import Summary
+    from ropewalk.tables import Cell, Table
+
+
+def info(files: Files, form: FormatOption = Format.TABLE, on_error: OnErrorOption = OnError.STOP) -> None:
+    """Count what CoNLL-U files hold.
+
+    Prints for each file the number of sentences, words, multiword tokens and empty nodes, the longest
+    sentence, the share of trees in which arcs cross, and the rope thickness. Files are read piece by piece:
+    their size does not matter.
+    """
+    from ropewalk.summary import Summary
+
+    warn_if_uncompiled()
+    summaries = [_summary_of(file, on_error) for file in files]
+    show(_table(files, summaries, sum(summaries, start=Summary())), form)
+
+
+def _summary_of(file: str, on_error: OnError) -> "Summary":
+    from ropewalk import conllu
+    from ropewalk.progress import track
+    from ropewalk.summary import Summary, summarize
+
+    stream = conllu.stream(file, on_error=on_error.value)
+    chunks = track(
+        stream,
+        file,
+        total=Path(file).stat().st_size if Path(file).suffix == ".conllu" and Path(file).is_file() else None,
+        size=lambda chunk: 0 if chunk.text is None else chunk.text.raw.nbytes,
+    )
+    total = sum(map(summarize, chunks), start=Summary())
+    for problem in stream.problems:
+        say(f"skipped: {problem}")
+    if stream.problems:
+        say(f"{file}: skipped {plural(len(stream.problems), 'sentence')}")
+    return total
+
+
+def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "Table":
+    from ropewalk.tables import Column, Table
+
+    def row(name: str, summary: "Summary") -> "tuple[Cell, ...]":
+        share = summary.nonprojective_share
+        return (
+            name,
+            summary.sentences,
+            summary.words,
+            summary.multiwords,
+            summary.empties,
+            summary.longest,
+            None if share is None else 100 * share,
+            summary.thickness_max if summary.trees else None,
+            summary.thickness_mean,
+        )
+
+    return Table(
+        title="Contents",
+        columns=(
+            Column("file", numeric=False),
+            Column("sentences"),
+            Column("words"),
+            Column("multiword tokens", "multiword_tokens"),
+            Column("empty nodes", "empty_nodes"),
+            Column("longest sentence", "longest_sentence", unit="words"),
+            Column("non-projective", "nonprojective", unit="% of trees", decimals=2),
+            Column("rope thickness, most", "rope_thickness_max"),
+            Column("mean", "rope_thickness_mean", decimals=2),
+        ),
+        rows=tuple(row(file, summary) for file, summary in zip(files, summaries, strict=True)),
+        totals=(row("total", total),) if len(files) > 1 else (),
+    )
