@@ -1,27 +1,35 @@
-"""Many sentences as flat arrays with offsets, so that work on a whole corpus never loops over Python objects."""
+"""Many sentences as flat arrays with offsets: work on a whole corpus never loops over Python objects."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import itertools
+import re
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.errors import FormatError, MismatchError, UnknownNameError
+from ropewalk.kernels import conllu as conllu_kernel
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import Ints, Tree, frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Places = npt.NDArray[np.int64]
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+EDITABLE = tuple(name for name in COLUMNS if name not in {"id", "head"})
+UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 
 
 def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, Ints]:
-    """Number equal stretches of bytes alike, in order of first appearance.
+    """Give equal stretches of bytes one number, in order of first appearance.
 
     Returns the number of each stretch, and for each number the first stretch that has it.
     """
@@ -41,7 +49,7 @@ class Column:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Column:
-        """Number the strings in order of first appearance."""
+        """Give equal strings one number, in order of first appearance."""
         numbers: dict[str, int] = {}
         ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
         return cls(ids, tuple(numbers))
@@ -56,6 +64,43 @@ class Column:
         """Write out the string of every word."""
         names = self.names
         return [names[number] for number in self.ids.tolist()]
+
+    def take(self, words: npt.NDArray[Any]) -> Column:
+        """Pick words by their numbers."""
+        return Column(frozen_ints(self.ids[words]), self.names)
+
+    @classmethod
+    def of_heads(cls, heads: Ints) -> Column:
+        """Write heads as text: `_` where there is none."""
+        most = int(heads.max(initial=0))
+        return cls(frozen_ints(heads + 1), ("_", *map(str, range(most + 1))))
+
+    @classmethod
+    def concat(cls, columns: Sequence[Column]) -> Column:
+        """Lay columns end to end."""
+        numbers: dict[str, int] = {}
+        ids = [
+            np.array([numbers.setdefault(name, len(numbers)) for name in column.names], dtype=np.int32)[
+                column.ids
+            ]
+            for column in columns
+            if len(column)
+        ]
+        return cls(frozen_ints(np.concatenate(ids) if ids else []), tuple(numbers))
+
+
+def gather(offsets: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> tuple[Places, Places]:
+    """Say where some of many stretches lie: the new offsets, and the old place of every element."""
+    starts = offsets[sentences].astype(np.int64)
+    lengths = offsets[sentences + 1] - starts
+    stops = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    return stops, np.arange(stops[-1]) + np.repeat(starts - stops[:-1], lengths)
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make an array of one's own read-only."""
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,24 +121,181 @@ class Text:
     empties: Ints
     file: str
 
+    @classmethod
+    def blank(cls, lengths: Ints) -> Text:
+        """Write sentences of so many words with `_` in every column but the first."""
+        longest = int(lengths.max(initial=0))
+        ids = [str(word).encode() for word in range(1, longest + 1)]
+        every = b"".join(b"%b\t_\t_\t_\t_\t_\t_\t_\t_\t_\n" % word for word in ids)
+        ends = np.cumsum([0, *(len(word) + 19 for word in ids)], dtype=np.int64)
+        raw = b"".join(every[: ends[length]] + b"\n" for length in lengths.tolist())
+        sentences = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ends[lengths] + 1)])
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])
+        inner = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        before = np.repeat(sentences[:-1], lengths)
+        fields = np.empty((len(inner), 11), dtype=np.int64)
+        fields[:, 0] = before + ends[inner]
+        fields[:, 1:] = (before + ends[inner + 1])[:, None] + np.arange(-18, 2, 2)
+        return cls(
+            np.frombuffer(raw, dtype=np.uint8),
+            frozen(sentences),
+            frozen(fields),
+            frozen((offsets + np.arange(len(offsets)) + 1)[:-1]),
+            frozen_ints(np.zeros(len(lengths), dtype=np.int32)),
+            frozen_ints(np.zeros(len(lengths), dtype=np.int32)),
+            "<treebank>",
+        )
+
     def column(self, name: str) -> Column:
         """Read one column of every word."""
         at = COLUMNS.index(name)
         starts = np.ascontiguousarray(self.fields[:, at])
         stops = self.fields[:, at + 1] - 1
         ids, firsts = intern(self.raw, starts, stops)
-        raw = memoryview(self.raw)
+        raw = view(self.raw)
         names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
-        return Column(ids, names)
+        return Column(frozen_ints(ids), names)
+
+    def sentence(self, number: int) -> bytes:
+        """Give the bytes of one sentence, its blank line included."""
+        return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
+
+    def line(self, sentence: int, word: int) -> int:
+        """Give the line in the file of a word, counted from 0 over the whole treebank, of that sentence."""
+        before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
+        return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
+
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
+        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
+        _, words = gather(offsets, sentences)
+        stops = np.zeros(len(sentences) + 1, dtype=np.int64)
+        np.cumsum(self.sentences[sentences + 1] - self.sentences[sentences], out=stops[1:])
+        shift = np.repeat(stops[:-1] - self.sentences[sentences], np.diff(offsets)[sentences])
+        raw = view(self.raw)
+        kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
+        return Text(
+            np.frombuffer(kept, dtype=np.uint8),
+            frozen(stops),
+            frozen(self.fields[words] + shift[:, None]),
+            frozen(self.lines[sentences]),
+            frozen_ints(self.multiwords[sentences]),
+            frozen_ints(self.empties[sentences]),
+            self.file,
+        )
+
+    @classmethod
+    def concat(cls, texts: Sequence[Text]) -> Text:
+        """Lay texts end to end; each sentence keeps the line number it had in its own file."""
+        sizes = np.cumsum([0, *(len(text.raw) for text in texts)])
+        files = {text.file for text in texts}
+        return cls(
+            frozen(np.concatenate([text.raw for text in texts])),
+            frozen(
+                np.concatenate(
+                    [text.sentences[:-1] + at for text, at in zip(texts, sizes, strict=False)] + [sizes[-1:]]
+                )
+            ),
+            frozen(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
+            frozen(np.concatenate([text.lines for text in texts])),
+            frozen_ints(np.concatenate([text.multiwords for text in texts])),
+            frozen_ints(np.concatenate([text.empties for text in texts])),
+            files.pop() if len(files) == 1 else "<several files>",
+        )
+
+    def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
+        """Put other text into some columns of every word; nothing else changes."""
+        places = sorted(
+            ((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0)
+        )
+        names: list[bytes] = []
+        choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
+        for row, (at, column) in enumerate(places):
+            np.add(column.ids, len(names), out=choices[row])
+            names += self._encoded(at, column)
+        marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
+        grown = len(self.raw)
+        for row, (at, _) in enumerate(places):
+            grown += int(
+                np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum()
+            )
+        raw = np.empty(grown, dtype=np.uint8)
+        sentences = np.empty_like(self.sentences)
+        fields = np.empty_like(self.fields)
+        conllu_kernel.splice(
+            view(self.raw),
+            view(offsets),
+            view(self.sentences),
+            view(self.fields),
+            view(np.array([at for at, _ in places], dtype=np.int32)),
+            view(choices),
+            view(np.frombuffer(b"".join(names), dtype=np.uint8)),
+            view(marks),
+            view(raw),
+            view(sentences),
+            view(fields),
+        )
+        return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
+
+    def _encoded(self, at: int, column: Column) -> list[bytes]:
+        """Turn the distinct strings of a column into bytes, refusing those that would break the file."""
+        encoded = [name.encode("utf-8", "surrogatepass") for name in column.names]
+        bad = [number for number, name in enumerate(column.names) if not name or UNWRITABLE.search(name)]
+        for number in bad:
+            found = np.flatnonzero(column.ids == number)
+            if len(found):
+                sentence = int(np.searchsorted(self.sentences, self.fields[found[0], 0], side="right")) - 1
+                raise FormatError(
+                    self.file,
+                    self.line(sentence, int(found[0])),
+                    "unwritable-text",
+                    f"{COLUMNS[at].upper()} would become {column.names[number]!r}; a column holds at least "
+                    "one character and no tab, line break, NUL or lone surrogate",
+                )
+        return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a treebank: its words from the first, and its comment lines as written."""
+
+    forms: tuple[str, ...]
+    upos: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    comments: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree over the words; a `TreeError` if the heads are none."""
+        return Tree(self.heads, self.relations)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the comments say: `# key = value`, and an empty value where there is no `=`."""
+        parts = [comment[1:].partition("=") for comment in self.comments]
+        return {key.strip(): value.strip() for key, _, value in parts}
+
+    @property
+    def sent_id(self) -> str | None:
+        """The name of the sentence, if the comments give one."""
+        return self.metadata.get("sent_id")
+
+    @property
+    def text(self) -> str | None:
+        """The sentence as running text, if the comments give it."""
+        return self.metadata.get("text")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Treebank:
     """Many sentences: the words of sentence s stand at `offsets[s]:offsets[s+1]` in every array.
 
-    A head is -1 where the file has `_`. `text` is there if the sentences come from CoNLL-U; writing them
-    back changes only what was asked to change. The trees are as given: `conllu` checks what it reads, and
-    `Tree` what it is built from.
+    A head is -1 where the file has `_`. `text` is there if the sentences come from CoNLL-U, as they were
+    read; `edits` holds the columns replaced since, and writing changes only those. The trees are as given:
+    `conllu` checks what it reads, and `Tree` what it is built from.
     """
 
     offsets: Ints
@@ -101,6 +303,7 @@ class Treebank:
     relations: Column
     upos: Column | None = None
     text: Text | None = None
+    edits: Mapping[str, Column] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
@@ -115,8 +318,50 @@ class Treebank:
             None if upos is None else Column.of(tag for tags in upos for tag in tags),
         )
 
+    @classmethod
+    def of_text(cls, text: Text, offsets: Ints, heads: Ints) -> Treebank:
+        """Read the columns that a treebank holds from its text."""
+        return cls(frozen_ints(offsets), frozen_ints(heads), text.column("deprel"), text.column("upos"), text)
+
+    @classmethod
+    def concat(cls, banks: Iterable[Treebank]) -> Treebank:
+        """Lay treebanks end to end; either all or none of them come from CoNLL-U."""
+        banks = [bank for bank in banks if len(bank)]
+        if not banks:
+            return cls.of([])
+        texts = [bank.rendered() for bank in banks if bank.text is not None]
+        if texts and len(texts) < len(banks):
+            raise MismatchError(
+                f"{len(texts)} of {len(banks)} treebanks come from CoNLL-U and the others do not; "
+                "write the others with conllu.dumps and read them with conllu.loads first"
+            )
+        lengths = np.concatenate([bank.lengths for bank in banks])
+        tags = [bank.upos for bank in banks if bank.upos is not None]
+        names = {name for bank in banks for name in bank.edits} if not texts else set()
+        return cls(
+            frozen_ints(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])),
+            frozen_ints(np.concatenate([bank.heads for bank in banks])),
+            Column.concat([bank.relations for bank in banks]),
+            Column.concat([bank.column("upos") for bank in banks]) if tags else None,
+            Text.concat(texts) if texts else None,
+            MappingProxyType({name: Column.concat([bank.column(name) for bank in banks]) for name in names}),
+        )
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> Sentence:
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
+        sentence %= len(self)
+        where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        return Sentence(
+            tuple(self._texts("form", where)),
+            tuple(self._texts("upos", where)),
+            tuple(self.heads[where].tolist()),
+            tuple(self.relations[where].texts()),
+            self.comments(sentence),
+        )
 
     @property
     def words(self) -> int:
@@ -137,6 +382,99 @@ class Treebank:
         """Take every sentence's tree as a value of its own."""
         return [self.tree(sentence) for sentence in range(len(self))]
 
+    def comments(self, sentence: int) -> tuple[str, ...]:
+        """Give the comment lines of one sentence as written."""
+        if self.text is None:
+            return ()
+        lines = self.text.sentence(sentence).decode("utf-8").split("\n")
+        return tuple(itertools.takewhile(lambda line: line.startswith("#"), lines))
+
+    def column(self, name: str) -> Column:
+        """Give one column of every word, as it would be written."""
+        if name not in COLUMNS:
+            raise UnknownNameError("column", name, COLUMNS)
+        held = {**self.edits, "deprel": self.relations}
+        if name == "head":
+            return Column.of_heads(self.heads)
+        if name == "upos" and self.upos is not None:
+            return self.upos
+        if name in held:
+            return held[name]
+        if self.text is not None:
+            return self.text.column(name)
+        if name == "id":
+            inner = np.arange(self.words) - np.repeat(self.offsets[:-1], self.lengths)
+            return Column.of_heads(frozen_ints(inner + 1))
+        return Column(frozen_ints(np.zeros(self.words, dtype=np.int32)), ("_",))
+
+    def _texts(self, name: str, words: slice) -> list[str]:
+        """Write out one column of a few words without reading that of all others."""
+        if name == "upos" and self.upos is not None:
+            return self.upos[words].texts()
+        if name in self.edits:
+            return self.edits[name][words].texts()
+        if self.text is None:
+            return ["_"] * (words.stop - words.start)
+        at = COLUMNS.index(name)
+        marks = self.text.fields[words, at : at + 2].tolist()
+        raw = view(self.text.raw)
+        return [bytes(raw[start : stop - 1]).decode("utf-8") for start, stop in marks]
+
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
         """Put other trees over the same words."""
-        return replace(self, heads=frozen_ints(heads), relations=relations)
+        self._fits("head", len(heads))
+        self._fits("deprel", len(relations))
+        heads = frozen_ints(heads)
+        edits = {**self.edits, "head": Column.of_heads(heads), "deprel": relations}
+        return replace(self, heads=heads, relations=relations, edits=MappingProxyType(edits))
+
+    def with_columns(self, columns: Mapping[str, Column | Sequence[str]]) -> Treebank:
+        """Replace columns of every word by name; IDs stay, and heads are replaced by `with_trees`."""
+        edits = dict(self.edits)
+        for name, given in columns.items():
+            if name not in EDITABLE:
+                raise UnknownNameError("column", name, EDITABLE)
+            self._fits(name, len(given))
+            edits[name] = given if isinstance(given, Column) else Column.of(given)
+        return replace(
+            self,
+            relations=edits.get("deprel", self.relations),
+            upos=edits.get("upos", self.upos),
+            edits=MappingProxyType(edits),
+        )
+
+    def _fits(self, name: str, found: int) -> None:
+        if found != self.words:
+            raise MismatchError(f"{found} values for column {name}, but the treebank has {self.words} words")
+
+    def select(self, sentences: npt.NDArray[Any] | Sequence[int] | Sequence[bool]) -> Treebank:
+        """Keep some sentences: a mask of one truth value a sentence, or sentence numbers in any order."""
+        chosen = np.asarray(sentences)
+        if chosen.dtype == np.bool_:
+            if len(chosen) != len(self):
+                raise MismatchError(f"a mask of {len(chosen)} values for a treebank of {len(self)} sentences")
+            chosen = np.flatnonzero(chosen)
+        chosen = np.arange(len(self))[chosen.astype(np.int64)]
+        offsets, words = gather(self.offsets, chosen)
+        return Treebank(
+            frozen_ints(offsets),
+            frozen_ints(self.heads[words]),
+            self.relations.take(words),
+            None if self.upos is None else self.upos.take(words),
+            None if self.text is None else self.text.select(self.offsets, chosen),
+            MappingProxyType({name: column.take(words) for name, column in self.edits.items()}),
+        )
+
+    def rendered(self) -> Text:
+        """Give the text of the treebank with every edit in place; `_` where nothing is known."""
+        if self.text is not None:
+            return self.text.splice(self.offsets, self.edits) if self.edits else self.text
+        if len(self) and int(self.lengths.min()) == 0:
+            sentence = int(np.argmin(self.lengths)) + 1
+            raise FormatError(
+                "<treebank>", 0, "no-words", f"sentence {sentence} has no words; CoNLL-U needs at least one"
+            )
+        edits = {**self.edits, "head": Column.of_heads(self.heads), "deprel": self.relations}
+        if self.upos is not None:
+            edits["upos"] = self.upos
+        return Text.blank(self.lengths).splice(self.offsets, edits)

@@ -5,3 +5,49 @@ TREE = 0
 HEAD_MISSING = 1
 HEAD_OUT_OF_RANGE = 2
 CYCLE = 3
+
+# How an arc stands to its rope cover.
+STRUCTURAL = 0
+LEANS_LEFT = 1  # shares the left end of a longer rope
+LEANS_RIGHT = 2  # shares the right end of a longer rope
+LEANS_NOWHERE = 3
+
+# A bracket is a sum of these, plus INDEX times its index (or its plane, where an encoding has planes).
+RIGHTWARD = 1  # of an arc to the right: `/` and `>`; otherwise `<` and `\`
+CLOSING = 2  # at the right end of its arc: `\` and `>`; otherwise `<` and `/`
+SUPER = 4  # of a structural arc, written with `^`
+INDEX = 8
+
+# What can be wrong with labels.
+UNMATCHED_CLOSING = 1  # a closing bracket that finds nothing to match
+UNMATCHED_OPENING = 2  # an opening bracket that nothing closes
+SECOND_HEAD = 3  # an arc into a word that has a head already
+CLOSES_CYCLE = 4  # an arc that would close a cycle
+SECOND_ROOT = 5  # an arc from node 0, which has a dependent already
+NO_HEAD = 6  # a word that no label gives a head
+OUTSIDE = 7  # a head outside the sentence
+IMPOSSIBLE = 8  # a step that cannot be taken where it stands
+
+# What the repair of missing heads did.
+ATTACHED = 1  # a word without a head was given one
+REROOTED = 2  # a second root was hung on the first
+
+# What `conllu.scan` found.
+COLUMN_COUNT = 1
+EMPTY_COLUMN = 2
+BAD_ID = 3
+ID_ORDER = 4
+RANGE_START = 5
+RANGE_OVERLAP = 6
+RANGE_ORDER = 7
+RANGE_END = 8
+EMPTY_ORDER = 9
+BAD_HEAD = 10
+HEAD_RANGE = 11
+COMMENT = 12
+STRAY_BLANK = 13
+NO_WORDS = 14
+NO_FINAL_BLANK = 15
+NO_FINAL_NEWLINE = 16
+CARRIAGE_RETURN = 17
+NUL_BYTE = 18

@@ -1,0 +1,284 @@
+"""One pass over the bytes of CoNLL-U, from text to arrays; and one back, from arrays to text."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+from ropewalk.kernels.codes import (
+    BAD_HEAD,
+    BAD_ID,
+    CARRIAGE_RETURN,
+    COLUMN_COUNT,
+    COMMENT,
+    EMPTY_COLUMN,
+    EMPTY_ORDER,
+    HEAD_RANGE,
+    ID_ORDER,
+    NO_FINAL_BLANK,
+    NO_FINAL_NEWLINE,
+    NO_WORDS,
+    NUL_BYTE,
+    RANGE_END,
+    RANGE_ORDER,
+    RANGE_OVERLAP,
+    RANGE_START,
+    STRAY_BLANK,
+)
+
+Ints = memoryview
+
+
+def _number(raw: Ints, start: int, stop: int) -> int:
+    """Read a whole number written without leading zeros; -1 if it is none, a billion if it is larger."""
+    if stop <= start or (raw[start] == 48 and stop > start + 1):
+        return -1
+    value = 0
+    for i in range(start, stop):
+        digit = raw[i]
+        if digit < 48 or digit > 57:
+            return -1
+        value = min(value * 10 + digit - 48, 1000000000)
+    return value
+
+
+def _report(problems: Ints, p: int, kind: int, at: int, start: int, stop: int, extra: int) -> int:
+    problems[p, 0] = kind
+    problems[p, 1] = at
+    problems[p, 2] = start
+    problems[p, 3] = stop
+    problems[p, 4] = extra
+    return p + 1
+
+
+def scan(
+    raw: Ints,
+    begin: int,
+    first_line: int,
+    fields: Ints,
+    heads: Ints,
+    offsets: Ints,
+    sentences: Ints,
+    lines: Ints,
+    multiwords: Ints,
+    empties: Ints,
+    problems: Ints,
+    counts: Ints,
+) -> None:
+    """Find sentences, words and columns in `raw` from `begin` on, and everything that is wrong with them.
+
+    `fields`, `heads`, `offsets`, `sentences`, `lines`, `multiwords` and `empties` are those of `Text` and
+    `Treebank`, with room for one entry a line. Each row of `problems` is a kind, the place of the line at
+    fault, the stretch at fault and a number that the kind explains: what was expected or how many there are;
+    six rows a line are enough. `counts` receives the numbers of sentences, words and problems. A sentence
+    with a problem counts like any other; its words may be incomplete.
+    """
+    with cython.nogil:
+        size = raw.shape[0]
+        i = begin
+        s = 0
+        w = 0
+        p = 0
+        line = first_line
+        offsets[0] = 0
+        sentences[0] = 0
+        lines[0] = line
+        multiword = 0
+        empty = 0
+        inside = 0  # 1 after a comment, 2 after any other line of the sentence
+        last = 0  # the latest word's ID
+        sub = 0  # the latest empty node's number after that word
+        range_end = 0
+        range_at = 0
+        broken = 0  # the sentence's words cannot be counted
+        returned = 0  # a CR LF was reported in this sentence
+        while i < size:
+            start = i
+            closes = 0
+            columns = 1
+            fields[w, 0] = start
+            nul = -1
+            if raw[start] == 35:
+                while i < size and raw[i] != 10:
+                    if raw[i] == 0:
+                        nul = i
+                    i += 1
+            else:
+                while i < size and raw[i] != 10:
+                    if raw[i] == 9:
+                        if columns < 10:
+                            fields[w, columns] = i + 1
+                        columns += 1
+                    elif raw[i] == 0:
+                        nul = i
+                    i += 1
+            if nul >= 0:
+                p = _report(problems, p, NUL_BYTE, start, nul, nul + 1, 0)
+            stop = i
+            if i < size and i > start and raw[i - 1] == 13:
+                stop = i - 1
+                if not returned:
+                    p = _report(problems, p, CARRIAGE_RETURN, start, stop, i, 0)
+                returned = 1
+            if i < size:
+                i += 1
+            elif stop > start:
+                p = _report(problems, p, NO_FINAL_NEWLINE, start, start, stop, 0)
+            line += 1
+            if stop == start:
+                closes = 1
+                if inside == 0:
+                    p = _report(problems, p, STRAY_BLANK, start, start, stop, 0)
+                    while i < size and raw[i] == 10:
+                        i += 1
+                        line += 1
+                elif inside == 1:
+                    p = _report(problems, p, NO_WORDS, start, start, stop, 0)
+            elif raw[start] == 35:
+                if inside == 2:
+                    p = _report(problems, p, COMMENT, start, start, stop, 0)
+                else:
+                    inside = 1
+            else:
+                inside = 2
+                if columns == 10:
+                    fields[w, 10] = stop + 1
+                    id_stop = fields[w, 1] - 1
+                    for c in range(10):
+                        if fields[w, c + 1] - 1 == fields[w, c]:
+                            p = _report(problems, p, EMPTY_COLUMN, start, start, stop, c)
+                            break
+                else:
+                    p = _report(problems, p, COLUMN_COUNT, start, start, stop, columns)
+                    id_stop = stop if columns == 1 else fields[w, 1] - 1
+                cut = start
+                while cut < id_stop and raw[cut] != 45 and raw[cut] != 46:
+                    cut += 1
+                a = _number(raw, start, cut)
+                if cut == id_stop:
+                    if a < 0:
+                        if columns == 10:
+                            p = _report(problems, p, BAD_ID, start, start, id_stop, 0)
+                        broken = 1
+                        a = last + 1
+                    elif a != last + 1:
+                        p = _report(problems, p, ID_ORDER, start, start, id_stop, last + 1)
+                        broken = 1
+                    last = a
+                    sub = 0
+                    if columns == 10:
+                        head = -1
+                        head_start = fields[w, 6]
+                        head_stop = fields[w, 7] - 1
+                        if head_stop - head_start != 1 or raw[head_start] != 95:
+                            head = _number(raw, head_start, head_stop)
+                            if head < 0 and head_stop > head_start:
+                                p = _report(problems, p, BAD_HEAD, start, head_start, head_stop, 0)
+                        heads[w] = head
+                        w += 1
+                else:
+                    b = _number(raw, cut + 1, id_stop)
+                    if a < 0 or b < 0 or columns != 10:
+                        if columns == 10:
+                            p = _report(problems, p, BAD_ID, start, start, id_stop, 0)
+                    elif raw[cut] == 45:
+                        multiword += 1
+                        if a != last + 1:
+                            p = _report(problems, p, RANGE_START, start, start, id_stop, last + 1)
+                        elif a <= range_end:
+                            p = _report(problems, p, RANGE_OVERLAP, start, start, id_stop, range_end)
+                        elif b < a:
+                            p = _report(problems, p, RANGE_ORDER, start, start, id_stop, 0)
+                        if b > range_end:
+                            range_end = b
+                            range_at = start
+                    else:
+                        empty += 1
+                        if a != last or b != sub + 1:
+                            p = _report(problems, p, EMPTY_ORDER, start, start, id_stop, sub + 1)
+                        sub = b
+            if i >= size and not closes:
+                closes = 1
+                if raw[size - 1] == 10:
+                    p = _report(problems, p, NO_FINAL_BLANK, start, start, stop, 0)
+            if closes:
+                if not broken:
+                    for d in range(offsets[s], w):
+                        if heads[d] > last:
+                            p = _report(
+                                problems, p, HEAD_RANGE, fields[d, 0], fields[d, 6], fields[d, 7] - 1, last
+                            )
+                    if range_end > last:
+                        p = _report(problems, p, RANGE_END, range_at, range_at, range_at, last)
+                multiwords[s] = multiword
+                empties[s] = empty
+                s += 1
+                offsets[s] = w
+                sentences[s] = i
+                lines[s] = line
+                multiword = 0
+                empty = 0
+                inside = 0
+                last = 0
+                sub = 0
+                range_end = 0
+                broken = 0
+                returned = 0
+        counts[0] = s
+        counts[1] = w
+        counts[2] = p
+
+
+def splice(
+    raw: Ints,
+    offsets: Ints,
+    sentences: Ints,
+    fields: Ints,
+    columns: Ints,
+    choices: Ints,
+    names: Ints,
+    marks: Ints,
+    out: Ints,
+    out_sentences: Ints,
+    out_fields: Ints,
+) -> None:
+    """Copy `raw` to `out` with other text in some columns.
+
+    `columns` are the numbers of those columns in order. Column `columns[k]` of word w becomes
+    `names[marks[x]:marks[x+1]]` with x = `choices[k, w]`. The places of the copy's sentences and columns go
+    to `out_sentences` and `out_fields`.
+    """
+    with cython.nogil:
+        many = columns.shape[0]
+        shift = 0  # how far the copy runs ahead of the original
+        i = 0
+        out_sentences[0] = 0
+        for s in range(offsets.shape[0] - 1):
+            for w in range(offsets[s], offsets[s + 1]):
+                c = 0
+                for k in range(many):
+                    column = columns[k]
+                    while c <= column:
+                        out_fields[w, c] = fields[w, c] + shift
+                        c += 1
+                    stop = fields[w, column]
+                    while i < stop:
+                        out[i + shift] = raw[i]
+                        i += 1
+                    x = choices[k, w]
+                    length = marks[x + 1] - marks[x]
+                    for j in range(length):
+                        out[i + shift + j] = names[marks[x] + j]
+                    stop = fields[w, column + 1] - 1
+                    shift += length - (stop - i)
+                    i = stop
+                while c <= 10:
+                    out_fields[w, c] = fields[w, c] + shift
+                    c += 1
+            stop = sentences[s + 1]
+            while i < stop:
+                out[i + shift] = raw[i]
+                i += 1
+            out_sentences[s + 1] = i + shift
