@@ -1,0 +1,32 @@
+PYTHON := .venv/bin/python
+
+.PHONY: setup test pure format lint types docs check
+
+setup: .venv/made
+.venv/made: pyproject.toml setup.py constraints.txt
+	python3 -m venv .venv
+	.venv/bin/pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+test: setup  ## the tests
+	$(PYTHON) -m pytest
+
+pure: setup  ## the tests with kernels in plain Python
+	ROPEWALK_PURE=1 $(PYTHON) -m pytest
+
+format: setup
+	.venv/bin/ruff format
+	.venv/bin/ruff check --fix
+
+lint: setup
+	.venv/bin/ruff format --check
+	.venv/bin/ruff check
+
+types: setup
+	.venv/bin/mypy
+
+docs: setup  ## the pages that are made from the program
+	$(PYTHON) docs/commands.py > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+
+check:  ## exactly what CI runs, in a fresh copy and a fresh environment
+	.ci/run

@@ -1,0 +1,50 @@
+"""Settings for all tests, and what several of them share."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPOSITORY = Path(__file__).parent.parent
+
+settings.register_profile("compiled", deadline=None)
+settings.register_profile("pure", deadline=None, max_examples=20)  # plain Python kernels are slow
+settings.load_profile("pure" if os.environ.get("ROPEWALK_PURE") else "compiled")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder of the repository."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def sample(repository: Path) -> Path:
+    """The example treebank: several languages, multiword tokens, an empty node, crossing arcs."""
+    return repository / "examples" / "sample.conllu"
+
+
+@pytest.fixture(scope="session")
+def treebanks() -> Path:
+    """The folder of treebanks; tests that ask for it are marked `treebanks`."""
+    folder = os.environ.get("ROPEWALK_UD")
+    if not folder:
+        pytest.skip("ROPEWALK_UD names no folder of treebanks")
+    path = Path(folder)
+    assert any(path.rglob("*.conllu")), f"{path} holds no .conllu file"
+    return path
+
+
+def all_heads(longest: int) -> Iterator[list[int]]:
+    """Every list of heads in range, tree or not, of up to `longest` words."""
+    for words in range(longest + 1):
+        for heads in product(range(words + 1), repeat=words):
+            yield list(heads)

@@ -1,0 +1,220 @@
+"""The invariants of ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY
+from ropewalk import kernels
+from ropewalk.cli import COMMANDS
+
+PACKAGE = REPOSITORY / "src" / "ropewalk"
+
+# A module imports from its own part or from parts in the rows above it.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "tables", "progress"),
+    ("kernels",),
+    ("trees",),
+    ("treebank",),
+    ("conllu", "ropes", "projectivity"),
+    ("summary", "repair"),
+    ("encodings",),
+    ("decoding", "scoring", "drawing"),
+    ("tagging", "runtime"),
+    ("pipeline",),
+    ("cli",),
+)
+LEVEL = {part: level for level, row in enumerate(LAYERS) for part in row}
+
+MAY_TOUCH_FILES = {"conllu", "cli", "setup", "kernels"}  # kernels only list their own folder
+MAY_PRINT = {"cli"}
+FILE_CALLS = {
+    "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir", "rename", "replace_file",
+    "fdopen", "NamedTemporaryFile", "mkstemp",
+}  # fmt: skip
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> set[str]:
+    """Full names of what a module imports from anywhere, at any depth."""
+    out: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            out |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            out |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return out
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"],  # noqa: S607 - the git on the path
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git repository")
+    return [file for name in listed.stdout.split("\0") if name and (file := REPOSITORY / name).is_file()]
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_run_one_way(file: Path) -> None:
+    part = part_of(file)
+    if part == "__init__":
+        return
+    assert part in LEVEL, f"{part} has no place in LAYERS; give it one"
+    for name in imports(ast.parse(file.read_text(encoding="utf-8"))):
+        if name.startswith("ropewalk.") and (other := name.split(".")[1]) in LEVEL and other != part:
+            assert LEVEL[other] < LEVEL[part], f"{part} must not import {name}"
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_only_tagging_knows_torch_and_only_runtime_knows_onnx(file: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(ast.parse(file.read_text(encoding="utf-8")))}
+    if part_of(file) != "tagging":
+        assert not roots & {"torch", "transformers", "accelerate"}
+    if part_of(file) not in {"runtime", "tagging"}:
+        assert "onnxruntime" not in roots
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_only_some_modules_touch_files_or_print(file: Path) -> None:
+    called = {
+        node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    }
+    if part_of(file) not in MAY_TOUCH_FILES:
+        assert not called & FILE_CALLS
+    if part_of(file) not in MAY_PRINT:
+        assert "print" not in called
+
+
+def test_importing_is_light_and_has_no_side_effects() -> None:
+    program = """
+import logging, os, random, signal, sys, threading, warnings
+def state():
+    return (dict(os.environ), os.getcwd(), random.getstate(), signal.getsignal(signal.SIGINT), sys.excepthook,
+            sys.stdout, sys.stderr, threading.active_count(), list(warnings.filters), logging.root.handlers[:])
+before = state()
+import ropewalk
+assert state() == before
+heavy = {"torch", "onnxruntime", "rich", "typer", "numpy"} & set(sys.modules)
+assert not heavy, heavy
+for name in ropewalk.__all__:
+    assert getattr(ropewalk, name) is not None
+heavy = {"torch", "onnxruntime", "rich", "typer"} & set(sys.modules)
+assert not heavy, heavy
+assert set(ropewalk.__all__) <= set(dir(ropewalk))
+try:
+    ropewalk.nonsense
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert (done.stderr, done.stdout) == ("", "module 'ropewalk' has no attribute 'nonsense'\n")
+
+
+def test_every_kernel_has_its_types_and_every_type_file_its_kernel() -> None:
+    folder = PACKAGE / "kernels"
+    assert kernels.NAMES
+    for name in kernels.NAMES:
+        assert (folder / f"{name}.py").is_file()
+    plain = {file.stem for file in folder.glob("*.py")} - {"__init__", "codes", "uncompiled"}
+    assert plain == set(kernels.NAMES)
+
+
+def test_pure_kernels_are_the_python_files() -> None:
+    program = (
+        "import importlib, ropewalk.kernels as k; assert not k.compiled(); "
+        "[print(importlib.import_module(f'ropewalk.kernels.{name}').__file__) for name in k.NAMES]"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"ROPEWALK_PURE": "1"},
+    )
+    assert [Path(line).name for line in done.stdout.split()] == [f"{name}.py" for name in kernels.NAMES]
+
+
+def test_kernels_see_only_numbers() -> None:
+    for name in kernels.NAMES:
+        tree = ast.parse((PACKAGE / "kernels" / f"{name}.py").read_text(encoding="utf-8"))
+        foreign = {
+            one for one in imports(tree) if not one.startswith(("ropewalk.kernels", "cython", "__future__"))
+        }
+        assert not foreign, f"kernels/{name}.py imports {foreign}"
+        assert not any(isinstance(node, ast.Raise) for node in ast.walk(tree)), f"kernels/{name}.py raises"
+
+
+def test_every_command_has_a_file_and_is_in_the_reference() -> None:
+    sys.path.insert(0, str(REPOSITORY / "docs"))
+    try:
+        from commands import reference  # noqa: PLC0415 - a script beside the page it makes
+    finally:
+        sys.path.pop(0)
+    page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"## `ropewalk {command.__name__.replace('_', '-')}`" in page
+        assert command.__module__ == f"ropewalk.cli.{command.__name__}"
+    assert page == reference(), "run `make docs`"
+
+
+def test_the_readme_and_architecture_name_what_exists() -> None:
+    commands = [
+        line
+        for line in (REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("python3 -m venv")
+    ]
+    assert len(commands) == 2
+    assert all("-c constraints.txt" in command for command in commands)
+    page = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for part in {part_of(file) for file in modules()} - {"__init__"}:
+        assert re.search(rf"`{part}(\.py|/)`", page), f"ARCHITECTURE.md does not place {part}"
+
+
+def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
+    pinned = (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").splitlines()[1:]
+    names = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in pinned}
+    assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in pinned)
+    declared = re.findall(
+        r'^\s*"([\w-]+)[><=]', (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    assert declared
+    assert {name.lower() for name in declared} <= names
+
+
+def test_nothing_names_the_place_where_it_is_made() -> None:
+    words = ["shared" + "/", "/wo" + "rk/", "/op" + "t/rw"]
+    for file in tracked():
+        if file.relative_to(REPOSITORY).as_posix() == ".ci/run":
+            continue
+        text = file.read_text(encoding="utf-8", errors="replace")
+        assert not [word for word in words if word in text], file
+
+
+def test_no_treebank_lies_in_the_repository() -> None:
+    """The only CoNLL-U file is the invented example, and nothing is large enough to hide another."""
+    for file in tracked():
+        if file.suffix in {".conllu", ".conll", ".gz", ".xz", ".zip"}:
+            assert file == REPOSITORY / "examples" / "sample.conllu"
+        assert file.stat().st_size < 200_000, file

@@ -1,0 +1,194 @@
+"""The program as people run it: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ropewalk.kernels import compiled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
+
+
+def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(  # noqa: S603 - our own program
+        [*PROGRAM, *map(str, words)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=os.environ | environment,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def broken(tmp_path: Path, sample: Path) -> Path:
+    """The example with one head out of range, in its first sentence."""
+    text = sample.read_text(encoding="utf-8")
+    file = tmp_path / "broken.conllu"
+    file.write_text(text.replace("\t3\tdet\t", "\t99\tdet\t", 1), encoding="utf-8", newline="\n")
+    return file
+
+
+def test_help_comes_at_once() -> None:
+    def children() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    run("--help")  # the first run may have to write byte code
+    before = children()
+    done = run("--help")
+    assert children() - before < 0.3
+    assert done.returncode == 0
+    assert "validate" in done.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys; from ropewalk.cli import app; app(['--help'], standalone_mode=False); "
+        "print('heavy:', sorted({'numpy', 'rich', 'torch', 'onnxruntime'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+def test_version_tells_how_the_kernels_run() -> None:
+    done = run("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"ropewalk {version('ropewalk')}, ")
+    assert ("compiled" in done.stdout.split("(")[0]) == compiled()
+    pure = run("--version", ROPEWALK_PURE="1")
+    assert "plain Python" in pure.stdout
+    assert "unset" in pure.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["info"], ["nonsense"], ["info", "--format", "nonsense", "x"], ["--nonsense"]]
+)
+def test_wrong_usage_exits_with_2_and_prints_no_data(words: list[str]) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Usage: ropewalk" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["info", "validate"])
+def test_a_file_that_is_not_there_is_one_line_and_no_traceback(command: str, tmp_path: Path) -> None:
+    done = run(command, tmp_path / "nowhere.conllu", ROPEWALK_PURE="")
+    assert done.returncode == 1
+    *notes, last = done.stderr.splitlines()
+    assert all(note.startswith("ropewalk: note: ") for note in notes)
+    assert last.startswith("ropewalk: error: ")
+    assert "nowhere.conllu" in last
+
+
+def test_validate_is_content_with_the_example(sample: Path) -> None:
+    done = run("validate", sample)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "1 file: no problems" in done.stderr
+
+
+def test_validate_prints_each_problem_with_its_place(sample: Path, broken: Path) -> None:
+    done = run("validate", sample, broken)
+    line = broken.read_text(encoding="utf-8").split("\t99\tdet")[0].count("\n") + 1
+    assert done.returncode == 1
+    assert [text.startswith(f"{broken}:{line}: word 1: HEAD is 99") for text in done.stdout.splitlines()] == [
+        True
+    ]
+    assert "1 problem in 1 of 2 files" in done.stderr
+
+
+def facts(file: Path) -> dict[str, int]:
+    """Count by plain text what the program counts."""
+    ids = [line.split("\t")[0] for line in file.read_text(encoding="utf-8").splitlines() if "\t" in line]
+    blocks = file.read_text(encoding="utf-8").strip().split("\n\n")
+    words = [sum(line.split("\t")[0].isdigit() for line in block.splitlines()) for block in blocks]
+    return {
+        "sentences": len(blocks),
+        "words": sum(words),
+        "multiword_tokens": sum("-" in one for one in ids),
+        "empty_nodes": sum("." in one for one in ids),
+        "longest_sentence": max(words),
+    }
+
+
+def test_info_counts_each_file_and_the_total(sample: Path) -> None:
+    done = run("info", "--format", "json", sample, sample)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    first, second = data["rows"]
+    (total,) = data["totals"]
+    expected = facts(sample)
+    assert expected["empty_nodes"] > 0
+    assert expected["multiword_tokens"] > 0
+    assert {key: first[key] for key in expected} == expected
+    assert first == second == {**first, "file": str(sample)}
+    assert total["words"] == 2 * first["words"]
+    assert total["longest_sentence"] == first["longest_sentence"]
+    assert total["nonprojective"] == first["nonprojective"] > 0
+    assert total["rope_thickness_max"] == first["rope_thickness_max"] >= first["rope_thickness_mean"] >= 1
+
+
+def test_info_reads_standard_input(sample: Path) -> None:
+    piped = json.loads(run("info", "--format", "json", "-", stdin=sample.read_bytes()).stdout)["rows"][0]
+    named = json.loads(run("info", "--format", "json", sample).stdout)["rows"][0]
+    assert {**piped, "file": ""} == {**named, "file": ""}
+
+
+def test_info_stops_at_a_bad_sentence_or_names_and_skips_it(sample: Path, broken: Path) -> None:
+    stopped = run("info", broken)
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert "HEAD is 99" in stopped.stderr.splitlines()[-1]
+    skipped = run("info", "--on-error", "skip", "--format", "json", broken)
+    assert skipped.returncode == 0
+    assert json.loads(skipped.stdout)["rows"][0]["sentences"] == facts(sample)["sentences"] - 1
+    assert "HEAD is 99" in skipped.stderr
+    assert "skipped 1 sentence" in skipped.stderr
+
+
+@pytest.mark.parametrize("command", ["info", "validate"])
+def test_plain_python_kernels_are_mentioned_once_and_give_the_same(command: str, sample: Path) -> None:
+    pure, usual = run(command, sample, sample, ROPEWALK_PURE="1"), run(command, sample, sample)
+    assert pure.stderr.count("plain Python") == 1
+    assert pure.stdout == usual.stdout
+    assert ("plain Python" in usual.stderr) != compiled()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals as POSIX has them")
+def test_a_reader_that_leaves_early_is_no_news(broken: Path) -> None:
+    broken.write_text("x\n" * 20_000, encoding="utf-8")
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [*PROGRAM, "validate", str(broken)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read().decode()
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals as POSIX has them")
+def test_an_interrupt_is_quiet() -> None:
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [*PROGRAM, "info", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)  # it is waiting for its input
+        process.send_signal(signal.SIGINT)
+        code = process.wait(10)
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read().decode()
+    assert code == 130

@@ -1,0 +1,114 @@
+"""Each way to write a table, read back by something that knows the format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from ropewalk.cli.shell import Format
+from ropewalk.tables import (
+    FORMATS,
+    Column,
+    Table,
+    to_csv,
+    to_html,
+    to_json,
+    to_latex,
+    to_markdown,
+    to_text,
+    to_tsv,
+)
+
+TABLE = Table(
+    title="Scores & <more>",
+    columns=(Column("name", numeric=False), Column("accuracy", "las", unit="%", decimals=1), Column("words")),
+    rows=(("a|b_c", 91.25678, 1200), ('q "x", y', math.nan, None), ("d", 91.0, 7)),
+    totals=(("all", 91.1, 1207),),
+    notes=("100% of words.",),
+).mark_best("las")
+
+
+def test_json_keeps_full_precision_and_has_no_nan() -> None:
+    data = json.loads(to_json(TABLE), parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert data["rows"][0] == {"name": "a|b_c", "las": 91.25678, "words": 1200}
+    assert data["rows"][1] == {"name": 'q "x", y', "las": None, "words": None}
+    assert data["totals"] == [{"name": "all", "las": 91.1, "words": 1207}]
+    assert (data["title"], data["units"], data["notes"]) == (
+        "Scores & <more>",
+        {"las": "%"},
+        ["100% of words."],
+    )
+
+
+@pytest.mark.parametrize(("text", "separator"), [(to_csv(TABLE), ","), (to_tsv(TABLE), "\t")])
+def test_separated_values_are_read_back(text: str, separator: str) -> None:
+    rows = list(csv.reader(io.StringIO(text), delimiter=separator))
+    assert rows[0] == ["name", "las", "words"]
+    assert rows[1] == ["a|b_c", "91.25678", "1200"]
+    assert rows[2] == ['q "x", y', "", ""]
+    assert rows[4] == ["all", "91.1", "1207"]
+    assert "\r" not in text
+
+
+def test_markdown_escapes_aligns_and_marks() -> None:
+    lines = to_markdown(TABLE).splitlines()
+    assert lines[0] == "**Scores & \\<more\\>**"
+    assert lines[2:5] == [
+        "| name | accuracy (%) | words |",
+        "| --- | ---: | ---: |",
+        "| a\\|b\\_c | **91.3** | 1200 |",
+    ]
+    assert lines[5] == '| q "x", y | - | - |'
+    assert lines[6] == "| d | <u>91.0</u> | 7 |"
+    assert lines[-1] == "100% of words."
+
+
+def test_latex_escapes_aligns_and_marks() -> None:
+    text = to_latex(TABLE)
+    assert r"\begin{tabular}{lrr}" in text
+    assert r"a|b\_c & \textbf{91.3} & 1200 \\" in text
+    assert r"d & \underline{91.0} & 7 \\" in text
+    assert r"\caption{Scores \& <more> 100\% of words.}" in text
+    assert text.count(r"\midrule") == 2
+
+
+def test_html_is_well_formed() -> None:
+    tree = ET.fromstring(to_html(TABLE))  # noqa: S314 - our own text
+    assert tree.findtext("caption") == "Scores & <more>"
+    assert [cell.text for cell in tree.iterfind("thead/tr/th")] == ["name", "accuracy (%)", "words"]
+    assert tree.findtext("tbody/tr/td/strong") == "91.3"
+    assert [cell.text for cell in tree.findall("tfoot/tr")[0]] == ["all", "91.1", "1207"]
+
+
+def test_the_terminal_shows_every_cell_in_its_column() -> None:
+    text = to_text(TABLE)
+    assert "\x1b" not in text
+    header = next(line for line in text.splitlines() if "accuracy" in line)
+    row = next(line for line in text.splitlines() if "91.3" in line)
+    assert row.index("91.3") + 4 == header.index("accuracy (%)") + len("accuracy (%)")
+    assert "100% of words." in text
+    assert "\x1b[1m" in to_text(TABLE, colour=True)
+    assert max(map(len, to_text(TABLE, width=20).splitlines())) <= 20
+
+
+def test_the_best_is_judged_as_it_is_shown_and_ties_share() -> None:
+    columns = (Column("x", decimals=1),)
+    table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best(
+        "x", highest=False
+    )
+    assert table.bold == {(0, 0), (1, 0)}
+    assert table.underlined == {(2, 0)}
+
+
+def test_a_row_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="a row of 2 cells under 1 columns"):
+        Table("", (Column("x"),), ((1, 2),))
+
+
+def test_the_command_line_offers_every_format() -> None:
+    assert [form.value for form in Format] == list(FORMATS)
