@@ -196,3 +196,105 @@ def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints)
                     mark[x] = d
                     x = heads[start + x - 1]
             out[s] = max(most - 1, 0)
+
+
+def lift(
+    heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int, lifted: Ints, left: Ints, first: Ints,
+    after: Ints, order: Ints, plane: Ints,
+) -> int:
+    """Lift arcs of the chosen sentences until they need no more planes than given; return how many lifts.
+
+    Among the arcs outside these planes the shortest goes first (ties: the lower plane, then breadth-first
+    order): its dependent is hung on its head's head. Lift i moved word `lifted[i]` away from word `left[i]`, both counted
+    over all sentences. At most `steps` lifts are made in a sentence, any number if 0. If the lists are too short for
+    all lifts the return value is -1 and the heads must be given anew.
+    """
+    with cython.nogil:
+        count = 0
+        for c in range(chosen.shape[0]):
+            start = offsets[chosen[c]]
+            n = offsets[chosen[c] + 1] - start
+            done = 0
+            while (steps == 0 or done < steps) and assign_planes(heads, start, n, plane, first, after, order) > planes:
+                best = 0
+                shortest = 0
+                for i in range(n):
+                    d = order[i]
+                    if plane[d - 1] <= planes:
+                        continue
+                    length = abs(heads[start + d - 1] - d)
+                    if best == 0 or length < shortest or (length == shortest and plane[d - 1] < plane[best - 1]):
+                        best = d
+                        shortest = length
+                if count == lifted.shape[0]:
+                    count = -1
+                    break
+                h = heads[start + best - 1]
+                lifted[count] = start + best - 1
+                left[count] = start + h - 1
+                heads[start + best - 1] = heads[start + h - 1]
+                count += 1
+                done += 1
+            if count < 0:
+                break
+    return count
+
+
+def lower(
+    heads: Ints, offsets: Ints, chosen: Ints, relations: Ints, parts: Ints, part_starts: Ints, down: Ints,
+    along_path: int, first: Ints, after: Ints, queue: Ints,
+) -> None:
+    """Hang lifted words of the chosen sentences back, in word order.
+
+    The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
+    first, or -1 for any. The search goes breadth-first and in word order through the other dependents of
+    the word's head and their descendants; with `along_path` only through words marked in `down`, and for -1 to
+    one below which no mark goes on. A word whose target is not found stays where it is.
+    """
+    with cython.nogil:
+        for c in range(chosen.shape[0]):
+            start = offsets[chosen[c]]
+            n = offsets[chosen[c] + 1] - start
+            for d in range(1, n + 1):
+                w = start + d - 1
+                for p in range(part_starts[w + 1] - 1, part_starts[w] - 1, -1):
+                    if heads[w] != 0:
+                        found = _target(
+                            heads, start, n, d, relations, parts[p], down, along_path, first, after, queue
+                        )
+                        if found != 0:
+                            heads[w] = found
+
+
+def _target(
+    heads: Ints, start: int, n: int, d: int, relations: Ints, wanted: int, down: Ints, along_path: int, first: Ints,
+    after: Ints, queue: Ints,
+) -> int:
+    for x in range(n + 1):
+        first[x] = 0
+    for i in range(n):
+        x = n - i
+        h = heads[start + x - 1]
+        after[x] = first[h]
+        first[h] = x
+    last = 0
+    read = 0
+    node = heads[start + d - 1]
+    while True:
+        ends = 1
+        x = first[node]
+        while x != 0:
+            if x != d and (along_path == 0 or down[start + x - 1]):
+                queue[last] = x
+                last += 1
+                ends = 0
+            x = after[x]
+        if read > 0:
+            if wanted < 0 and ends:
+                return node
+            if wanted >= 0 and relations[start + node - 1] == wanted:
+                return node
+        if read == last:
+            return 0
+        node = queue[read]
+        read += 1

@@ -1,0 +1,392 @@
+"""What every encoding is: trees in, one label per word and column out, and back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UncoveredTreeError, UnknownNameError
+from ropewalk.kernels.codes import (
+    CLOSES_CYCLE,
+    IMPOSSIBLE,
+    NO_HEAD,
+    OUTSIDE,
+    SECOND_HEAD,
+    SECOND_ROOT,
+    UNMATCHED_CLOSING,
+    UNMATCHED_OPENING,
+)
+from ropewalk.projectivity import lift_until
+from ropewalk.repair import repair
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import Bools, Ints, Tree, crossing_arcs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Ids = npt.NDArray[Any]
+
+POLICIES = ("lift", "refuse", "published")
+
+FAULTS = {
+    UNMATCHED_CLOSING: "unmatched closing bracket",
+    UNMATCHED_OPENING: "unmatched opening bracket",
+    SECOND_HEAD: "second head",
+    CLOSES_CYCLE: "arc would close a cycle",
+    SECOND_ROOT: "second root",
+    NO_HEAD: "no head",
+    OUTSIDE: "head outside the sentence",
+    IMPOSSIBLE: "impossible step",
+}
+
+
+def smallest(ids: npt.NDArray[np.integer[Any]], alphabet: int) -> Ids:
+    """Keep label numbers in the smallest type that holds the alphabet: uint8, int16, else int32."""
+    kind = np.uint8 if alphabet <= 1 << 8 else np.int16 if alphabet <= 1 << 15 else np.int32
+    return ids.astype(kind, copy=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The labels of many sentences: one row of numbers per column, each into its own list of label texts."""
+
+    encoding: str
+    offsets: Ints
+    ids: tuple[Ids, ...]
+    alphabets: tuple[tuple[str, ...], ...]
+    relations: Column
+    upos: Column | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def texts(self, column: int = 0) -> list[str]:
+        """Write out one column's label of every word."""
+        names = self.alphabets[column]
+        return [names[number] for number in self.ids[column].tolist()]
+
+    def sentences(self, column: int = 0) -> list[list[str]]:
+        """Write out one column's labels, sentence by sentence."""
+        flat = self.texts(column)
+        bounds = self.offsets.tolist()
+        return [flat[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the labels of a word; sentence and word count from 1."""
+
+    sentence: int
+    word: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """What labels spell: heads, -1 where none was given, without cycles, and what was wrong, word by word."""
+
+    offsets: Ints
+    heads: Ints
+    relations: Column
+    fault_words: Ints
+    fault_kinds: Ints
+
+    @property
+    def well_formed(self) -> bool:
+        """Whether nothing was wrong."""
+        return not len(self.fault_words)
+
+    def faults(self) -> list[Fault]:
+        """Name everything that was wrong, in the order of the words."""
+        where = np.searchsorted(self.offsets, self.fault_words, side="right")
+        rows = sorted(zip(where.tolist(), self.fault_words.tolist(), self.fault_kinds.tolist(), strict=True))
+        return [Fault(s, w - int(self.offsets[s - 1]) + 1, FAULTS[kind]) for s, w, kind in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many faults there were of each kind."""
+        tally = Counter(self.fault_kinds.tolist())
+        return {name: tally[code] for code, name in FAULTS.items() if tally[code]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recovered:
+    """Whole trees with one root each, what was wrong with their labels, and what was repaired."""
+
+    offsets: Ints
+    heads: Ints
+    relations: Column
+    decoded: Decoded
+    repairs: dict[str, int]
+
+    def trees(self) -> list[Tree]:
+        """Take every tree as a value of its own."""
+        return Treebank(self.offsets, self.heads, self.relations).trees()
+
+
+class Encoding(ABC):
+    """A way to write trees as labels.
+
+    A subclass is final: it says which trees it covers (`covers_heads`), writes trees that it covers or that its
+    policy lets through (`write`) and reads labels into partial heads (`read`). All work on whole batches.
+    """
+
+    name: ClassVar[str]
+    symbol: ClassVar[str] = ""  # as in the paper's tables
+    summary: ClassVar[str]
+    cites: ClassVar[str]
+    policies: ClassVar[tuple[str, ...]] = ("lift", "refuse")
+    columns: ClassVar[tuple[str, ...]] = ("label",)
+    needs_upos: ClassVar[bool] = False
+    planes: int = 1  # how many planes are left standing when a tree is lifted
+
+    def __init__(self, *, policy: str = "lift") -> None:
+        if policy not in POLICIES:
+            raise UnknownNameError("policy", policy, self.policies)
+        if policy not in self.policies:
+            raise OptionError(f"{self.name} has no policy {policy!r}; it has: {', '.join(self.policies)}")
+        self.policy = policy
+
+    def options(self) -> dict[str, str | int]:
+        """The options that differ from their defaults."""
+        return {} if self.policy == "lift" else {"policy": self.policy}
+
+    @property
+    def spec(self) -> str:
+        """Name and options as text, from which `get` makes the same encoding."""
+        options = self.options()
+        inside = ",".join(f"{key}={value}" for key, value in options.items())
+        return f"{self.name}({inside})" if options else self.name
+
+    @property
+    def alphabet(self) -> tuple[str, ...] | None:
+        """All labels that there are, or None if their number has no bound."""
+        return None
+
+    @abstractmethod
+    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+        """Tell for each tree whether it comes back exactly from its labels."""
+
+    @abstractmethod
+    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+        """Write trees as label numbers and label texts, one pair per column."""
+
+    @abstractmethod
+    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+        """Read labels into partial heads, and the words and kinds of what was wrong. Never raises on own labels."""
+
+    @abstractmethod
+    def check_label(self, text: str, column: int = 0) -> None:
+        """Raise a `LabelError` if a column has no such label."""
+
+    def lift(self, bank: Treebank) -> Treebank:
+        """Make trees that the encoding does not cover into trees that it does."""
+        return lift_until(bank, self.covers_heads, planes=self.planes)
+
+    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:  # noqa: ARG002 - a wrapper's hook
+        """Undo on whole trees what was done to them before they were written."""
+        return heads, relations
+
+    @final
+    def covers(self, trees: Tree | Treebank) -> Bools:
+        """Tell for each tree whether it comes back exactly from its labels."""
+        bank = as_bank(trees)
+        return self.covers_heads(bank.heads, bank.offsets)
+
+    @final
+    def encode(self, trees: Tree | Treebank, *, threads: int = 1) -> Labels:
+        """Write trees as labels; what the encoding does not cover meets its policy."""
+        bank = as_bank(trees)
+        if self.needs_upos and bank.upos is None:
+            raise EncodingError(f"{self.name} needs parts of speech: give the treebank its UPOS column")
+        if threads > 1 and len(bank) > threads:
+            with ThreadPoolExecutor(threads) as pool:
+                return join_labels(list(pool.map(self.encode, split(bank, threads))))
+        if self.policy != "published":
+            covered = self.covers_heads(bank.heads, bank.offsets)
+            if not covered.all():
+                if self.policy == "refuse":
+                    raise self._uncovered(bank, int(np.flatnonzero(~covered)[0]))
+                bank = self.lift(bank)
+        columns = self.write(bank.heads, bank.offsets, bank.upos)
+        return Labels(
+            self.spec,
+            bank.offsets,
+            tuple(smallest(ids, len(names)) for ids, names in columns),
+            tuple(names for _, names in columns),
+            bank.relations,
+            bank.upos if self.needs_upos else None,
+        )
+
+    @final
+    def decode(self, labels: Labels, *, threads: int = 1) -> Decoded:
+        """Read labels, however wrong, into partial heads and a list of faults."""
+        if self.needs_upos and labels.upos is None:
+            raise EncodingError(f"{self.name} needs parts of speech to read its labels")
+        if threads > 1 and len(labels) > threads:
+            parts = split_labels(labels, threads)
+            with ThreadPoolExecutor(threads) as pool:
+                return join_decoded(labels, list(pool.map(self.decode, parts)))
+        heads, words, kinds = self.read(labels)
+        return Decoded(labels.offsets, heads, labels.relations, words, kinds)
+
+    @final
+    def recover(self, labels: Labels, *, repair_policy: str = "nearest", threads: int = 1) -> Recovered:
+        """Read labels into whole trees with one root each: decode, repair, and undo any lifting."""
+        decoded = self.decode(labels, threads=threads)
+        fixed = repair(decoded.heads, decoded.offsets, repair_policy)
+        heads, relations = self.lower(fixed.heads, decoded.relations, decoded.offsets)
+        return Recovered(decoded.offsets, heads, relations, decoded, fixed.counts())
+
+    @final
+    def labels(
+        self,
+        sentences: Sequence[Sequence[str | Sequence[str]]],
+        relations: Sequence[Sequence[str]] | None = None,
+        upos: Sequence[Sequence[str]] | None = None,
+    ) -> Labels:
+        """Take label texts, sentence by sentence; a word's label is a string, or one string per column."""
+        rows = [[label] if isinstance(label, str) else list(label) for sentence in sentences for label in sentence]
+        for row in rows:
+            if len(row) != len(self.columns):
+                raise MismatchError(f"{self.name} has {len(self.columns)} label columns, found {len(row)}: {row}")
+        columns = [Column.of(row[place] for row in rows) for place in range(len(self.columns))]
+        for place, column in enumerate(columns):
+            for text in column.names:
+                self.check_label(text, place)
+        offsets = np.concatenate([[0], np.cumsum([len(s) for s in sentences])]).astype(np.int32)
+        return Labels(
+            self.spec,
+            offsets,
+            tuple(smallest(column.ids, len(column.names)) for column in columns),
+            tuple(column.names for column in columns),
+            _flat(relations, len(rows), "relations") or Column.of(["_"] * len(rows)),
+            _flat(upos, len(rows), "parts of speech"),
+        )
+
+    def _uncovered(self, bank: Treebank, sentence: int) -> UncoveredTreeError:
+        crossing = crossing_arcs(bank.tree(sentence))
+        arcs = sorted({arc for pair in crossing for arc in pair}, key=lambda arc: arc[1])
+        return UncoveredTreeError(self.spec, sentence + 1, arcs, "crossing arcs" if arcs else "several roots")
+
+
+class ClosedEncoding(Encoding):
+    """An encoding whose labels are a fixed list."""
+
+    @property
+    @abstractmethod
+    def alphabet(self) -> tuple[str, ...]:
+        """All labels that there are."""
+
+    @final
+    def check_label(self, text: str, column: int = 0) -> None:  # noqa: ARG002 - one column
+        """Raise a `LabelError` if there is no such label."""
+        if text not in self.alphabet:
+            raise LabelError(self.spec, text, "one of " + " ".join(self.alphabet))
+
+    @final
+    def own_ids(self, labels: Labels) -> npt.NDArray[np.uint8]:
+        """Give label numbers in the encoding's own alphabet, whatever list the labels came with."""
+        if labels.alphabets[0] == self.alphabet:
+            return np.ascontiguousarray(labels.ids[0], dtype=np.uint8)
+        places = {text: place for place, text in enumerate(self.alphabet)}
+        table = np.array([places[text] for text in labels.alphabets[0]], dtype=np.uint8)
+        return table[labels.ids[0]]
+
+
+def as_bank(trees: Tree | Treebank) -> Treebank:
+    """Take one tree as a treebank of one."""
+    return Treebank.of([trees]) if isinstance(trees, Tree) else trees
+
+
+def cuts(offsets: Ints, parts: int) -> list[tuple[int, int]]:
+    """Cut sentences into runs of about equally many words."""
+    wanted = np.linspace(0, int(offsets[-1]), parts + 1)[1:-1]
+    bounds = sorted({0, len(offsets) - 1, *np.searchsorted(offsets, wanted).tolist()})
+    return list(zip(bounds, bounds[1:], strict=False))
+
+
+def split(bank: Treebank, parts: int) -> list[Treebank]:
+    """Cut a treebank into runs of about equally many words, without its text."""
+    banks = []
+    for low, high in cuts(bank.offsets, parts):
+        where = slice(int(bank.offsets[low]), int(bank.offsets[high]))
+        banks.append(
+            Treebank(
+                bank.offsets[low : high + 1] - bank.offsets[low],
+                bank.heads[where],
+                bank.relations[where],
+                None if bank.upos is None else bank.upos[where],
+            )
+        )
+    return banks
+
+
+def split_labels(labels: Labels, parts: int) -> list[Labels]:
+    """Cut labels into runs of about equally many words."""
+    out = []
+    for low, high in cuts(labels.offsets, parts):
+        where = slice(int(labels.offsets[low]), int(labels.offsets[high]))
+        out.append(
+            replace(
+                labels,
+                offsets=labels.offsets[low : high + 1] - labels.offsets[low],
+                ids=tuple(ids[where] for ids in labels.ids),
+                relations=labels.relations[where],
+                upos=None if labels.upos is None else labels.upos[where],
+            )
+        )
+    return out
+
+
+def join_columns(columns: Sequence[tuple[Ids, tuple[str, ...]]]) -> tuple[Ids, tuple[str, ...]]:
+    """Put label numbers of several lists of labels into one."""
+    places: dict[str, int] = {}
+    tables = [np.array([places.setdefault(n, len(places)) for n in names], dtype=np.int32) for _, names in columns]
+    joined = np.concatenate([table[ids] for table, (ids, _) in zip(tables, columns, strict=True)])
+    return smallest(joined, len(places)), tuple(places)
+
+
+def join_labels(parts: Sequence[Labels]) -> Labels:
+    """Put runs of sentences together again."""
+    columns = [
+        join_columns([(part.ids[place], part.alphabets[place]) for part in parts]) for place in range(len(parts[0].ids))
+    ]
+    relations = join_columns([(part.relations.ids, part.relations.names) for part in parts])
+    tags = [part.upos for part in parts if part.upos is not None]
+    upos = join_columns([(tag.ids, tag.names) for tag in tags]) if tags else None
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    return Labels(
+        parts[0].encoding,
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        tuple(ids for ids, _ in columns),
+        tuple(names for _, names in columns),
+        Column(relations[0].astype(np.int32), relations[1]),
+        None if upos is None else Column(upos[0].astype(np.int32), upos[1]),
+    )
+
+
+def join_decoded(labels: Labels, parts: Sequence[Decoded]) -> Decoded:
+    """Put decoded runs of sentences together again."""
+    before = np.concatenate([[0], np.cumsum([len(part.heads) for part in parts])]).astype(np.int32)
+    return Decoded(
+        labels.offsets,
+        np.concatenate([part.heads for part in parts]),
+        labels.relations,
+        np.concatenate([part.fault_words + start for part, start in zip(parts, before, strict=False)]),
+        np.concatenate([part.fault_kinds for part in parts]),
+    )
+
+
+def _flat(rows: Sequence[Sequence[str]] | None, words: int, what: str) -> Column | None:
+    if rows is None:
+        return None
+    column = Column.of(text for row in rows for text in row)
+    if len(column) != words:
+        raise MismatchError(f"{words} labels but {len(column)} {what}; each word needs one of each")
+    return column

@@ -1,0 +1,326 @@
+"""Rope covers of many graphs at once, and the brackets that they induce.
+
+An arc has a left and a right end and a direction; the arcs of sentence s stand at `offsets[s]:offsets[s+1]`, and
+`words[s]` is its number of words. A tree is the graph whose arc a is the one into word a+1 of its sentence.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+from ropewalk.kernels.codes import (
+    CLOSING,
+    INDEX,
+    LEANS_LEFT,
+    LEANS_NOWHERE,
+    LEANS_RIGHT,
+    RIGHTWARD,
+    STRUCTURAL,
+    SUPER,
+    UNMATCHED_CLOSING,
+    UNMATCHED_OPENING,
+)
+
+Ints = memoryview
+
+
+def order(
+    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, out: Ints, by_right: Ints, by_left: Ints,
+    after_right: Ints, after_left: Ints,
+) -> None:
+    """Sort arcs by left end, then from the longest to the shortest, a right arc before its own reverse.
+
+    Two passes over linked lists, so the time is linear in words and arcs.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            arcs = offsets[s + 1] - start
+            n = words[s]
+            for x in range(n + 1):
+                by_right[x] = -1
+                by_left[x] = -1
+            for wanted in range(1, -1, -1):
+                for a in range(arcs):
+                    if rightward[start + a] == wanted:
+                        x = right[start + a]
+                        after_right[a] = by_right[x]
+                        by_right[x] = a
+            for x in range(n + 1):
+                a = by_right[x]
+                while a >= 0:
+                    y = left[start + a]
+                    after_left[a] = by_left[y]
+                    by_left[y] = a
+                    a = after_right[a]
+            place = start
+            for x in range(n + 1):
+                a = by_left[x]
+                while a >= 0:
+                    out[place] = start + a
+                    place += 1
+                    a = after_left[a]
+
+
+def proper(
+    left: Ints, right: Ints, offsets: Ints, words: Ints, arcs: Ints, structural: Ints, opened: Ints, closed: Ints
+) -> None:
+    """Mark the proper rope cover: an arc is structural unless an earlier rope shares its right or left end."""
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            for x in range(words[s] + 1):
+                opened[x] = 0
+                closed[x] = 0
+            for i in range(offsets[s], offsets[s + 1]):
+                a = arcs[i]
+                if closed[right[a]] or opened[left[a]]:
+                    structural[a] = 0
+                else:
+                    structural[a] = 1
+                    opened[left[a]] = 1
+                    closed[right[a]] = 1
+
+
+def farthest(
+    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, structural: Ints, low: Ints, high: Ints
+) -> None:
+    """Mark for each node its longest arc to a dependent on the left and on the right."""
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            for x in range(words[s] + 1):
+                low[x] = x
+                high[x] = x
+            for a in range(offsets[s], offsets[s + 1]):
+                if rightward[a]:
+                    high[left[a]] = max(high[left[a]], right[a])
+                else:
+                    low[right[a]] = min(low[right[a]], left[a])
+            for a in range(offsets[s], offsets[s + 1]):
+                if rightward[a]:
+                    structural[a] = high[left[a]] == right[a]
+                else:
+                    structural[a] = low[right[a]] == left[a]
+
+
+def lean(
+    left: Ints, right: Ints, offsets: Ints, words: Ints, arcs: Ints, structural: Ints, rope: Ints, side: Ints,
+    by_left: Ints, by_right: Ints,
+) -> None:
+    """Write on which rope each arc leans and with which end; a rope leans on itself.
+
+    Where an arc could lean on two ropes it takes the first in the order of `arcs`, which is the one that
+    shares its right end and begins further to the left.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            for x in range(words[s] + 1):
+                by_left[x] = -1
+                by_right[x] = -1
+            for i in range(offsets[s], offsets[s + 1]):
+                a = arcs[i]
+                if structural[a]:
+                    if by_left[left[a]] < 0:
+                        by_left[left[a]] = a
+                    if by_right[right[a]] < 0:
+                        by_right[right[a]] = a
+            for a in range(offsets[s], offsets[s + 1]):
+                over = by_right[right[a]]
+                beside = by_left[left[a]]
+                if structural[a]:
+                    rope[a] = a
+                    side[a] = STRUCTURAL
+                elif over >= 0 and left[over] <= left[a]:
+                    rope[a] = over
+                    side[a] = LEANS_RIGHT
+                elif beside >= 0 and right[beside] >= right[a]:
+                    rope[a] = beside
+                    side[a] = LEANS_LEFT
+                else:
+                    rope[a] = -1
+                    side[a] = LEANS_NOWHERE
+
+
+def thickness(
+    left: Ints, right: Ints, offsets: Ints, words: Ints, structural: Ints, out: Ints, change: Ints
+) -> None:
+    """Write for each sentence the largest number of ropes over one place between two neighbouring nodes."""
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            for x in range(words[s] + 1):
+                change[x] = 0
+            for a in range(offsets[s], offsets[s + 1]):
+                if structural[a]:
+                    change[left[a]] += 1
+                    change[right[a]] -= 1
+            most = 0
+            now = 0
+            for x in range(words[s] + 1):
+                now += change[x]
+                most = max(most, now)
+            out[s] = most
+
+
+def brackets(
+    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, arcs: Ints, side: Ints, symbols: Ints,
+    starts: Ints, by_right: Ints, after: Ints, ropes: Ints, lowest: Ints,
+) -> int:
+    """Write the brackets of every word's label one after another; return how many there are.
+
+    The label of the k-th word of all is `symbols[starts[k]:starts[k+1]]`. `ropes` is the stack of open ropes,
+    by increasing left end, and `lowest[i]` the smallest right end among its first i+1. Node 0's opening bracket is
+    implicit. Closing brackets stand in the order of increasing arc length, then opening ones in decreasing
+    length; their indices count the ropes that a decoder has to pass.
+    """
+    with cython.nogil:
+        written = 0
+        word = 0
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = words[s]
+            for x in range(n + 1):
+                by_right[x] = -1
+            for i in range(start, offsets[s + 1]):
+                a = arcs[i]
+                after[a - start] = by_right[right[a]]
+                by_right[right[a]] = a - start
+            top = 0
+            place = start
+            for x in range(n + 1):
+                if x > 0:
+                    starts[word] = written
+                    word += 1
+                a = by_right[x]
+                while a >= 0:  # arcs that end here, the shortest first
+                    kind = CLOSING
+                    if rightward[start + a]:
+                        kind |= RIGHTWARD
+                    if side[start + a] == STRUCTURAL:
+                        i = top - 1
+                        skipped = 0
+                        while ropes[i] != start + a:
+                            if rightward[ropes[i]] == rightward[start + a]:
+                                skipped += 1
+                            i -= 1
+                        top -= 1
+                        while i < top:
+                            ropes[i] = ropes[i + 1]
+                            lowest[i] = right[ropes[i]]
+                            if i > 0:
+                                lowest[i] = min(lowest[i], lowest[i - 1])
+                            i += 1
+                        symbols[written] = kind | SUPER | skipped * INDEX
+                        written += 1
+                    elif side[start + a] == LEANS_LEFT:
+                        i = top - 1
+                        while left[ropes[i]] != left[start + a]:
+                            i -= 1
+                        symbols[written] = kind | (top - 1 - i) * INDEX
+                        written += 1
+                    a = after[a]
+                open_before = top
+                while place < offsets[s + 1] and left[arcs[place]] == x:  # arcs that begin here, the longest first
+                    a = arcs[place]
+                    place += 1
+                    kind = 0
+                    if rightward[a]:
+                        kind = RIGHTWARD
+                    if side[a] == STRUCTURAL:
+                        ropes[top] = a
+                        lowest[top] = right[a]
+                        if top > 0:
+                            lowest[top] = min(lowest[top], lowest[top - 1])
+                        top += 1
+                        if x > 0:
+                            symbols[written] = kind | SUPER
+                            written += 1
+                    elif side[a] == LEANS_RIGHT:
+                        skipped = 0
+                        if open_before > 0 and lowest[open_before - 1] < right[a]:
+                            for i in range(open_before):
+                                if right[ropes[i]] < right[a]:
+                                    skipped += 1
+                        symbols[written] = kind | skipped * INDEX
+                        written += 1
+        starts[word] = written
+    return written
+
+
+def match(
+    labels: Ints, offsets: Ints, symbols: Ints, starts: Ints, heads: Ints, dependents: Ints, arc_offsets: Ints,
+    fault_words: Ints, fault_kinds: Ints, counts: Ints, kinds: Ints, places: Ints,
+) -> None:
+    """Turn labels into arcs, in the order in which their brackets close.
+
+    Label k spells `symbols[starts[k]:starts[k+1]]`. On the stack lie opening brackets, the implicit one of node 0
+    first. A closing superbracket passes as many of its own direction as its index says, and all of the other;
+    opening semibrackets on its way make their arcs, or have their index lowered. A closing semibracket takes
+    the topmost superbracket, its index passed over, and removes nothing. `counts[0]` is the number of faults.
+    """
+    with cython.nogil:
+        made = 0
+        faults = counts[0]
+        for s in range(offsets.shape[0] - 1):
+            arc_offsets[s] = made
+            kinds[0] = RIGHTWARD | SUPER
+            places[0] = 0
+            top = 1
+            start = offsets[s]
+            for w in range(start, offsets[s + 1]):
+                x = w - start + 1
+                for k in range(starts[labels[w]], starts[labels[w] + 1]):
+                    symbol = symbols[k]
+                    if symbol & CLOSING == 0:
+                        kinds[top] = symbol
+                        places[top] = x
+                        top += 1
+                        continue
+                    own = symbol & RIGHTWARD
+                    skip = symbol // INDEX
+                    i = top - 1
+                    while i >= 0:
+                        if kinds[i] & SUPER and (symbol & SUPER == 0 or kinds[i] & RIGHTWARD == own):
+                            if skip == 0:
+                                break
+                            skip -= 1
+                        i -= 1
+                    if i < 0:
+                        fault_words[faults] = w
+                        fault_kinds[faults] = UNMATCHED_CLOSING
+                        faults += 1
+                        continue
+                    if symbol & SUPER:
+                        for j in range(top - 1, i, -1):
+                            if kinds[j] & SUPER == 0 and kinds[j] < INDEX:
+                                if kinds[j] & RIGHTWARD:
+                                    heads[made] = places[j]
+                                    dependents[made] = x
+                                else:
+                                    heads[made] = x
+                                    dependents[made] = places[j]
+                                made += 1
+                    if own:
+                        heads[made] = places[i]
+                        dependents[made] = x
+                    else:
+                        heads[made] = x
+                        dependents[made] = places[i]
+                    made += 1
+                    if symbol & SUPER:
+                        for j in range(i + 1, top):
+                            if kinds[j] & SUPER or kinds[j] >= INDEX:
+                                kinds[i] = kinds[j]
+                                if kinds[j] & SUPER == 0:
+                                    kinds[i] -= INDEX
+                                places[i] = places[j]
+                                i += 1
+                        top = i
+            for i in range(top):
+                if places[i] > 0:  # nothing closed it; node 0's own bracket is missed by the word that has no head
+                    fault_words[faults] = start + places[i] - 1
+                    fault_kinds[faults] = UNMATCHED_OPENING
+                    faults += 1
+        arc_offsets[offsets.shape[0] - 1] = made
+        counts[0] = faults

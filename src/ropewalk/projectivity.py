@@ -1,0 +1,123 @@
+"""Lifting non-projective trees and lowering them again (Nivre & Nilsson 2005).
+
+Lifting hangs a word on its head's head until no arcs cross. What lowering needs to undo it is written into
+relations. After a word's own relation stands, for the scheme `head`, `¡` and the relation of the head that it leaves,
+once for each lift; for `path`, a `¡` alone; for `head+path`, `¡` and the relation of its first head; and for the
+last two every word on the way from the new head down to the old one is marked with `!`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ropewalk.errors import UnknownNameError
+from ropewalk.kernels import trees as kernel
+from ropewalk.kernels import view
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import Bools, Ints, projective, scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMES = ("head", "path", "head+path")
+
+UP = "¡"
+DOWN = "!"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifts:
+    """Heads after lifting; lift i moved word `words[i]` away from word `left[i]`, counted over all sentences."""
+
+    heads: Ints
+    words: Ints
+    left: Ints
+
+
+def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
+    """Lift the chosen sentences until they need no more than `planes` planes, or for at most `steps` lifts each."""
+    room = 64 + 4 * int(np.diff(offsets)[chosen].sum())
+    while True:
+        lifted = np.array(heads, dtype=np.int32)
+        words, left = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+        count = kernel.lift(
+            view(lifted), view(offsets), view(chosen), planes, steps, view(words), view(left),
+            *(view(scratch(offsets)) for _ in range(4)),
+        )
+        if count >= 0:
+            return Lifts(lifted, words[:count], left[:count])
+        room *= 4
+
+
+def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes: int = 1) -> Treebank:
+    """Lift what is not covered, relations unmarked, until it is."""
+    chosen = np.flatnonzero(~covers(bank.heads, bank.offsets)).astype(np.int32)
+    heads = lift_heads(bank.heads, bank.offsets, chosen, planes=planes).heads
+    while True:  # fitting the planes may not be enough for an encoding with a further limit
+        chosen = np.flatnonzero(~covers(heads, bank.offsets)).astype(np.int32)
+        if not len(chosen):
+            return bank.with_trees(heads, bank.relations)
+        lifts = lift_heads(heads, bank.offsets, chosen, steps=1)
+        if not len(lifts.words):  # projective, and still not covered: lifting cannot help
+            return bank.with_trees(heads, bank.relations)
+        heads = lifts.heads
+
+
+def lift(bank: Treebank, scheme: str = "head") -> Treebank:
+    """Make every tree projective and mark in its relations how to undo it."""
+    if scheme not in SCHEMES:
+        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    chosen = np.flatnonzero(~projective(bank.heads, bank.offsets)).astype(np.int32)
+    if not len(chosen):
+        return bank
+    lifts = lift_heads(bank.heads, bank.offsets, chosen)
+    names = bank.relations.names
+    plain = bank.relations.ids
+    marks: dict[int, str] = {}
+    on_path: set[int] = set()
+    for word, head in zip(lifts.words.tolist(), lifts.left.tolist(), strict=True):
+        if scheme == "head":
+            marks[word] = f"{marks.get(word, '')}{UP}{names[plain[head]]}"
+        else:
+            marks.setdefault(word, UP + (names[plain[head]] if scheme == "head+path" else ""))
+            on_path.add(head)
+    numbers = {name: number for number, name in enumerate(names)}
+    ids = plain.copy()
+    for word in sorted(marks.keys() | on_path):
+        text = names[plain[word]] + (DOWN if word in on_path else "") + marks.get(word, "")
+        ids[word] = numbers.setdefault(text, len(numbers))
+    return bank.with_trees(lifts.heads, Column(ids, tuple(numbers)))
+
+
+def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -> tuple[Ints, Column]:
+    """Hang lifted words back where their marks say, and take the marks off the relations."""
+    if scheme not in SCHEMES:
+        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    marked = [UP in name or DOWN in name for name in relations.names]
+    if not any(marked):
+        return heads, relations
+    numbers: dict[str, int] = {}
+    plain: list[int] = []
+    parts: list[list[int]] = []
+    down: list[bool] = []
+    for name in relations.names:
+        base, *rest = name.split(UP)
+        plain.append(numbers.setdefault(base.removesuffix(DOWN), len(numbers)))
+        parts.append([numbers.setdefault(part, len(numbers)) if part else -1 for part in rest])
+        down.append(base.endswith(DOWN))
+    ids = np.array(plain, dtype=np.int32)[relations.ids]
+    counts = np.array([len(part) for part in parts], dtype=np.int32)[relations.ids]
+    lifted = np.flatnonzero(counts)
+    flat = np.array([part for word in lifted for part in parts[relations.ids[word]]], dtype=np.int32)
+    chosen = np.unique(np.searchsorted(offsets, lifted, side="right") - 1).astype(np.int32)
+    out = np.array(heads, dtype=np.int32)
+    kernel.lower(
+        view(out), view(offsets), view(chosen), view(ids), view(flat),
+        view(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
+        view(np.array(down, dtype=np.uint8)[relations.ids]), int(scheme != "head"),
+        *(view(scratch(offsets)) for _ in range(3)),
+    )
+    return out, Column(ids, tuple(numbers))

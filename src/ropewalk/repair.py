@@ -1,0 +1,48 @@
+"""Any partial heads into exactly one tree with one root, by a named policy, saying what was done.
+
+`nearest`, which the published figures rest on, gives a word without a head the nearest one that makes no cycle,
+tried in the order d-1, d+1, d-2, d+2, …, and node 0 only while no word hangs on it. `root`, which the paper's text
+describes, hangs it on the sentence's root. With both, a second root is hung on the first, and a head outside the
+sentence or on a cycle counts as missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from ropewalk.errors import UnknownNameError
+from ropewalk.kernels import repair as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import ATTACHED, REROOTED
+from ropewalk.trees import Ints, scratch
+
+POLICIES = {"nearest": kernel.nearest, "root": kernel.root}
+REPAIRS = {ATTACHED: "attached", REROOTED: "rerooted"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repaired:
+    """Heads that are trees with one root each, and what had to be done to the words at `words`."""
+
+    heads: Ints
+    words: Ints
+    kinds: Ints
+
+    def counts(self) -> dict[str, int]:
+        """How many repairs there were of each kind."""
+        tally = Counter(self.kinds.tolist())
+        return {name: tally[code] for code, name in REPAIRS.items() if tally[code]}
+
+
+def repair(heads: Ints, offsets: Ints, policy: str = "nearest") -> Repaired:
+    """Make every sentence one tree with one root; -1 is a missing head."""
+    if policy not in POLICIES:
+        raise UnknownNameError("repair policy", policy, POLICIES)
+    out = np.array(heads, dtype=np.int32)
+    words = np.empty(len(heads), dtype=np.int32)
+    kinds = np.empty(len(heads), dtype=np.int32)
+    count = POLICIES[policy](view(out), view(offsets), view(words), view(kinds), view(scratch(offsets)))
+    return Repaired(out, words[:count], kinds[:count])

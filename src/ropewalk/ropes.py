@@ -1,0 +1,216 @@
+"""Rope covers: which arcs are structural, and on which of them every other arc leans.
+
+An arc leans on another that covers it and shares its left or its right end. A rope cover is a set of structural arcs,
+the ropes, on which all others lean (the paper's section on the hierarchical bracketing framework, after
+Yli-Jyrä 2019). Three have names: `all` makes every arc structural, `farthest` the longest arc from each node to
+each side, and `proper` is the smallest cover, in which no rope leans on another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.errors import GraphError, UnknownNameError
+from ropewalk.kernels import ropes as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
+from ropewalk.trees import Bools, Graph, Ints, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Bytes = npt.NDArray[np.uint8]
+
+COVERS = ("all", "farthest", "proper")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arcs:
+    """The arcs of many sentences as flat arrays, those of sentence s at `offsets[s]:offsets[s+1]`.
+
+    `order` lists them by left end, then from the longest to the shortest.
+    """
+
+    left: Ints
+    right: Ints
+    rightward: Bytes
+    offsets: Ints
+    words: Ints
+    order: Ints
+
+    @classmethod
+    def of(cls, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> Arcs:
+        """Lay out arcs from heads to dependents, both counted from 1 within their sentence (0 is the root)."""
+        left = np.minimum(heads, dependents)
+        right = np.maximum(heads, dependents)
+        rightward = (heads < dependents).view(np.uint8)
+        order = np.zeros(len(heads), dtype=np.int32)
+        nodes = int(words.max(initial=0)) + 1
+        most = int(np.diff(offsets).max(initial=0))
+        kernel.order(
+            view(left), view(right), view(rightward), view(offsets), view(words), view(order),
+            *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
+        )
+        return cls(left, right, rightward, offsets, words, order)
+
+    @classmethod
+    def of_trees(cls, heads: Ints, offsets: Ints) -> Arcs:
+        """Lay out the arcs of many trees: arc w is the one into the w-th word of all."""
+        lengths = np.diff(offsets)
+        dependents = np.arange(1, len(heads) + 1, dtype=np.int32) - np.repeat(offsets[:-1], lengths)
+        return cls.of(heads, dependents, offsets, lengths)
+
+    @classmethod
+    def of_graphs(cls, graphs: Iterable[Graph]) -> Arcs:
+        """Lay out the arcs of many graphs."""
+        graphs = list(graphs)
+        nothing = [np.zeros(0, dtype=np.int32)]
+        counts = [len(graph.heads) for graph in graphs]
+        return cls.of(
+            np.concatenate(nothing + [graph.heads for graph in graphs]),
+            np.concatenate(nothing + [graph.dependents for graph in graphs]),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            np.array([graph.words for graph in graphs], dtype=np.int32),
+        )
+
+    def scratch(self, *, per_arc: bool = False) -> memoryview:
+        """Make room for a number per node, or per arc, of the largest sentence."""
+        sizes = np.diff(self.offsets) if per_arc else self.words
+        return view(np.empty(int(sizes.max(initial=0)) + 1, dtype=np.int32))
+
+
+def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
+    """Mark with 1 the structural arcs of a named cover."""
+    if cover == "all":
+        return np.ones(len(arcs.left), dtype=np.uint8)
+    out = np.empty(len(arcs.left), dtype=np.uint8)
+    if cover == "proper":
+        kernel.proper(
+            view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words), view(arcs.order), view(out),
+            arcs.scratch(), arcs.scratch(),
+        )
+    elif cover == "farthest":
+        kernel.farthest(
+            view(arcs.left), view(arcs.right), view(arcs.rightward), view(arcs.offsets), view(arcs.words), view(out),
+            arcs.scratch(), arcs.scratch(),
+        )
+    else:
+        raise UnknownNameError("rope cover", cover, COVERS)
+    return out
+
+
+def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
+    """Give for each arc the rope on which it leans and with which end, as the codes of `kernels.codes`."""
+    rope = np.empty(len(arcs.left), dtype=np.int32)
+    side = np.empty(len(arcs.left), dtype=np.uint8)
+    kernel.lean(
+        view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words), view(arcs.order), view(structural),
+        view(rope), view(side), arcs.scratch(), arcs.scratch(),
+    )
+    return rope, side
+
+
+def brackets(arcs: Arcs, side: Bytes) -> tuple[Ints, Ints]:
+    """Write the bracketing that a cover induces: the brackets of all words, and where each word's begin."""
+    symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
+    starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
+    count = kernel.brackets(
+        view(arcs.left), view(arcs.right), view(arcs.rightward), view(arcs.offsets), view(arcs.words),
+        view(arcs.order), view(side), view(symbols), view(starts), arcs.scratch(), arcs.scratch(per_arc=True),
+        arcs.scratch(per_arc=True), arcs.scratch(per_arc=True),
+    )
+    return symbols[:count], starts
+
+
+def rope_thickness(heads: Ints, offsets: Ints) -> Ints:
+    """Give for each of many trees the largest number of ropes of its proper cover over one place."""
+    arcs = Arcs.of_trees(heads, offsets)
+    out = np.empty(len(offsets) - 1, dtype=np.int32)
+    kernel.thickness(
+        view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words),
+        view(structural_arcs(arcs, "proper")), view(out), arcs.scratch(),
+    )
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class RopeCover:
+    """The rope cover of one tree or graph.
+
+    `arcs` are (head, dependent) pairs; arc a is structural if `structural[a]`; `ropes[a]` is the arc on which it
+    leans, itself if it is structural; `leans[a]` is `left` or `right`, the end that it shares with its rope, or
+    empty if it is structural.
+    """
+
+    words: int
+    arcs: tuple[tuple[int, int], ...]
+    structural: tuple[bool, ...]
+    ropes: tuple[int, ...]
+    leans: tuple[str, ...]
+
+    @property
+    def structural_arcs(self) -> tuple[tuple[int, int], ...]:
+        """The ropes, as (head, dependent) pairs."""
+        return tuple(arc for arc, rope in zip(self.arcs, self.structural, strict=True) if rope)
+
+    @property
+    def brackets(self) -> int:
+        """How many brackets the cover needs: two for a structural arc, one for an auxiliary one."""
+        return len(self.arcs) + sum(self.structural)
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether no node has two structural arcs to dependents on one side, nor two from heads on one side."""
+        ends = [(node, arc[0] < arc[1], node == arc[0]) for arc in self.structural_arcs for node in arc]
+        return len(ends) == len(set(ends))
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether no rope leans on another."""
+        ropes = [(min(arc), max(arc)) for arc in self.structural_arcs]
+        return not any(
+            a != b and b[0] <= a[0] and a[1] <= b[1] and (a[0] == b[0] or a[1] == b[1])
+            for place, a in enumerate(ropes)
+            for b in ropes[:place] + ropes[place + 1 :]
+        ) and len(ropes) == len(set(ropes))
+
+
+def arcs_of(structure: Tree | Graph) -> Arcs:
+    """Lay out the arcs of one tree or graph."""
+    if isinstance(structure, Tree):
+        return Arcs.of_trees(structure.heads, structure.offsets)
+    return Arcs.of_graphs([structure])
+
+
+def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] = "proper") -> RopeCover:
+    """Cover a tree or graph by name (`all`, `farthest`, `proper`) or with the structural arcs handed over.
+
+    Structural arcs are (head, dependent) pairs; a set on which some other arc cannot lean raises a `GraphError`.
+    """
+    pairs = tuple(structure.arcs())
+    arcs = arcs_of(structure)
+    if isinstance(cover, str):
+        structural = structural_arcs(arcs, cover)
+    else:
+        wanted = set(cover)
+        unknown = sorted(wanted - set(pairs))
+        if unknown:
+            raise GraphError(f"the arc {unknown[0][0]}->{unknown[0][1]} of the cover is not in the tree or graph")
+        structural = np.array([pair in wanted for pair in pairs], dtype=np.uint8)
+    ropes, side = leaning(arcs, structural)
+    loose: Bools = side == LEANS_NOWHERE
+    if loose.any():
+        head, dependent = pairs[int(np.flatnonzero(loose)[0])]
+        raise GraphError(f"not a rope cover: the arc {head}->{dependent} leans on none of its arcs")
+    words = {LEANS_LEFT: "left", LEANS_RIGHT: "right"}
+    return RopeCover(
+        len(structure),
+        pairs,
+        tuple(bool(mark) for mark in structural),
+        tuple(ropes.tolist()),
+        tuple(words.get(int(code), "") for code in side),
+    )
