@@ -83,14 +83,21 @@ def test_wrong_usage_exits_with_2_and_prints_no_data(words: list[str]) -> None:
     assert "Usage: ropewalk" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["info", "validate"])
-def test_a_file_that_is_not_there_is_one_line_and_no_traceback(command: str, tmp_path: Path) -> None:
-    done = run(command, tmp_path / "nowhere.conllu", ROPEWALK_PURE="")
-    assert done.returncode == 1
+def test_a_file_that_is_not_there_is_one_line_and_no_traceback(tmp_path: Path) -> None:
+    done = run("info", tmp_path / "nowhere.conllu")
+    assert (done.returncode, done.stdout) == (1, "")
     *notes, last = done.stderr.splitlines()
     assert all(note.startswith("ropewalk: note: ") for note in notes)
     assert last.startswith("ropewalk: error: ")
     assert "nowhere.conllu" in last
+
+
+def test_validate_goes_on_after_a_file_that_is_not_there(broken: Path, tmp_path: Path) -> None:
+    done = run("validate", tmp_path / "nowhere.conllu", broken)
+    assert done.returncode == 1
+    missing, found = done.stdout.splitlines()
+    assert missing.startswith(f"{tmp_path / 'nowhere.conllu'}: ")
+    assert found.startswith(f"{broken}:")
 
 
 def test_validate_is_content_with_the_example(sample: Path) -> None:
