@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ropewalk import files
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
-from ropewalk.treebank import COLUMNS, Places, Text, Treebank, frozen
-from ropewalk.trees import Ints, check, frozen_ints, tree_error
+from ropewalk.treebank import COLUMNS, Text, Treebank, frozen
+from ropewalk.trees import check, frozen_ints, tree_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    import numpy.typing as npt
+
+    from ropewalk.treebank import Places
+    from ropewalk.trees import Ints
 
 OnError = Literal["stop", "skip"]
 Trees = Literal["optional", "required"]
@@ -31,32 +36,70 @@ Path = str | os.PathLike[str]
 
 BAD_UTF8: Final = -1
 BOM: Final = -2
+SPACES: Final = -3
+SHOWN_BYTES: Final = 60
+WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
-KINDS: Final = {
-    codes.COLUMN_COUNT: "columns",
-    codes.EMPTY_COLUMN: "empty-column",
-    codes.BAD_ID: "id",
-    codes.ID_ORDER: "id-order",
-    codes.RANGE_START: "multiword-start",
-    codes.RANGE_OVERLAP: "multiword-overlap",
-    codes.RANGE_ORDER: "multiword-order",
-    codes.RANGE_END: "multiword-end",
-    codes.EMPTY_ORDER: "empty-node-order",
-    codes.BAD_HEAD: "head",
-    codes.HEAD_RANGE: "head-range",
-    codes.COMMENT: "comment",
-    codes.STRAY_BLANK: "blank-line",
-    codes.NO_WORDS: "no-words",
-    codes.NO_FINAL_BLANK: "no-final-blank-line",
-    codes.NO_FINAL_NEWLINE: "no-final-newline",
-    codes.CARRIAGE_RETURN: "crlf",
-    codes.NUL_BYTE: "nul",
-    BAD_UTF8: "utf-8",
-    BOM: "bom",
+PROBLEMS: Final = {  # kind and message: {found} as written, a number {extra}, or two, {high} and {low}
+    codes.COLUMN_COUNT: (
+        "columns",
+        "the number of columns is {extra}; expected 10, separated by single tabs",
+    ),
+    codes.EMPTY_COLUMN: ("empty-column", "{column} is empty; expected a value, or _ for none"),
+    codes.BAD_ID: (
+        "id",
+        "ID is {found!r}; expected a number, a range such as 3-4 or an empty node such as 3.1",
+    ),
+    codes.ID_ORDER: ("id-order", "ID is {found}, expected {extra}; words are numbered from 1 without gaps"),
+    codes.RANGE_START: (
+        "multiword-start",
+        "the multiword token stands before word {extra}; expected it to begin there",
+    ),
+    codes.RANGE_OVERLAP: (
+        "multiword-overlap",
+        "the multiword token overlaps the one before it, which reaches word {extra}; expected no overlap",
+    ),
+    codes.RANGE_ORDER: (
+        "multiword-order",
+        "the multiword token ends before it begins; expected a range such as 3-4",
+    ),
+    codes.RANGE_END: (
+        "multiword-end",
+        "the multiword token ends at {found}, but the sentence has {extra} words",
+    ),
+    codes.EMPTY_ORDER: ("empty-node-order", "the empty node is out of order; expected {high}.{low} here"),
+    codes.BAD_HEAD: (
+        "head",
+        "HEAD is {found!r}; expected the number of a word, 0 for the root or _ for none",
+    ),
+    codes.HEAD_RANGE: ("head-range", "HEAD is {found}, but the sentence has {extra} words"),
+    codes.COMMENT: ("comment", "a comment inside a sentence; expected comments only before its first word"),
+    codes.STRAY_BLANK: (
+        "blank-line",
+        "a blank line without a sentence; expected exactly one after each sentence, and none elsewhere",
+    ),
+    codes.NO_WORDS: ("no-words", "the sentence has no words; expected at least one after its comments"),
+    codes.NO_FINAL_BLANK: (
+        "no-final-blank-line",
+        "the file ends without a blank line; expected one after the last sentence",
+    ),
+    codes.NO_FINAL_NEWLINE: (
+        "no-final-newline",
+        "the file ends inside a line; expected a line break and a blank line after the last sentence",
+    ),
+    codes.CARRIAGE_RETURN: (
+        "crlf",
+        "the line ends in CR LF; expected LF alone: convert the file, for instance with dos2unix",
+    ),
+    codes.NUL_BYTE: ("nul", "a NUL byte; expected text: the file may be damaged or in UTF-16"),
+    BAD_UTF8: ("utf-8", "byte {high} of the line, 0x{low:02x}, is not UTF-8; expected UTF-8 throughout"),
+    BOM: (
+        "bom",
+        "the file begins with a byte order mark (EF BB BF); expected UTF-8 without one: remove the mark",
+    ),
+    SPACES: ("spaces", "the line holds only spaces; expected an empty line after a sentence"),
 }
-WORDLESS: Final = frozenset(
-    {"comment", "blank-line", "no-words", "columns", "utf-8", "bom", "id", "crlf", "nul"}
-)
+NOT_OF_A_WORD: Final = frozenset({codes.NO_FINAL_BLANK, codes.NO_FINAL_NEWLINE})
 TREE_KINDS: Final = {
     codes.HEAD_MISSING: "missing-head",
     codes.HEAD_OUT_OF_RANGE: "head-range",
@@ -94,7 +137,7 @@ def dumps(bank: Treebank) -> bytes:
 
 
 def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
-    """Write a file that appears whole or not at all; `-` is standard output, `.gz` and `.xz` are compressed."""
+    """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
     with files.creating(path) as file:
         for bank in [banks] if isinstance(banks, Treebank) else banks:
             file.write(view(bank.rendered().raw))
@@ -105,7 +148,7 @@ def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]
 
     Missing heads are told once a sentence, and lines that end in CR LF once a file.
     """
-    reader = Reader(files.shown(path), _blocks(path, chunk_bytes), on_error="skip", trees="optional")
+    reader = Reader(files.shown(path), _blocks(path, chunk_bytes), on_error="stop", trees="optional")
     returned = False
     try:
         for scanned in reader.scan():
@@ -140,7 +183,7 @@ class Reader:
         self._required = trees == "required"
         self._line = 1
         self._blocks = blocks
-        self._banks = (self._kept(scanned) for scanned in self.scan())
+        self._banks = filter(len, map(self._kept, self.scan()))
 
     @property
     def skipped(self) -> int:
@@ -187,21 +230,17 @@ class Reader:
         return scanned
 
     def _kept(self, scanned: Scanned) -> Treebank:
-        wrong = scanned.first_errors()
-        if wrong and not self._skip:
-            raise min(wrong.values(), key=lambda problem: problem.line)
         bank = scanned.bank()
+        wrong = scanned.first_errors()
         if self._required:
             found = check(bank.heads, bank.offsets)
-            bad = np.flatnonzero(found.codes)
-            untrue = [_tree_problem(bank, int(s), int(found.codes[s]), int(found.words[s])) for s in bad]
-            if untrue and not self._skip:
-                raise untrue[0]
-            if untrue:
-                self.problems += untrue
-                bank = bank.select(found.codes == 0)
-        self.problems += wrong.values()
-        self.problems.sort(key=lambda problem: problem.line)
+            bad = np.flatnonzero(found.codes).tolist()
+            wrong += [_tree_problem(bank, s, int(found.codes[s]), int(found.words[s])) for s in bad]
+            bank = bank.select(found.codes == 0) if bad else bank
+        wrong.sort(key=lambda problem: problem.line)
+        if wrong and not self._skip:
+            raise wrong[0]
+        self.problems += wrong
         self.sentences += len(bank)
         self.words += bank.words
         return bank
@@ -224,6 +263,7 @@ class Scanned:
     offsets: Ints
     heads: Ints
     problems: Places
+    first_line: int
 
     def bank(self) -> Treebank:
         """Make a treebank of the sentences that have no problem."""
@@ -242,10 +282,9 @@ class Scanned:
         """Name every problem."""
         return self._errors(self.problems)
 
-    def first_errors(self) -> dict[int, FormatError]:
+    def first_errors(self) -> list[FormatError]:
         """Name the first problem of each sentence that has any."""
-        sentences, firsts = np.unique(self._sentences(), return_index=True)
-        return dict(zip(sentences.tolist(), self._errors(self.problems[firsts]), strict=True))
+        return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1]])
 
     def _sentences(self) -> npt.NDArray[Any]:
         return np.searchsorted(self.text.sentences, self.problems[:, 1], side="right") - 1
@@ -253,72 +292,32 @@ class Scanned:
     def _errors(self, rows: Places) -> list[FormatError]:
         if not len(rows):
             return []
-        breaks = np.flatnonzero(self.text.raw == 10)
-        lines = np.searchsorted(breaks, rows[:, 1]) + self.text.lines[0]
-        return [self._error(int(line), *row) for line, row in zip(lines, rows.tolist(), strict=True)]
+        lines = np.searchsorted(np.flatnonzero(self.text.raw == 10), rows[:, 1]) + self.first_line
+        return [self._error(line, row) for line, row in zip(lines.tolist(), rows.tolist(), strict=True)]
 
-    def _error(self, line: int, kind: int, at: int, start: int, stop: int, extra: int) -> FormatError:  # noqa: PLR0913 - one row of problems
-        raw = (
-            self.text.raw.tobytes()
-            if len(self.text.raw) < 1 << 16
-            else bytes(view(self.text.raw[at : at + (1 << 16)]))
+    def _error(self, line: int, row: list[int]) -> FormatError:
+        code, at, start, stop, extra = row
+        found = self._shown(start, stop)
+        if code == codes.COLUMN_COUNT and not found.strip():
+            code = SPACES
+        kind, message = PROBLEMS[code]
+        word = re.split("[\\t\\n]", self._shown(at, len(self.text.raw)), maxsplit=1)[0]
+        return FormatError(
+            self.text.file,
+            line,
+            kind,
+            message.format(
+                found=found,
+                extra=extra,
+                high=extra >> 32,
+                low=extra & 0xFFFFFFFF,
+                column=COLUMNS[min(extra, 9)].upper(),
+            ),
+            word=word if WORD_ID.fullmatch(word) and code not in NOT_OF_A_WORD else "",
         )
-        whole = raw[at:] if len(self.text.raw) < 1 << 16 else raw
-        first = whole.split(b"\n", 1)[0].split(b"\t", 1)[0].decode("utf-8", "replace")
-        found = bytes(view(self.text.raw[start : min(stop, start + 60)])).decode("utf-8", "replace")
-        name = KINDS[kind]
-        word = "" if name in WORDLESS or first.startswith("#") else first
-        return FormatError(self.text.file, line, name, _message(kind, found, first, extra), word=word)
 
-
-def _message(kind: int, found: str, word: str, extra: int) -> str:
-    """Say what was found and what was expected."""
-    match kind:
-        case codes.COLUMN_COUNT if not found.strip():
-            return "the line holds only spaces; expected an empty line after a sentence"
-        case codes.COLUMN_COUNT:
-            columns = "1 column" if extra == 1 else f"{extra} columns"
-            return f"found {columns}, expected 10 separated by single tabs"
-        case codes.EMPTY_COLUMN:
-            return f"{COLUMNS[extra].upper()} is empty; expected a value, or _ for none"
-        case codes.BAD_ID:
-            return f"ID is {found!r}; expected a number, a range such as 3-4 or an empty node such as 3.1"
-        case codes.ID_ORDER:
-            return f"ID is {found}, expected {extra}; words are numbered from 1 without gaps"
-        case codes.RANGE_START:
-            return f"the multiword token {found} stands before word {extra}; expected it to begin at {extra}"
-        case codes.RANGE_OVERLAP:
-            return f"the multiword token {found} overlaps the one before, which reaches word {extra}; expected none to overlap"
-        case codes.RANGE_ORDER:
-            return f"the multiword token {found} ends before it begins; expected a range such as 3-4"
-        case codes.RANGE_END:
-            return f"the multiword token {word} reaches past the sentence, which has {extra} words"
-        case codes.EMPTY_ORDER:
-            return f"the empty node {found} is out of order; expected number {extra} after the word just before it"
-        case codes.BAD_HEAD:
-            return f"HEAD is {found!r}; expected the number of a word, 0 for the root or _ for none"
-        case codes.HEAD_RANGE:
-            return f"HEAD is {found}, but the sentence has {extra} words"
-        case codes.COMMENT:
-            return "a comment inside a sentence; expected comments only before its first word"
-        case codes.STRAY_BLANK:
-            return "a blank line without a sentence; expected exactly one after each sentence, and none elsewhere"
-        case codes.NO_WORDS:
-            return "the sentence has no words; expected at least one between its comments and the blank line"
-        case codes.NO_FINAL_BLANK:
-            return "the file ends without a blank line; expected one after the last sentence"
-        case codes.NO_FINAL_NEWLINE:
-            return (
-                "the file ends inside a line; expected a line break and a blank line after the last sentence"
-            )
-        case codes.CARRIAGE_RETURN:
-            return "the line ends in CR LF; expected LF alone: convert the file, for instance with dos2unix"
-        case codes.NUL_BYTE:
-            return "a NUL byte; expected text: the file may be damaged or in UTF-16"
-        case _ if kind == BAD_UTF8:
-            return f"byte {extra >> 32} of the line, 0x{extra & 0xFF:02x}, is not UTF-8; expected UTF-8 throughout"
-        case _:
-            return "the file begins with a byte order mark (EF BB BF); expected UTF-8 without one: remove the mark"
+    def _shown(self, start: int, stop: int) -> str:
+        return self.text.raw[start : min(stop, start + SHOWN_BYTES)].tobytes().decode("utf-8", "replace")
 
 
 def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
@@ -359,11 +358,13 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
         frozen_ints(empties[:many]),
         file,
     )
-    return Scanned(text, offsets[: many + 1], heads[:words], rows[np.argsort(rows[:, 1], kind="stable")])
+    return Scanned(
+        text, offsets[: many + 1], heads[:words], rows[np.argsort(rows[:, 1], kind="stable")], first_line
+    )
 
 
 def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    """Find the first byte of each line that is not UTF-8, decoding in pieces so that little memory is used."""
+    """Find the first byte of each line that is not UTF-8, decoding in pieces to use little memory."""
     data = memoryview(raw)
     at = 0
     while at < len(raw):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import lzma
 import os
@@ -18,7 +19,7 @@ from ropewalk.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-READ_FAILURES = (OSError, EOFError, zlib.error, lzma.LZMAError)
+READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
@@ -86,8 +87,10 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(name))
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    direct = target.exists() and not target.is_file() and not target.is_dir()
     try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        direct = target.exists() and not target.is_file()
         with target.open("wb") if direct else part.open("xb") as file, _compressing(name, file) as packed:
             yield packed
         if not direct:
@@ -104,4 +107,5 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             f"cannot be written: {why(failure)}; expected a path in a folder that can be written",
         ) from failure
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it was renamed, or never came to be
+            part.unlink()

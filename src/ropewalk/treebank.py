@@ -16,10 +16,12 @@ from ropewalk.errors import FormatError, MismatchError, UnknownNameError
 from ropewalk.kernels import conllu as conllu_kernel
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
-from ropewalk.trees import Ints, Tree, frozen_ints
+from ropewalk.trees import Tree, frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from ropewalk.trees import Ints
 
 Places = npt.NDArray[np.int64]
 

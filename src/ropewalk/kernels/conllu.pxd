@@ -12,7 +12,8 @@ cdef long long _report(long long[:, ::1] problems, long long p, int kind, long l
 
 @cython.locals(size=cython.longlong, i=cython.longlong, s=cython.longlong, w=cython.longlong, p=cython.longlong,
                line=cython.longlong, multiword=int, empty=int, inside=int, last=cython.longlong, sub=cython.longlong,
-               range_end=cython.longlong, range_at=cython.longlong, broken=int, returned=int, start=cython.longlong,
+               range_end=cython.longlong, range_at=cython.longlong,
+               range_cut=cython.longlong, range_stop=cython.longlong, broken=int, returned=int, start=cython.longlong,
                closes=int, columns=cython.longlong, nul=cython.longlong, stop=cython.longlong,
                id_stop=cython.longlong, c=int, cut=cython.longlong, a=cython.longlong, b=cython.longlong,
                head=cython.longlong, head_start=cython.longlong, head_stop=cython.longlong, d=cython.longlong)

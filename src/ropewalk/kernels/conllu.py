@@ -92,6 +92,8 @@ def scan(
         sub = 0  # the latest empty node's number after that word
         range_end = 0
         range_at = 0
+        range_cut = 0
+        range_stop = 0
         broken = 0  # the sentence's words cannot be counted
         returned = 0  # a CR LF was reported in this sentence
         while i < size:
@@ -194,10 +196,14 @@ def scan(
                         if b > range_end:
                             range_end = b
                             range_at = start
+                            range_cut = cut + 1
+                            range_stop = id_stop
                     else:
                         empty += 1
                         if a != last or b != sub + 1:
-                            p = _report(problems, p, EMPTY_ORDER, start, start, id_stop, sub + 1)
+                            p = _report(
+                                problems, p, EMPTY_ORDER, start, start, id_stop, (last << 32) + sub + 1
+                            )
                         sub = b
             if i >= size and not closes:
                 closes = 1
@@ -211,7 +217,7 @@ def scan(
                                 problems, p, HEAD_RANGE, fields[d, 0], fields[d, 6], fields[d, 7] - 1, last
                             )
                     if range_end > last:
-                        p = _report(problems, p, RANGE_END, range_at, range_at, range_at, last)
+                        p = _report(problems, p, RANGE_END, range_at, range_cut, range_stop, last)
                 multiwords[s] = multiword
                 empties[s] = empty
                 s += 1
