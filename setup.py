@@ -1,8 +1,8 @@
 """Compile the kernels with Cython where there is a C compiler; install without them where there is none.
 
 Each kernel is a plain Python file beside a `.pxd` file that gives its C types. An extension that does not
-compile is left out (`optional=True`), and the Python file serves in its place, slower: `ropewalk --version`
-says which of the two is in use.
+compile is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the
+two is in use.
 """
 
 from pathlib import Path
@@ -12,21 +12,22 @@ from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
 
-setup(
-    ext_modules=cythonize(
-        [
-            Extension(f"ropewalk.kernels.{types.stem}", [types.with_suffix(".py").as_posix()], optional=True)
-            for types in sorted(KERNELS.glob("*.pxd"))
-        ],
-        compiler_directives={
-            "language_level": "3",
-            "annotation_typing": False,  # Python's annotations are for readers; the `.pxd` gives the C types
-            "infer_types": True,
-            "boundscheck": False,
-            "wraparound": False,
-            "initializedcheck": False,
-            "cdivision": True,
-        },
-        build_dir="build/cython",
-    ),
+extensions = cythonize(
+    [
+        Extension(f"ropewalk.kernels.{types.stem}", [types.with_suffix(".py").as_posix()])
+        for types in sorted(KERNELS.glob("*.pxd"))
+    ],
+    compiler_directives={
+        "language_level": "3",
+        "annotation_typing": False,  # Python's annotations are for readers; the `.pxd` gives the C types
+        "infer_types": True,
+        "boundscheck": False,
+        "wraparound": False,
+        "initializedcheck": False,
+        "cdivision": True,
+    },
+    build_dir="build/cython",
 )
+for extension in extensions:
+    extension.optional = True  # Cython makes new extensions out of those it is given and drops this
+setup(ext_modules=extensions)
