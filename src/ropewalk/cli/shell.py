@@ -68,10 +68,7 @@ def how_to_compile() -> str:
 
     if PURE:
         return "ROPEWALK_PURE is set; unset it to use compiled kernels"
-    return (
-        "they were installed without a C compiler; install one, then run "
-        "`pip install --force-reinstall --no-deps --no-binary ropewalk ropewalk`"
-    )
+    return "they were installed without a C compiler; install one, then install ropewalk again"
 
 
 def version_line() -> str:
