@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import lzma
 import os
 import stat
 import subprocess
 import sys
+import tracemalloc
 from typing import TYPE_CHECKING
 
-import conllu as conllu_package
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,6 +28,8 @@ from strategies import banks, trees
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+conllu_package = importlib.import_module("conllu")  # to mypy this name means bench/conllu.py
 
 SAMPLE = (
     "# newdoc id = d1\n"
@@ -362,6 +365,37 @@ def test_crlf_is_listed_once_a_file(tmp_path: Path) -> None:
     reader = conllu.stream(path, on_error="skip", chunk_bytes=7)
     assert len(reader.read()) == 0
     assert [problem.line for problem in reader.problems] == [1, 3, 5]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize("name", ALL_WRONG)
+def test_problems_do_not_depend_on_where_the_file_is_cut(name: str, size: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.conllu"
+    path.write_bytes(ALL_WRONG[name][0])
+    assert list(map(str, conllu.problems(path, chunk_bytes=size))) == list(map(str, conllu.problems(path)))
+
+
+def peak_of_streaming(blocks: int) -> int:
+    block = SAMPLE * 20
+    reader = conllu.Reader("a", (block for _ in range(blocks)), on_error="stop", trees="optional")
+    tracemalloc.start()
+    sentences = sum(len(bank) for bank in reader)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sentences == blocks * 40
+    return peak
+
+
+def test_memory_does_not_grow_with_the_file() -> None:
+    peak_of_streaming(2)
+    assert peak_of_streaming(32) < 1.5 * peak_of_streaming(4)
+
+
+def test_devices_are_written_as_they_are() -> None:
+    if os.name == "nt":
+        pytest.skip("no such device")
+    conllu.write(os.devnull, conllu.loads(SAMPLE))
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)  # noqa: PTH116 - a device, not a file of ours
 
 
 def test_a_word_may_fill_megabytes() -> None:

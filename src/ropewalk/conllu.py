@@ -210,7 +210,9 @@ class Reader:
             empty = empty and not block
             seen = max(len(pending) - 2, 0)
             pending += block
-            cut = max(pending.rfind(b"\n\n", seen) + 2, pending.rfind(b"\n\r\n", seen) + 3)
+            cut = pending.rfind(b"\n\n", seen) + 2
+            if cut < 2:
+                cut = pending.rfind(b"\n\r\n", seen) + 3
             if cut > 3:
                 yield self._scanned(bytes(memoryview(pending)[:cut]))
                 del pending[:cut]
@@ -226,7 +228,7 @@ class Reader:
 
     def _scanned(self, raw: bytes) -> Scanned:
         scanned = scan(raw, self.file, self._line)
-        self._line += raw.count(b"\n")
+        self._line = scanned.next_line
         return scanned
 
     def _kept(self, scanned: Scanned) -> Treebank:
@@ -264,6 +266,7 @@ class Scanned:
     heads: Ints
     problems: Places
     first_line: int
+    next_line: int
 
     def bank(self) -> Treebank:
         """Make a treebank of the sentences that have no problem."""
@@ -358,9 +361,8 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
         frozen_ints(empties[:many]),
         file,
     )
-    return Scanned(
-        text, offsets[: many + 1], heads[:words], rows[np.argsort(rows[:, 1], kind="stable")], first_line
-    )
+    rows = rows[np.argsort(rows[:, 1], kind="stable")]
+    return Scanned(text, offsets[: many + 1], heads[:words], rows, first_line, int(starts[many]))
 
 
 def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:

@@ -37,7 +37,10 @@ def why(failure: Exception) -> str:
 
 @contextlib.contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to be read once from start to end; whatever cannot be read is a `FormatError`."""
+    """Open a file to be read once from start to end; what cannot be read is a `FormatError`.
+
+    The block should do nothing but read: any failure of the system in it counts as one of reading.
+    """
     name = os.fspath(path)
     try:
         if name == "-":
@@ -81,19 +84,20 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     shows as Python's `BrokenPipeError`.
     """
     name = os.fspath(path)
-    if name == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
     target = Path(os.path.realpath(name))
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        if target.is_dir():
+        if name == "-":
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        elif target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        direct = target.exists() and not target.is_file()
-        with target.open("wb") if direct else part.open("xb") as file, _compressing(name, file) as packed:
-            yield packed
-        if not direct:
+        elif target.exists() and not target.is_file():
+            with target.open("wb") as file, _compressing(name, file) as packed:
+                yield packed
+        else:
+            with part.open("xb") as file, _compressing(name, file) as packed:
+                yield packed
             if target.is_file():
                 shutil.copymode(target, part)
             part.replace(target)
@@ -101,7 +105,7 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
     except OSError as failure:
         raise FormatError(
-            name,
+            shown(path, writing=True),
             0,
             "unwritable",
             f"cannot be written: {why(failure)}; expected a path in a folder that can be written",
