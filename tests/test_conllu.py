@@ -375,6 +375,22 @@ def test_problems_do_not_depend_on_where_the_file_is_cut(name: str, size: int, t
     assert list(map(str, conllu.problems(path, chunk_bytes=size))) == list(map(str, conllu.problems(path)))
 
 
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_characters_may_lie_anywhere(shift: int) -> None:
+    long = b"# " + b"x" * shift + ("€" * 400_000).encode()  # over a megabyte: decoded in several pieces
+    raw = long + b"\n" + GOOD.encode()
+    assert conllu.dumps(conllu.loads(raw)) == raw
+    broken = long + b"\xff" + b"\n" + GOOD.encode().replace(b"w", b"\xfe")
+    found = [
+        (problem.line, problem.kind, problem.message.split()[:4])
+        for problem in conllu.scan(broken, "a").errors()
+    ]
+    assert found == [
+        (1, "utf-8", ["byte", str(len(long) + 1), "of", "the"]),
+        (2, "utf-8", ["byte", "3", "of", "the"]),
+    ]
+
+
 def peak_of_streaming(blocks: int) -> int:
     block = SAMPLE * 20
     reader = conllu.Reader("a", (block for _ in range(blocks)), on_error="stop", trees="optional")

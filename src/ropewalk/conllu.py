@@ -233,7 +233,7 @@ class Reader:
 
     def _kept(self, scanned: Scanned) -> Treebank:
         bank = scanned.bank()
-        wrong = scanned.first_errors()
+        wrong = scanned.first_errors(None if self._skip else 1)
         if self._required:
             found = check(bank.heads, bank.offsets)
             bad = np.flatnonzero(found.codes).tolist()
@@ -285,9 +285,9 @@ class Scanned:
         """Name every problem."""
         return self._errors(self.problems)
 
-    def first_errors(self) -> list[FormatError]:
-        """Name the first problem of each sentence that has any."""
-        return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1]])
+    def first_errors(self, most: int | None = None) -> list[FormatError]:
+        """Name the first problem of each sentence that has any, or of so many sentences at most."""
+        return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1][:most]])
 
     def _sentences(self) -> npt.NDArray[Any]:
         return np.searchsorted(self.text.sentences, self.problems[:, 1], side="right") - 1
@@ -369,15 +369,18 @@ def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
     """Find the first byte of each line that is not UTF-8, decoding in pieces to use little memory."""
     data = memoryview(raw)
     at = 0
+    size = 1 << 20
     while at < len(raw):
-        stop = min(at + (1 << 20), len(raw))
+        stop = min(at + size, len(raw))
         try:
             at += codecs.utf_8_decode(data[at:stop], "strict", stop == len(raw))[1]
+            size = min(2 * size, 1 << 20)
         except UnicodeDecodeError as error:
             bad = at + error.start
             start = raw.rfind(b"\n", 0, bad) + 1
             yield BAD_UTF8, start, bad, bad + 1, ((bad - start + 1) << 32) + raw[bad]
             at = raw.find(b"\n", bad) + 1 or len(raw)
+            size = 1 << 10  # each error copies the whole piece, and another may be near
 
 
 def _tree_problem(bank: Treebank, sentence: int, code: int, word: int) -> FormatError:

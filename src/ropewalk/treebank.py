@@ -163,7 +163,7 @@ class Text:
         return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
 
     def line(self, sentence: int, word: int) -> int:
-        """Give the line in the file of a word, counted from 0 over the whole treebank, of that sentence."""
+        """Give the number in its file of a word's line; words count from 0 over the whole treebank."""
         before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
         return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
 
