@@ -74,9 +74,7 @@ def relay() -> None:
 def streamed(path: Path) -> tuple[int, float]:
     """Send copies of a file through a pipe; give the words that arrived and the peak of memory in MB."""
     copies = -(-STREAMED_WORDS // sum(bank.words for bank in conllu.stream(path)))
-    child = subprocess.Popen(  # noqa: S603 - this very script
-        [sys.executable, __file__, "--relay"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    child = subprocess.Popen([sys.executable, __file__, "--relay"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     if child.stdin is None or child.stdout is None:  # both were asked for; mypy cannot know
         raise SystemExit(1)
     for _ in range(copies):
@@ -94,11 +92,7 @@ def main() -> int:
     if len(sys.argv) < 2 and not folder:
         print("usage: python bench/conllu.py FILE, or set ROPEWALK_UD", file=sys.stderr)
         return 2
-    path = (
-        Path(sys.argv[1])
-        if len(sys.argv) > 1
-        else Path(folder or "") / "UD_English-EWT/en_ewt-ud-train.conllu"
-    )
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder or "") / "UD_English-EWT/en_ewt-ud-train.conllu"
     # First, while this process is small: Linux counts its peak into the peak of its child.
     arrived, peak = streamed(path)
     print(f"streaming {arrived} words, trees replaced: peak {peak:.0f} MB (bar: {MOST_MEGABYTES:.0f})")

@@ -79,6 +79,4 @@ def _line(draw: DrawFn, name: str, head: str = "_", relation: str = "_") -> str:
 
 def banks(max_sentences: int = 4) -> SearchStrategy[bytes]:
     """Draw a whole CoNLL-U file."""
-    return st.lists(sentences(), min_size=1, max_size=max_sentences).map(
-        lambda parts: "".join(parts).encode("utf-8")
-    )
+    return st.lists(sentences(), min_size=1, max_size=max_sentences).map(lambda parts: "".join(parts).encode("utf-8"))

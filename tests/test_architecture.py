@@ -63,7 +63,7 @@ def imports(tree: ast.AST) -> set[str]:
 
 def tracked() -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z"],  # noqa: S607 - the git on the path
+        ["git", "ls-files", "-z"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -96,11 +96,7 @@ def test_only_tagging_knows_torch_and_only_runtime_knows_onnx(file: Path) -> Non
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_only_some_modules_touch_files_or_print(file: Path) -> None:
-    calls = [
-        node.func
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    ]
+    calls = [node.func for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     names = {call.id for call in calls if isinstance(call, ast.Name)}
     called = names | {call.attr for call in calls if isinstance(call, ast.Attribute)}
     if part_of(file) not in MAY_TOUCH_FILES:
@@ -131,7 +127,7 @@ try:
 except AttributeError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout) == ("", "module 'ropewalk' has no attribute 'nonsense'\n")
 
 
@@ -149,7 +145,7 @@ def test_pure_kernels_are_the_python_files() -> None:
         "import importlib, ropewalk.kernels as k; assert not k.compiled(); "
         "[print(importlib.import_module(f'ropewalk.kernels.{name}').__file__) for name in k.NAMES]"
     )
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
@@ -162,9 +158,7 @@ def test_pure_kernels_are_the_python_files() -> None:
 def test_kernels_see_only_numbers() -> None:
     for name in kernels.NAMES:
         tree = ast.parse((PACKAGE / "kernels" / f"{name}.py").read_text(encoding="utf-8"))
-        foreign = {
-            one for one in imports(tree) if not one.startswith(("ropewalk.kernels", "cython", "__future__"))
-        }
+        foreign = {one for one in imports(tree) if not one.startswith(("ropewalk.kernels", "cython", "__future__"))}
         assert not foreign, f"kernels/{name}.py imports {foreign}"
         assert not any(isinstance(node, ast.Raise) for node in ast.walk(tree)), f"kernels/{name}.py raises"
 
@@ -172,7 +166,7 @@ def test_kernels_see_only_numbers() -> None:
 def test_every_command_has_a_file_and_is_in_the_reference() -> None:
     sys.path.insert(0, str(REPOSITORY / "docs"))
     try:
-        from commands import reference  # noqa: PLC0415 - a script beside the page it makes
+        from commands import reference
     finally:
         sys.path.pop(0)
     page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")

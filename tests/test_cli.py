@@ -22,7 +22,7 @@ PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 
 
 def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [*PROGRAM, *map(str, words)],
         input=stdin,
         capture_output=True,
@@ -59,7 +59,7 @@ def test_help_loads_nothing_heavy() -> None:
         "import sys; from ropewalk.cli import app; app(['--help'], standalone_mode=False); "
         "print('heavy:', sorted({'numpy', 'rich', 'torch', 'onnxruntime'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "heavy: []"
 
 
@@ -73,9 +73,7 @@ def test_version_tells_how_the_kernels_run() -> None:
     assert "unset" in pure.stdout
 
 
-@pytest.mark.parametrize(
-    "words", [["info"], ["nonsense"], ["info", "--format", "nonsense", "x"], ["--nonsense"]]
-)
+@pytest.mark.parametrize("words", [["info"], ["nonsense"], ["info", "--format", "nonsense", "x"], ["--nonsense"]])
 def test_wrong_usage_exits_with_2_and_prints_no_data(words: list[str]) -> None:
     done = run(*words)
     assert done.returncode == 2
@@ -110,9 +108,7 @@ def test_validate_prints_each_problem_with_its_place(sample: Path, broken: Path)
     done = run("validate", sample, broken)
     line = broken.read_text(encoding="utf-8").split("\t99\tdet")[0].count("\n") + 1
     assert done.returncode == 1
-    assert [text.startswith(f"{broken}:{line}: word 1: HEAD is 99") for text in done.stdout.splitlines()] == [
-        True
-    ]
+    assert [text.startswith(f"{broken}:{line}: word 1: HEAD is 99") for text in done.stdout.splitlines()] == [True]
     assert "1 problem in 1 of 2 files" in done.stderr
 
 
@@ -175,7 +171,7 @@ def test_plain_python_kernels_are_mentioned_once_and_give_the_same(command: str,
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals as POSIX has them")
 def test_a_reader_that_leaves_early_is_no_news(broken: Path) -> None:
     broken.write_text("x\n" * 20_000, encoding="utf-8")
-    with subprocess.Popen(  # noqa: S603 - our own program
+    with subprocess.Popen(
         [*PROGRAM, "validate", str(broken)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
@@ -189,7 +185,7 @@ def test_a_reader_that_leaves_early_is_no_news(broken: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals as POSIX has them")
 def test_an_interrupt_is_quiet() -> None:
-    with subprocess.Popen(  # noqa: S603 - our own program
+    with subprocess.Popen(
         [*PROGRAM, "info", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         with pytest.raises(subprocess.TimeoutExpired):

@@ -53,14 +53,12 @@ def test_a_file_goes_through_a_gzip_pipe(path: Path) -> None:
     pack = "import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read()))"
     raw = gzip.compress(path.read_bytes())
     for step in (unpack, program, pack):
-        done = subprocess.run([sys.executable, "-c", step], input=raw, capture_output=True, check=True)  # noqa: S603 - our own
+        done = subprocess.run([sys.executable, "-c", step], input=raw, capture_output=True, check=True)
         raw = done.stdout
     assert gzip.decompress(raw) == path.read_bytes()
 
 
 @needs_files
-@pytest.mark.parametrize(
-    "path", [file for file in FILES if "test" in file.name][:3], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("path", [file for file in FILES if "test" in file.name][:3], ids=lambda path: path.name)
 def test_other_readers_see_the_same_words(path: Path) -> None:
     assert same_as_oracles(path.read_bytes()) == conllu.read(path).words

@@ -27,9 +27,7 @@ def test_a_format_error_begins_with_its_place() -> None:
     assert str(error) == "a.conllu:12: word 2: HEAD is 9, but the sentence has 3 words"
     assert (error.file, error.line, error.kind, error.word) == ("a.conllu", 12, "head", "2")
     assert str(errors.FormatError("a.conllu", 3, "columns", "found 9")) == "a.conllu:3: found 9"
-    assert (
-        str(errors.FormatError("a.conllu", 0, "empty", "the file is empty")) == "a.conllu: the file is empty"
-    )
+    assert str(errors.FormatError("a.conllu", 0, "empty", "the file is empty")) == "a.conllu: the file is empty"
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_nearest() -> None:

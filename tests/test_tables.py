@@ -78,7 +78,7 @@ def test_latex_escapes_aligns_and_marks() -> None:
 
 
 def test_html_is_well_formed() -> None:
-    tree = ET.fromstring(to_html(TABLE))  # noqa: S314 - our own text
+    tree = ET.fromstring(to_html(TABLE))
     assert tree.findtext("caption") == "Scores & <more>"
     assert [cell.text for cell in tree.iterfind("thead/tr/th")] == ["name", "accuracy (%)", "words"]
     assert tree.findtext("tbody/tr/td/strong") == "91.3"
@@ -98,9 +98,7 @@ def test_the_terminal_shows_every_cell_in_its_column() -> None:
 
 def test_the_best_is_judged_as_it_is_shown_and_ties_share() -> None:
     columns = (Column("x", decimals=1),)
-    table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best(
-        "x", highest=False
-    )
+    table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best("x", highest=False)
     assert table.bold == {(0, 0), (1, 0)}
     assert table.underlined == {(2, 0)}
 

@@ -152,6 +152,4 @@ def test_equal_stretches_get_one_number(stretches: list[bytes]) -> None:
 
 @given(st.lists(st.lists(st.sampled_from("abc"))))
 def test_columns_end_to_end(texts: list[list[str]]) -> None:
-    assert Column.concat([Column.of(part) for part in texts]).texts() == [
-        text for part in texts for text in part
-    ]
+    assert Column.concat([Column.of(part) for part in texts]).texts() == [text for part in texts for text in part]

@@ -116,9 +116,7 @@ def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional") -
     return stream(path, on_error=on_error, trees=trees).read()
 
 
-def stream(
-    path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20
-) -> Reader:
+def stream(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
     return Reader(files.shown(path), _blocks(path, chunk_bytes), on_error=on_error, trees=trees)
 
@@ -219,9 +217,7 @@ class Reader:
         if pending:
             yield self._scanned(bytes(pending))
         if empty:
-            problem = FormatError(
-                self.file, 0, "empty-file", "the file is empty; expected at least one sentence"
-            )
+            problem = FormatError(self.file, 0, "empty-file", "the file is empty; expected at least one sentence")
             if not self._skip:
                 raise problem
             self.problems.append(problem)

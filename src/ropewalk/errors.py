@@ -84,7 +84,7 @@ class FormatError(RopewalkError):
     ID as written, or empty.
     """
 
-    def __init__(self, file: str, line: int, kind: str, message: str, *, word: str = "") -> None:  # noqa: PLR0913 - the parts of a place
+    def __init__(self, file: str, line: int, kind: str, message: str, *, word: str = "") -> None:
         self.file = file
         self.line = line
         self.kind = kind
@@ -110,8 +110,11 @@ class UnknownNameError(EncodingError):
         self.known = tuple(known)
         near = difflib.get_close_matches(name, self.known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"unknown {what} {name!r}{hint} Known: {', '.join(self.known)}" if near
-                         else f"unknown {what} {name!r}; known: {', '.join(self.known)}")
+        super().__init__(
+            f"unknown {what} {name!r}{hint} Known: {', '.join(self.known)}"
+            if near
+            else f"unknown {what} {name!r}; known: {', '.join(self.known)}"
+        )
 
 
 class OptionError(EncodingError):

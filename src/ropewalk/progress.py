@@ -46,8 +46,8 @@ def track(
 
 
 def _bar() -> Progress:
-    from rich.console import Console  # noqa: PLC0415 - most work is done before a bar is due
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)

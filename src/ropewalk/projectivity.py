@@ -2,8 +2,8 @@
 
 Lifting hangs a word on its head's head until no arcs cross. What lowering needs to undo it is written into
 relations. After a word's own relation stands, for the scheme `head`, `¡` and the relation of the head that it leaves,
-once for each lift; for `path`, a `¡` alone; for `head+path`, `¡` and the relation of its first head; and for the
-last two every word on the way from the new head down to the old one is marked with `!`.
+that head's own marks included, once for each lift; for `path`, a `¡` alone; for `head+path`, `¡` and the relation of
+its first head; and for the last two every word on the way from the new head down to the old one is marked with `!`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,13 @@ def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, ste
         lifted = np.array(heads, dtype=np.int32)
         words, left = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
         count = kernel.lift(
-            view(lifted), view(offsets), view(chosen), planes, steps, view(words), view(left),
+            view(lifted),
+            view(offsets),
+            view(chosen),
+            planes,
+            steps,
+            view(words),
+            view(left),
             *(view(scratch(offsets)) for _ in range(4)),
         )
         if count >= 0:
@@ -80,7 +86,7 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
     on_path: set[int] = set()
     for word, head in zip(lifts.words.tolist(), lifts.left.tolist(), strict=True):
         if scheme == "head":
-            marks[word] = f"{marks.get(word, '')}{UP}{names[plain[head]]}"
+            marks[word] = f"{marks.get(word, '')}{UP}{names[plain[head]]}{marks.get(head, '')}"
         else:
             marks.setdefault(word, UP + (names[plain[head]] if scheme == "head+path" else ""))
             on_path.add(head)
@@ -114,10 +120,18 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
     flat = np.array([part for word in lifted for part in parts[relations.ids[word]]], dtype=np.int32)
     chosen = np.unique(np.searchsorted(offsets, lifted, side="right") - 1).astype(np.int32)
     out = np.array(heads, dtype=np.int32)
+    # In the scheme `head` a relation that still carries marks is no target: no mark is written like it.
+    shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head" else ids.copy()
     kernel.lower(
-        view(out), view(offsets), view(chosen), view(ids), view(flat),
+        view(out),
+        view(offsets),
+        view(chosen),
+        view(shown),
+        view(ids),
+        view(flat),
         view(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
-        view(np.array(down, dtype=np.uint8)[relations.ids]), int(scheme != "head"),
+        view(np.array(down, dtype=np.uint8)[relations.ids]),
+        int(scheme != "head"),
         *(view(scratch(offsets)) for _ in range(3)),
     )
     return out, Column(ids, tuple(numbers))

@@ -18,7 +18,7 @@ from ropewalk.errors import GraphError, UnknownNameError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
-from ropewalk.trees import Bools, Graph, Ints, Tree
+from ropewalk.trees import Bools, Graph, Ints, Tree, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,12 @@ class Arcs:
         nodes = int(words.max(initial=0)) + 1
         most = int(np.diff(offsets).max(initial=0))
         kernel.order(
-            view(left), view(right), view(rightward), view(offsets), view(words), view(order),
+            view(left),
+            view(right),
+            view(rightward),
+            view(offsets),
+            view(words),
+            view(order),
             *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
         )
         return cls(left, right, rightward, offsets, words, order)
@@ -60,9 +65,7 @@ class Arcs:
     @classmethod
     def of_trees(cls, heads: Ints, offsets: Ints) -> Arcs:
         """Lay out the arcs of many trees: arc w is the one into the w-th word of all."""
-        lengths = np.diff(offsets)
-        dependents = np.arange(1, len(heads) + 1, dtype=np.int32) - np.repeat(offsets[:-1], lengths)
-        return cls.of(heads, dependents, offsets, lengths)
+        return cls.of(heads, positions(offsets), offsets, np.diff(offsets))
 
     @classmethod
     def of_graphs(cls, graphs: Iterable[Graph]) -> Arcs:
@@ -90,13 +93,25 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
     out = np.empty(len(arcs.left), dtype=np.uint8)
     if cover == "proper":
         kernel.proper(
-            view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words), view(arcs.order), view(out),
-            arcs.scratch(), arcs.scratch(),
+            view(arcs.left),
+            view(arcs.right),
+            view(arcs.offsets),
+            view(arcs.words),
+            view(arcs.order),
+            view(out),
+            arcs.scratch(),
+            arcs.scratch(),
         )
     elif cover == "farthest":
         kernel.farthest(
-            view(arcs.left), view(arcs.right), view(arcs.rightward), view(arcs.offsets), view(arcs.words), view(out),
-            arcs.scratch(), arcs.scratch(),
+            view(arcs.left),
+            view(arcs.right),
+            view(arcs.rightward),
+            view(arcs.offsets),
+            view(arcs.words),
+            view(out),
+            arcs.scratch(),
+            arcs.scratch(),
         )
     else:
         raise UnknownNameError("rope cover", cover, COVERS)
@@ -108,8 +123,16 @@ def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     rope = np.empty(len(arcs.left), dtype=np.int32)
     side = np.empty(len(arcs.left), dtype=np.uint8)
     kernel.lean(
-        view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words), view(arcs.order), view(structural),
-        view(rope), view(side), arcs.scratch(), arcs.scratch(),
+        view(arcs.left),
+        view(arcs.right),
+        view(arcs.offsets),
+        view(arcs.words),
+        view(arcs.order),
+        view(structural),
+        view(rope),
+        view(side),
+        arcs.scratch(),
+        arcs.scratch(),
     )
     return rope, side
 
@@ -119,9 +142,19 @@ def brackets(arcs: Arcs, side: Bytes) -> tuple[Ints, Ints]:
     symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
     starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
     count = kernel.brackets(
-        view(arcs.left), view(arcs.right), view(arcs.rightward), view(arcs.offsets), view(arcs.words),
-        view(arcs.order), view(side), view(symbols), view(starts), arcs.scratch(), arcs.scratch(per_arc=True),
-        arcs.scratch(per_arc=True), arcs.scratch(per_arc=True),
+        view(arcs.left),
+        view(arcs.right),
+        view(arcs.rightward),
+        view(arcs.offsets),
+        view(arcs.words),
+        view(arcs.order),
+        view(side),
+        view(symbols),
+        view(starts),
+        arcs.scratch(),
+        arcs.scratch(per_arc=True),
+        arcs.scratch(per_arc=True),
+        arcs.scratch(per_arc=True),
     )
     return symbols[:count], starts
 
@@ -131,8 +164,13 @@ def rope_thickness(heads: Ints, offsets: Ints) -> Ints:
     arcs = Arcs.of_trees(heads, offsets)
     out = np.empty(len(offsets) - 1, dtype=np.int32)
     kernel.thickness(
-        view(arcs.left), view(arcs.right), view(arcs.offsets), view(arcs.words),
-        view(structural_arcs(arcs, "proper")), view(out), arcs.scratch(),
+        view(arcs.left),
+        view(arcs.right),
+        view(arcs.offsets),
+        view(arcs.words),
+        view(structural_arcs(arcs, "proper")),
+        view(out),
+        arcs.scratch(),
     )
     return out
 

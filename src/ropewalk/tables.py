@@ -80,9 +80,7 @@ class Table:
             if isinstance(cells[at], int | float) and not math.isnan(float(cells[at] or 0))
         }
         ranks = sorted(set(values.values()), reverse=highest)
-        places = [
-            frozenset((row, at) for row, value in values.items() if value == rank) for rank in ranks[:2]
-        ]
+        places = [frozenset((row, at) for row, value in values.items() if value == rank) for rank in ranks[:2]]
         return replace(
             self,
             bold=self.bold.union(*places[:1]),
@@ -94,9 +92,7 @@ def to_json(table: Table) -> str:
     """Write one JSON object: title, units, rows and totals as records with full precision, notes."""
 
     def records(rows: Iterable[tuple[Cell, ...]]) -> list[dict[str, Cell]]:
-        return [
-            {column.id: _plain(cell) for column, cell in zip(table.columns, row, strict=True)} for row in rows
-        ]
+        return [{column.id: _plain(cell) for column, cell in zip(table.columns, row, strict=True)} for row in rows]
 
     whole = {
         "title": table.title,
@@ -187,18 +183,14 @@ def to_html(table: Table) -> str:
 
 def to_text(table: Table, *, width: int | None = None, colour: bool = False) -> str:
     """Draw the table for a terminal of a given width, or as wide as it needs to be."""
-    import rich.box  # noqa: PLC0415 - drawing alone needs it, and it is slow to load
-    from rich.console import Console  # noqa: PLC0415 - likewise
-    from rich.markup import escape  # noqa: PLC0415 - likewise
-    from rich.table import Table as Drawing  # noqa: PLC0415 - likewise
+    import rich.box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as Drawing
 
-    drawing = Drawing(
-        title=escape(table.title), box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False
-    )
+    drawing = Drawing(title=escape(table.title), box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in table.columns:
-        drawing.add_column(
-            escape(column.header), justify="right" if column.numeric else "left", overflow="fold"
-        )
+        drawing.add_column(escape(column.header), justify="right" if column.numeric else "left", overflow="fold")
     cells = _shown(table, escape, "[bold]{}[/bold]".format, "[underline]{}[/underline]".format)
     for number, row in enumerate(cells, start=1):
         drawing.add_row(*row, end_section=number == len(table.rows) and bool(table.totals))

@@ -82,9 +82,7 @@ class Column:
         """Lay columns end to end."""
         numbers: dict[str, int] = {}
         ids = [
-            np.array([numbers.setdefault(name, len(numbers)) for name in column.names], dtype=np.int32)[
-                column.ids
-            ]
+            np.array([numbers.setdefault(name, len(numbers)) for name in column.names], dtype=np.int32)[column.ids]
             for column in columns
             if len(column)
         ]
@@ -206,9 +204,7 @@ class Text:
 
     def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
         """Put other text into some columns of every word; nothing else changes."""
-        places = sorted(
-            ((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0)
-        )
+        places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
         names: list[bytes] = []
         choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
         for row, (at, column) in enumerate(places):
@@ -217,9 +213,7 @@ class Text:
         marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
         grown = len(self.raw)
         for row, (at, _) in enumerate(places):
-            grown += int(
-                np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum()
-            )
+            grown += int(np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum())
         raw = np.empty(grown, dtype=np.uint8)
         sentences = np.empty_like(self.sentences)
         fields = np.empty_like(self.fields)

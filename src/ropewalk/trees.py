@@ -35,6 +35,11 @@ def scratch(offsets: Ints, extra: int = 2) -> Ints:
     return np.zeros(longest + extra, dtype=np.int32)
 
 
+def positions(offsets: Ints) -> Ints:
+    """Give each word's number within its sentence, counted from 1."""
+    return np.arange(1, int(offsets[-1]) + 1, dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
 def tree_error(heads: Ints, code: int, word: int) -> TreeError:
     """Make the error for what `kernels.trees.check` found in one sentence."""
     if code == HEAD_MISSING:
@@ -62,7 +67,12 @@ def check(heads: Ints, offsets: Ints) -> Checked:
     sentences = len(offsets) - 1
     found = Checked(*(np.zeros(sentences, dtype=np.int32) for _ in range(3)))
     kernel.check(
-        view(heads), view(offsets), view(found.codes), view(found.words), view(found.roots), view(scratch(offsets))
+        view(heads),
+        view(offsets),
+        view(found.codes),
+        view(found.words),
+        view(found.roots),
+        view(scratch(offsets)),
     )
     return found
 
@@ -233,3 +243,25 @@ def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[
         for other in arcs[place + 1 :]
         if min(arc) < min(other) < max(arc) < max(other)
     ]
+
+
+def stackable(heads: Ints, offsets: Ints, arc_planes: Ints, many: int) -> Bools:
+    """Tell for each of many trees whether no two arcs of one plane and one direction cross.
+
+    Arcs outside the first `many` planes count as of the first.
+    """
+    out = np.zeros(len(offsets) - 1, dtype=np.uint8)
+    kernel.stackable(view(heads), view(offsets), view(arc_planes), many, view(out), view(scratch(offsets)))
+    return out.view(np.bool_)
+
+
+def single_rooted(heads: Ints, offsets: Ints) -> Bools:
+    """Tell for each of many trees whether one word hangs on node 0; a sentence without words counts as if."""
+    roots = np.concatenate([[0], np.cumsum(heads == 0)])
+    return np.asarray(roots[offsets[1:]] - roots[offsets[:-1]] <= 1)
+
+
+def same_trees(heads: Ints, others: Ints, offsets: Ints) -> Bools:
+    """Tell for each sentence whether all its heads agree."""
+    wrong = np.concatenate([[0], np.cumsum(heads != others)])
+    return np.asarray(wrong[offsets[1:]] == wrong[offsets[:-1]])

@@ -29,7 +29,7 @@ for command in COMMANDS:
     app.command()(command)
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes a flag's value by position
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(version_line())
         raise typer.Exit
@@ -37,7 +37,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes a flag'
 
 @app.callback()
 def ropewalk(
-    _version: Annotated[  # noqa: FBT002 - typer needs the default to know a flag
+    _version: Annotated[
         bool,
         typer.Option(
             "--version",

@@ -6,12 +6,22 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UncoveredTreeError, UnknownNameError
+from ropewalk.errors import (
+    EncodingError,
+    LabelError,
+    MismatchError,
+    OptionError,
+    UncoveredTreeError,
+    UnknownNameError,
+)
+from ropewalk.kernels import repair as repair_kernel
+from ropewalk.kernels import view
 from ropewalk.kernels.codes import (
     CLOSES_CYCLE,
     IMPOSSIBLE,
@@ -25,7 +35,7 @@ from ropewalk.kernels.codes import (
 from ropewalk.projectivity import lift_until
 from ropewalk.repair import repair
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Bools, Ints, Tree, crossing_arcs
+from ropewalk.trees import Bools, Ints, Tree, crossing_arcs, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +85,7 @@ class Labels:
         """Write out one column's labels, sentence by sentence."""
         flat = self.texts(column)
         bounds = self.offsets.tolist()
-        return [flat[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+        return [flat[start:stop] for start, stop in pairwise(bounds)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +151,8 @@ class Encoding(ABC):
     summary: ClassVar[str]
     cites: ClassVar[str]
     policies: ClassVar[tuple[str, ...]] = ("lift", "refuse")
-    columns: ClassVar[tuple[str, ...]] = ("label",)
-    needs_upos: ClassVar[bool] = False
+    columns: tuple[str, ...] = ("label",)
+    needs_upos: bool = False
     planes: int = 1  # how many planes are left standing when a tree is lifted
 
     def __init__(self, *, policy: str = "lift") -> None:
@@ -188,7 +198,7 @@ class Encoding(ABC):
         """Make trees that the encoding does not cover into trees that it does."""
         return lift_until(bank, self.covers_heads, planes=self.planes)
 
-    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:  # noqa: ARG002 - a wrapper's hook
+    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:
         """Undo on whole trees what was done to them before they were written."""
         return heads, relations
 
@@ -284,7 +294,7 @@ class ClosedEncoding(Encoding):
         """All labels that there are."""
 
     @final
-    def check_label(self, text: str, column: int = 0) -> None:  # noqa: ARG002 - one column
+    def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if there is no such label."""
         if text not in self.alphabet:
             raise LabelError(self.spec, text, "one of " + " ".join(self.alphabet))
@@ -299,6 +309,32 @@ class ClosedEncoding(Encoding):
         return table[labels.ids[0]]
 
 
+def fault_room(size: int) -> tuple[Ints, Ints, Ints]:
+    """Make room for a kernel's faults: words, kinds, and their count."""
+    return np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.zeros(1, dtype=np.int32)
+
+
+def found_faults(words: Ints, kinds: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Cut the lists down to what the kernel wrote."""
+    return words[: counts[0]].copy(), kinds[: counts[0]].copy()
+
+
+def settle(
+    arc_heads: Ints, dependents: Ints, arc_offsets: Ints, offsets: Ints, faults: tuple[Ints, Ints, Ints]
+) -> tuple[Ints, Ints, Ints]:
+    """Take arcs in order into partial heads, adding what they break to the faults."""
+    heads = np.empty(int(offsets[-1]), dtype=np.int32)
+    repair_kernel.settle(
+        view(arc_heads),
+        view(dependents),
+        view(arc_offsets),
+        view(offsets),
+        view(heads),
+        *(view(array) for array in (*faults, scratch(offsets))),
+    )
+    return heads, *found_faults(*faults)
+
+
 def as_bank(trees: Tree | Treebank) -> Treebank:
     """Take one tree as a treebank of one."""
     return Treebank.of([trees]) if isinstance(trees, Tree) else trees
@@ -308,7 +344,7 @@ def cuts(offsets: Ints, parts: int) -> list[tuple[int, int]]:
     """Cut sentences into runs of about equally many words."""
     wanted = np.linspace(0, int(offsets[-1]), parts + 1)[1:-1]
     bounds = sorted({0, len(offsets) - 1, *np.searchsorted(offsets, wanted).tolist()})
-    return list(zip(bounds, bounds[1:], strict=False))
+    return list(pairwise(bounds))
 
 
 def split(bank: Treebank, parts: int) -> list[Treebank]:

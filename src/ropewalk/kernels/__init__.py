@@ -41,9 +41,7 @@ class _PythonFiles:
     """Finds a kernel's Python file where Python itself would take the compiled one."""
 
     @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         del path, target
         package, _, kernel = name.rpartition(".")
         if package != __name__ or kernel not in NAMES:

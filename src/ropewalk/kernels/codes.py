@@ -51,3 +51,34 @@ NO_FINAL_BLANK = 15
 NO_FINAL_NEWLINE = 16
 CARRIAGE_RETURN = 17
 NUL_BYTE = 18
+
+# The bits of a compact label.
+OPENS_RIGHT = 1
+CLOSES_LEFT = 2
+INCOMING_SUPER = 4
+HEAD_LEFT = 8
+SWAPPED = 16
+
+# The bits of a 7-bit label; the dependents' bits of plane 2 lie two places below those of plane 1.
+BIT_RIGHT = 4
+BIT_LEFT = 8
+BIT_FARTHEST = 16
+BIT_SECOND_PLANE = 32
+BIT_HEAD_LEFT = 64
+
+# The bits of a hexatag.
+WORD_RIGHT = 1
+FENCE_HEAD_RIGHT = 2
+FENCE_RIGHT = 4
+
+# Transition systems, and their transitions; a symbol is a transition plus TIMES times how often it is repeated.
+ARC_STANDARD = 0
+ARC_EAGER = 1
+ARC_HYBRID = 2
+COVINGTON = 3
+SHIFT = 0
+LEFT_ARC = 1
+RIGHT_ARC = 2
+REDUCE = 3
+NO_ARC = 4
+TIMES = 8

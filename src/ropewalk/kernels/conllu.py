@@ -201,9 +201,7 @@ def scan(
                     else:
                         empty += 1
                         if a != last or b != sub + 1:
-                            p = _report(
-                                problems, p, EMPTY_ORDER, start, start, id_stop, (last << 32) + sub + 1
-                            )
+                            p = _report(problems, p, EMPTY_ORDER, start, start, id_stop, (last << 32) + sub + 1)
                         sub = b
             if i >= size and not closes:
                 closes = 1
@@ -213,9 +211,7 @@ def scan(
                 if not broken:
                     for d in range(offsets[s], w):
                         if heads[d] > last:
-                            p = _report(
-                                problems, p, HEAD_RANGE, fields[d, 0], fields[d, 6], fields[d, 7] - 1, last
-                            )
+                            p = _report(problems, p, HEAD_RANGE, fields[d, 0], fields[d, 6], fields[d, 7] - 1, last)
                     if range_end > last:
                         p = _report(problems, p, RANGE_END, range_at, range_cut, range_stop, last)
                 multiwords[s] = multiword

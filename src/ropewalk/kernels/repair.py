@@ -9,20 +9,22 @@ except ImportError:
 
 from ropewalk.kernels.codes import ATTACHED, CLOSES_CYCLE, NO_HEAD, OUTSIDE, REROOTED, SECOND_HEAD
 
+if not cython.compiled:
+    from ropewalk.kernels.forest import top
+
 Ints = memoryview
 
 
-def top(up: Ints, x: int) -> int:
-    """Find the word, or node 0, under which x hangs in the end, shortening the way for the next search."""
-    while up[x] != x:
-        up[x] = up[up[x]]
-        x = up[x]
-    return x
-
-
 def settle(
-    arc_heads: Ints, arc_dependents: Ints, arc_offsets: Ints, offsets: Ints, heads: Ints, fault_words: Ints,
-    fault_kinds: Ints, counts: Ints, up: Ints,
+    arc_heads: Ints,
+    arc_dependents: Ints,
+    arc_offsets: Ints,
+    offsets: Ints,
+    heads: Ints,
+    fault_words: Ints,
+    fault_kinds: Ints,
+    counts: Ints,
+    up: Ints,
 ) -> None:
     """Take arcs in order into partial heads, -1 for none, as long as they make no second head and no cycle."""
     with cython.nogil:
@@ -81,9 +83,8 @@ def nearest(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, 
                 distance = 1
                 while True:
                     h = d - distance
-                    if h > 0 or (h == 0 and not rooted):
-                        if top(up, h) != d:
-                            break
+                    if (h > 0 or (h == 0 and not rooted)) and top(up, h) != d:
+                        break
                     h = d + distance
                     if h <= n and top(up, h) != d:
                         break
@@ -125,9 +126,7 @@ def root(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, up:
     return repairs
 
 
-def _one_root(
-    heads: Ints, start: int, n: int, repair_words: Ints, repair_kinds: Ints, repairs: int, up: Ints
-) -> int:
+def _one_root(heads: Ints, start: int, n: int, repair_words: Ints, repair_kinds: Ints, repairs: int, up: Ints) -> int:
     """Fill `up`, drop heads out of range or on a cycle, and hang further roots on the first."""
     for x in range(n + 1):
         up[x] = x

@@ -19,5 +19,5 @@ cpdef int brackets(const int[::1] left, const int[::1] right, const unsigned cha
                    int[::1] symbols, int[::1] starts, int[::1] by_right, int[::1] after, int[::1] ropes,
                    int[::1] lowest) noexcept
 cpdef void match(const int[::1] labels, const int[::1] offsets, const int[::1] symbols, const int[::1] starts,
-                 int[::1] heads, int[::1] dependents, int[::1] arc_offsets, int[::1] fault_words,
+                 int keep_root, int[::1] heads, int[::1] dependents, int[::1] arc_offsets, int[::1] fault_words,
                  int[::1] fault_kinds, int[::1] counts, int[::1] kinds, int[::1] places) noexcept

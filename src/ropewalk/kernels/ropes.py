@@ -28,8 +28,16 @@ Ints = memoryview
 
 
 def order(
-    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, out: Ints, by_right: Ints, by_left: Ints,
-    after_right: Ints, after_left: Ints,
+    left: Ints,
+    right: Ints,
+    rightward: Ints,
+    offsets: Ints,
+    words: Ints,
+    out: Ints,
+    by_right: Ints,
+    by_left: Ints,
+    after_right: Ints,
+    after_left: Ints,
 ) -> None:
     """Sort arcs by left end, then from the longest to the shortest, a right arc before its own reverse.
 
@@ -66,7 +74,14 @@ def order(
 
 
 def proper(
-    left: Ints, right: Ints, offsets: Ints, words: Ints, arcs: Ints, structural: Ints, opened: Ints, closed: Ints
+    left: Ints,
+    right: Ints,
+    offsets: Ints,
+    words: Ints,
+    arcs: Ints,
+    structural: Ints,
+    opened: Ints,
+    closed: Ints,
 ) -> None:
     """Mark the proper rope cover: an arc is structural unless an earlier rope shares its right or left end."""
     with cython.nogil:
@@ -85,7 +100,14 @@ def proper(
 
 
 def farthest(
-    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, structural: Ints, low: Ints, high: Ints
+    left: Ints,
+    right: Ints,
+    rightward: Ints,
+    offsets: Ints,
+    words: Ints,
+    structural: Ints,
+    low: Ints,
+    high: Ints,
 ) -> None:
     """Mark for each node its longest arc to a dependent on the left and on the right."""
     with cython.nogil:
@@ -106,8 +128,16 @@ def farthest(
 
 
 def lean(
-    left: Ints, right: Ints, offsets: Ints, words: Ints, arcs: Ints, structural: Ints, rope: Ints, side: Ints,
-    by_left: Ints, by_right: Ints,
+    left: Ints,
+    right: Ints,
+    offsets: Ints,
+    words: Ints,
+    arcs: Ints,
+    structural: Ints,
+    rope: Ints,
+    side: Ints,
+    by_left: Ints,
+    by_right: Ints,
 ) -> None:
     """Write on which rope each arc leans and with which end; a rope leans on itself.
 
@@ -143,9 +173,7 @@ def lean(
                     side[a] = LEANS_NOWHERE
 
 
-def thickness(
-    left: Ints, right: Ints, offsets: Ints, words: Ints, structural: Ints, out: Ints, change: Ints
-) -> None:
+def thickness(left: Ints, right: Ints, offsets: Ints, words: Ints, structural: Ints, out: Ints, change: Ints) -> None:
     """Write for each sentence the largest number of ropes over one place between two neighbouring nodes."""
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
@@ -164,8 +192,19 @@ def thickness(
 
 
 def brackets(
-    left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints, arcs: Ints, side: Ints, symbols: Ints,
-    starts: Ints, by_right: Ints, after: Ints, ropes: Ints, lowest: Ints,
+    left: Ints,
+    right: Ints,
+    rightward: Ints,
+    offsets: Ints,
+    words: Ints,
+    arcs: Ints,
+    side: Ints,
+    symbols: Ints,
+    starts: Ints,
+    by_right: Ints,
+    after: Ints,
+    ropes: Ints,
+    lowest: Ints,
 ) -> int:
     """Write the brackets of every word's label one after another; return how many there are.
 
@@ -249,15 +288,27 @@ def brackets(
 
 
 def match(
-    labels: Ints, offsets: Ints, symbols: Ints, starts: Ints, heads: Ints, dependents: Ints, arc_offsets: Ints,
-    fault_words: Ints, fault_kinds: Ints, counts: Ints, kinds: Ints, places: Ints,
+    labels: Ints,
+    offsets: Ints,
+    symbols: Ints,
+    starts: Ints,
+    keep_root: int,
+    heads: Ints,
+    dependents: Ints,
+    arc_offsets: Ints,
+    fault_words: Ints,
+    fault_kinds: Ints,
+    counts: Ints,
+    kinds: Ints,
+    places: Ints,
 ) -> None:
     """Turn labels into arcs, in the order in which their brackets close.
 
     Label k spells `symbols[starts[k]:starts[k+1]]`. On the stack lie opening brackets, the implicit one of node 0
     first. A closing superbracket passes as many of its own direction as its index says, and all of the other;
     opening semibrackets on its way make their arcs, or have their index lowered. A closing semibracket takes
-    the topmost superbracket, its index passed over, and removes nothing. `counts[0]` is the number of faults.
+    the topmost superbracket, its index passed over, and removes nothing. With `keep_root` node 0's bracket is never
+    used up. `counts[0]` is the number of faults.
     """
     with cython.nogil:
         made = 0
@@ -309,7 +360,10 @@ def match(
                         dependents[made] = places[i]
                     made += 1
                     if symbol & SUPER:
-                        for j in range(i + 1, top):
+                        first = i + 1
+                        if keep_root and places[i] == 0:
+                            i += 1
+                        for j in range(first, top):
                             if kinds[j] & SUPER or kinds[j] >= INDEX:
                                 kinds[i] = kinds[j]
                                 if kinds[j] & SUPER == 0:

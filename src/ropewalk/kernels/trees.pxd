@@ -17,9 +17,11 @@ cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] ou
                        int[::1] starts) noexcept
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,
                int[::1] left, int[::1] first, int[::1] after, int[::1] order, int[::1] plane) noexcept
-cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, const int[::1] relations,
-                 const int[::1] parts, const int[::1] part_starts, const unsigned char[::1] down, int along_path,
+cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int[::1] relations,
+                 const int[::1] plain, const int[::1] parts, const int[::1] part_starts, const unsigned char[::1] down, int along_path,
                  int[::1] first, int[::1] after, int[::1] queue) noexcept
-cdef int _target(int[::1] heads, int start, int n, int d, const int[::1] relations, int wanted,
+cdef int _target(int[::1] heads, int start, int n, int d, int[::1] relations, int wanted,
                  const unsigned char[::1] down, int along_path, int[::1] first, int[::1] after,
                  int[::1] queue) noexcept nogil
+cpdef void stackable(const int[::1] heads, const int[::1] offsets, const int[::1] planes, int many,
+                     unsigned char[::1] out, int[::1] ends) noexcept

@@ -129,8 +129,8 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
     if left_b > right_b:
         left_b, right_b = right_b, left_b
     if left_a < left_b:
-        return left_b < right_a and right_a < right_b
-    return left_b < left_a and left_a < right_b and right_b < right_a
+        return left_b < right_a < right_b
+    return left_b < left_a < right_b < right_a
 
 
 def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints) -> int:
@@ -199,15 +199,24 @@ def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints)
 
 
 def lift(
-    heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int, lifted: Ints, left: Ints, first: Ints,
-    after: Ints, order: Ints, plane: Ints,
+    heads: Ints,
+    offsets: Ints,
+    chosen: Ints,
+    planes: int,
+    steps: int,
+    lifted: Ints,
+    left: Ints,
+    first: Ints,
+    after: Ints,
+    order: Ints,
+    plane: Ints,
 ) -> int:
     """Lift arcs of the chosen sentences until they need no more planes than given; return how many lifts.
 
     Among the arcs outside these planes the shortest goes first (ties: the lower plane, then breadth-first
-    order): its dependent is hung on its head's head. Lift i moved word `lifted[i]` away from word `left[i]`, both counted
-    over all sentences. At most `steps` lifts are made in a sentence, any number if 0. If the lists are too short for
-    all lifts the return value is -1 and the heads must be given anew.
+    order): its dependent is hung on its head's head. Lift i moved word `lifted[i]` away from word `left[i]`, both
+    counted over all sentences. At most `steps` lifts are made in a sentence, any number if 0. If the lists are too
+    short for all lifts the return value is -1 and the heads must be given anew.
     """
     with cython.nogil:
         count = 0
@@ -241,15 +250,26 @@ def lift(
 
 
 def lower(
-    heads: Ints, offsets: Ints, chosen: Ints, relations: Ints, parts: Ints, part_starts: Ints, down: Ints,
-    along_path: int, first: Ints, after: Ints, queue: Ints,
+    heads: Ints,
+    offsets: Ints,
+    chosen: Ints,
+    relations: Ints,
+    plain: Ints,
+    parts: Ints,
+    part_starts: Ints,
+    down: Ints,
+    along_path: int,
+    first: Ints,
+    after: Ints,
+    queue: Ints,
 ) -> None:
     """Hang lifted words of the chosen sentences back, in word order.
 
     The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
     first, or -1 for any. The search goes breadth-first and in word order through the other dependents of
     the word's head and their descendants; with `along_path` only through words marked in `down`, and for -1 to
-    one below which no mark goes on. A word whose target is not found stays where it is.
+    one below which no mark goes on. A word whose target is not found stays where it is. `relations` are compared
+    as they stand; once a word has been hung back its relation is its plain one.
     """
     with cython.nogil:
         for c in range(chosen.shape[0]):
@@ -259,16 +279,25 @@ def lower(
                 w = start + d - 1
                 for p in range(part_starts[w + 1] - 1, part_starts[w] - 1, -1):
                     if heads[w] != 0:
-                        found = _target(
-                            heads, start, n, d, relations, parts[p], down, along_path, first, after, queue
-                        )
+                        found = _target(heads, start, n, d, relations, parts[p], down, along_path, first, after, queue)
                         if found != 0:
                             heads[w] = found
+                if heads[w] != 0:
+                    relations[w] = plain[w]
 
 
 def _target(
-    heads: Ints, start: int, n: int, d: int, relations: Ints, wanted: int, down: Ints, along_path: int, first: Ints,
-    after: Ints, queue: Ints,
+    heads: Ints,
+    start: int,
+    n: int,
+    d: int,
+    relations: Ints,
+    wanted: int,
+    down: Ints,
+    along_path: int,
+    first: Ints,
+    after: Ints,
+    queue: Ints,
 ) -> int:
     for x in range(n + 1):
         first[x] = 0
@@ -298,3 +327,40 @@ def _target(
             return 0
         node = queue[read]
         read += 1
+
+
+def stackable(heads: Ints, offsets: Ints, planes: Ints, many: int, out: Ints, ends: Ints) -> None:
+    """Write 1 for each sentence in which no two arcs of one plane and one direction cross.
+
+    Those are the trees that a stack for each plane and direction can read. Arcs outside the `many` planes count as of
+    the first.
+    """
+    with cython.nogil:
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            fine = 1
+            for plane in range(1, many + 1):
+                for rightward in range(2):
+                    top = 0
+                    for i in range(n):
+                        d = n - i if rightward else i + 1
+                        h = heads[start + d - 1]
+                        own = planes[start + d - 1]
+                        if own > many:
+                            own = 1
+                        if own != plane or (h < d) != rightward:
+                            continue
+                        if rightward:
+                            while top > 0 and ends[top - 1] >= d:
+                                top -= 1
+                            if top > 0 and ends[top - 1] > h:
+                                fine = 0
+                        else:
+                            while top > 0 and ends[top - 1] <= d:
+                                top -= 1
+                            if top > 0 and ends[top - 1] < h:
+                                fine = 0
+                        ends[top] = h
+                        top += 1
+            out[s] = fine

@@ -5,3 +5,4 @@ from __future__ import annotations
 import contextlib
 
 nogil = contextlib.nullcontext()
+compiled = False

@@ -1,0 +1,108 @@
+"""Every encoding by its name.
+
+An encoding is named as text: `optimal`, `brackets(planes=2)`, `optimal(policy=published)`, and, made
+pseudo-projective by a scheme, `optimal+head`, `hexatags+path`, `four-bit+head+path`. Another package can add its own
+through the entry point group `ropewalk.encodings`: the entry's name is the encoding's, its object a subclass of
+`Encoding` or anything that makes one when called with the options as keywords.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from ropewalk.encodings.base import (
+    FAULTS,
+    POLICIES,
+    ClosedEncoding,
+    Decoded,
+    Encoding,
+    Fault,
+    Labels,
+    Recovered,
+)
+from ropewalk.encodings.bits import SevenBit
+from ropewalk.encodings.brackets import Brackets
+from ropewalk.encodings.compact import FourBit, Optimal
+from ropewalk.encodings.hexatags import Hexatags
+from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings.offsets import Absolute, PosOffset, Relative
+from ropewalk.encodings.pseudo import PseudoProjective
+from ropewalk.encodings.transitions import ArcEager, ArcHybrid, ArcStandard, Covington
+from ropewalk.errors import OptionError, UnknownNameError
+from ropewalk.projectivity import SCHEMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "FAULTS",
+    "POLICIES",
+    "ClosedEncoding",
+    "Decoded",
+    "Encoding",
+    "Fault",
+    "Labels",
+    "PseudoProjective",
+    "Recovered",
+    "get",
+    "known",
+]
+
+OWN: tuple[type[Encoding], ...] = (
+    Optimal,
+    OptimalNonprojective,
+    FourBit,
+    SevenBit,
+    Brackets,
+    Hexatags,
+    Absolute,
+    Relative,
+    PosOffset,
+    ArcStandard,
+    ArcEager,
+    ArcHybrid,
+    Covington,
+)
+SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+]+)?")
+
+
+@cache
+def known() -> dict[str, Callable[..., Encoding]]:
+    """All encodings by name, those that other packages add included."""
+    found: dict[str, Callable[..., Encoding]] = {encoding.name: encoding for encoding in OWN}
+    for entry in entry_points(group="ropewalk.encodings"):
+        found.setdefault(entry.name, entry.load())
+    return found
+
+
+def get(spec: str) -> Encoding:
+    """Make the encoding that a text names."""
+    match = SPEC.fullmatch(spec.replace(" ", ""))
+    if match is None:
+        raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
+    if match["name"] not in known():
+        raise UnknownNameError("encoding", match["name"], known())
+    options = _options(match["name"], match["options"] or "")
+    try:
+        encoding = known()[match["name"]](**options)
+    except TypeError as error:
+        raise OptionError(f"{match['name']} does not take these options: {', '.join(options)}") from error
+    scheme = (match["scheme"] or "")[1:]
+    if not scheme:
+        return encoding
+    if scheme not in SCHEMES:
+        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    return PseudoProjective(encoding, scheme)
+
+
+def _options(name: str, text: str) -> dict[str, str | int]:
+    options: dict[str, str | int] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key or not value:
+            raise OptionError(f"{name}: {part!r} is no option; expected option=value")
+        options[key] = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
+    return options

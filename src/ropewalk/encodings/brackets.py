@@ -1,0 +1,170 @@
+"""Naive brackets: two for each arc, read with one stack, or with one for each plane and direction."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle
+from ropewalk.encodings.indexed import bracket_labels, graph_labels, graphs_of, match_brackets
+from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
+from ropewalk.errors import EncodingError, LabelError, OptionError
+from ropewalk.kernels import planar as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import INDEX, SUPER
+from ropewalk.ropes import Arcs
+from ropewalk.trees import Bools, Graph, Ints, planes, projective, stackable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.treebank import Column
+
+
+@final
+class Brackets(Encoding):
+    """The bracketing of the cover `all`: every arc has a bracket at both ends.
+
+    With one stack it reads projective trees. With two, one for each direction, as published, and in k planes, it
+    reads trees in which no two arcs of one plane and direction cross; brackets of plane 2, 3, … bear stars.
+    """
+
+    name = "brackets"
+    summary = "naive brackets: two for each arc; stacks=1 or 2, any number of planes; also graphs"
+    cites = "Strzyz, Vilares & Gómez-Rodríguez 2019, Viable Dependency Parsing; 2020, Bracketing Encodings for 2-Planar"
+    policies = ("lift", "refuse", "published")
+
+    def __init__(self, *, policy: str = "lift", stacks: int = 2, planes: int = 1) -> None:
+        super().__init__(policy=policy)
+        if stacks not in (1, 2):
+            raise OptionError(f"stacks must be 1 or 2, found {stacks}")
+        if planes < 1 or (stacks == 1 and planes != 1):
+            raise OptionError(f"planes must be 1 or more, and 1 with a single stack, found {planes}")
+        if stacks == 1 and policy == "published":
+            raise OptionError("the published policy of brackets is that of two stacks; stacks=1 has: lift, refuse")
+        self.stacks = stacks
+        self.planes = planes
+
+    def options(self) -> dict[str, str | int]:
+        """The options that differ from their defaults."""
+        given = super().options()
+        return (
+            given | ({"stacks": 1} if self.stacks == 1 else {}) | ({"planes": self.planes} if self.planes > 1 else {})
+        )
+
+    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+        """Tell which trees the stacks can read."""
+        if self.stacks == 1:
+            return projective(heads, offsets)
+        return stackable(heads, offsets, self._planes(heads, offsets), self.planes)
+
+    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+        """Write two brackets for each arc."""
+        arcs = Arcs.of_trees(heads, offsets)
+        if self.stacks == 1:
+            return [self._single(arcs)]
+        return [self._planar(arcs, self._planes(heads, offsets))]
+
+    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+        """Match brackets, then take the arcs that make a tree."""
+        heads, dependents, arc_offsets, faults = self._match(labels)
+        return settle(heads, dependents, arc_offsets, labels.offsets, faults)
+
+    def check_label(self, text: str, column: int = 0) -> None:
+        """Raise a `LabelError` if the text is no row of plain brackets of these planes."""
+        for symbol in bracket_symbols(self.spec, text):
+            if symbol & SUPER or symbol // INDEX >= self.planes:
+                raise LabelError(self.spec, text, rf"brackets < > \ / with at most {self.planes - 1} * and no ^")
+
+    def encode_graphs(self, graphs: Sequence[Graph]) -> Labels:
+        """Write graphs whose arcs fit in the planes, several heads per word and cycles included."""
+        arcs = Arcs.of_graphs(graphs)
+        levels = graph_planes(arcs)
+        if levels.max(initial=1) > self.planes:
+            first = int(np.flatnonzero(levels > self.planes)[0])
+            sentence = int(np.searchsorted(arcs.offsets, first, side="right"))
+            raise EncodingError(
+                f"graph {sentence} needs {int(levels.max())} planes and {self.spec} has {self.planes}; "
+                f"use brackets(planes={int(levels.max())}) or optimal-nonprojective"
+            )
+        ids, names = self._single(arcs) if self.stacks == 1 else self._planar(arcs, levels)
+        return graph_labels(self.spec, graphs, ids, names)
+
+    def decode_graphs(self, labels: Labels) -> tuple[list[Graph], Ints, Ints]:
+        """Read graphs, and the words and kinds of what was wrong."""
+        heads, dependents, arc_offsets, faults = self._match(labels)
+        return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
+
+    def _planes(self, heads: Ints, offsets: Ints) -> Ints:
+        return planes(heads, offsets) if self.planes > 1 else np.ones(len(heads), dtype=np.int32)
+
+    def _single(self, arcs: Arcs) -> tuple[Ids, tuple[str, ...]]:
+        symbols, starts = bracket_labels(arcs, "all")
+        return number_labels(symbols & (INDEX - 1 - SUPER), starts, bracket_text)
+
+    def _planar(self, arcs: Arcs, levels: Ints) -> tuple[Ids, tuple[str, ...]]:
+        symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
+        starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
+        tally = np.empty(4 * self.planes * (int(arcs.words.max(initial=0)) + 1), dtype=np.int32)
+        count = kernel.write(
+            view(arcs.left),
+            view(arcs.right),
+            view(arcs.rightward),
+            view(levels),
+            self.planes,
+            view(arcs.offsets),
+            view(arcs.words),
+            view(symbols),
+            view(starts),
+            view(tally),
+        )
+        return number_labels(symbols[:count], starts, bracket_text)
+
+    def _match(self, labels: Labels) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
+        symbols, starts = spell(labels.alphabets[0], lambda text: bracket_symbols(self.spec, text))
+        if self.stacks == 1:
+            return match_brackets(labels.ids[0], labels.offsets, symbols | SUPER, starts, keep_root=True)
+        ids = labels.ids[0].astype(np.int32)
+        room = int(np.diff(starts)[ids].sum())
+        heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+        arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
+        faults = fault_room(2 * room + len(ids))
+        kernel.read(
+            view(ids),
+            view(labels.offsets),
+            view(symbols),
+            view(starts),
+            self.planes,
+            view(heads),
+            view(dependents),
+            view(arc_offsets),
+            *(view(array) for array in faults),
+            *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, room, room)),
+        )
+        return heads, dependents, arc_offsets, faults
+
+
+def graph_planes(arcs: Arcs) -> Ints:
+    """Give the plane, from 1, of each arc of graphs: by left end, the longest first, where it crosses nothing."""
+    out = np.zeros(len(arcs.left), dtype=np.int32)
+    left, right = arcs.left.tolist(), arcs.right.tolist()
+    for start, stop in pairwise(arcs.offsets.tolist()):
+        taken: list[list[int]] = []
+        for arc in arcs.order[start:stop].tolist():
+            crossed = [
+                any(
+                    left[other] < left[arc] < right[other] < right[arc]
+                    or left[arc] < left[other] < right[arc] < right[other]
+                    for other in others
+                )
+                for others in taken
+            ]
+            if all(crossed):
+                crossed.append(False)
+                taken.append([])
+            plane = crossed.index(False)
+            taken[plane].append(arc)
+            out[arc] = plane + 1
+    return out

@@ -1,0 +1,66 @@
+"""Hexatags: a projective tree as a binary head tree, written from fence to fence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, fault_room, found_faults
+from ropewalk.kernels import hexatags as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import FENCE_HEAD_RIGHT, FENCE_RIGHT, WORD_RIGHT
+from ropewalk.trees import Bools, Ints, projective, scratch
+
+if TYPE_CHECKING:
+    from ropewalk.treebank import Column
+
+HEXATAGS = tuple(
+    ("R" if code & FENCE_RIGHT else "L")
+    + (">" if code & FENCE_HEAD_RIGHT else "<")
+    + ("r" if code & WORD_RIGHT else "l")
+    for code in range(8)
+)
+
+
+@final
+class Hexatags(ClosedEncoding):
+    """Eight labels: of the inner node at the fence before the word, and of the word itself.
+
+    `L` or `R`: the inner node is a left or a right child; `<` or `>`: its head is in its left or its right child;
+    `l` or `r`: the word is a left or a right child. The node at the top counts as a left child.
+    """
+
+    name = "hexatags"
+    symbol = "H"
+    summary = "binary head trees: 8 labels for projective trees"
+    cites = "Amini, Liu & Cotterell 2023, Hexatagging: Projective Dependency Parsing as Tagging"
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """The eight labels."""
+        return HEXATAGS
+
+    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+        """Tell which trees are projective."""
+        return projective(heads, offsets)
+
+    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+        """Write trees by way of their binary head trees."""
+        codes = np.empty(len(heads), dtype=np.uint8)
+        kernel.write(view(heads), view(offsets), view(codes), *(view(scratch(offsets)) for _ in range(6)))
+        return [(codes, self.alphabet)]
+
+    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+        """Build the binary head tree from left to right with a stack."""
+        codes = self.own_ids(labels)
+        heads = np.empty(len(codes), dtype=np.int32)
+        faults = fault_room(5 * len(codes))
+        kernel.read(
+            view(codes),
+            view(labels.offsets),
+            view(heads),
+            *(view(array) for array in faults),
+            *(view(scratch(labels.offsets)) for _ in range(4)),
+        )
+        return heads, *found_faults(*faults)

@@ -1,0 +1,133 @@
+"""Optimal hierarchical brackets of any tree or graph: brackets with an index that skip others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle, smallest
+from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
+from ropewalk.errors import LabelError, OptionError
+from ropewalk.kernels import ropes as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import INDEX
+from ropewalk.ropes import Arcs, brackets, leaning, structural_arcs
+from ropewalk.treebank import Column
+from ropewalk.trees import Bools, Graph, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:
+    """Write the bracketing that a named cover induces: all brackets, and where each word's begin."""
+    _, side = leaning(arcs, structural_arcs(arcs, cover))
+    return brackets(arcs, side)
+
+
+def match_brackets(
+    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, *, keep_root: bool
+) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
+    """Turn bracket labels into arcs: heads, dependents, where each sentence's arcs begin, and faults."""
+    labels = ids.astype(np.int32)
+    room = int(np.diff(starts)[labels].sum()) + len(labels)
+    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    arc_offsets = np.empty(len(offsets), dtype=np.int32)
+    faults = fault_room(2 * room + len(labels))
+    kernel.match(
+        view(labels),
+        view(offsets),
+        view(symbols),
+        view(starts),
+        int(keep_root),
+        view(heads),
+        view(dependents),
+        view(arc_offsets),
+        *(view(array) for array in faults),
+        *(view(np.empty(room + 1, dtype=np.int32)) for _ in range(2)),
+    )
+    return heads, dependents, arc_offsets, faults
+
+
+def graphs_of(heads: Ints, dependents: Ints, arc_offsets: Ints, offsets: Ints) -> list[Graph]:
+    """Take the arcs of each sentence as a graph, an arc that is given twice once, and one to itself not at all."""
+    bounds = arc_offsets.tolist()
+    pairs = list(zip(heads.tolist(), dependents.tolist(), strict=True))
+    return [
+        Graph(words, {(h, d) for h, d in pairs[start:stop] if h != d and d > 0})
+        for words, start, stop in zip(np.diff(offsets).tolist(), bounds, bounds[1:], strict=False)
+    ]
+
+
+def graph_labels(spec: str, graphs: Sequence[Graph], ids: Ids, names: tuple[str, ...]) -> Labels:
+    """Put together the labels of graphs, which carry no relations."""
+    offsets = np.concatenate([[0], np.cumsum([graph.words for graph in graphs])]).astype(np.int32)
+    return Labels(spec, offsets, (smallest(ids, len(names)),), (names,), Column.of(["_"] * int(offsets[-1])))
+
+
+@final
+class OptimalNonprojective(Encoding):
+    """The bracketing of the proper rope cover of any tree or graph, brackets that skip others bearing an index."""
+
+    name = "optimal-nonprojective"
+    symbol = "O_NP"
+    summary = "optimal hierarchical brackets with indices: every tree and graph"
+    cites = "Ezquerro, Vilares, Yli-Jyrä & Gómez-Rodríguez 2025, section 4"
+
+    def __init__(self, *, policy: str = "lift", max_index: int = -1) -> None:
+        super().__init__(policy=policy)
+        if max_index < -1:
+            raise OptionError(f"max_index must be 0 or more, or -1 for no limit, found {max_index}")
+        self.max_index = max_index
+
+    def options(self) -> dict[str, str | int]:
+        """The options that differ from their defaults."""
+        return super().options() | ({} if self.max_index < 0 else {"max_index": self.max_index})
+
+    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+        """Tell which trees need no index above the cap: all of them if there is none."""
+        if self.max_index < 0:
+            return np.ones(len(offsets) - 1, dtype=np.bool_)
+        return largest_index(heads, offsets) <= self.max_index
+
+    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+        """Write trees by their proper rope cover."""
+        return [number_labels(*bracket_labels(Arcs.of_trees(heads, offsets), "proper"), bracket_text)]
+
+    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+        """Match brackets, then take the arcs that make a tree."""
+        symbols, starts = spell(labels.alphabets[0], self._symbols)
+        heads, dependents, arc_offsets, faults = match_brackets(
+            labels.ids[0], labels.offsets, symbols, starts, keep_root=False
+        )
+        return settle(heads, dependents, arc_offsets, labels.offsets, faults)
+
+    def check_label(self, text: str, column: int = 0) -> None:
+        """Raise a `LabelError` if the text is no row of brackets, or an index is above the cap."""
+        if any(0 <= self.max_index < symbol // INDEX for symbol in self._symbols(text)):
+            raise LabelError(self.spec, text, f"no bracket with more than {self.max_index} *")
+
+    def encode_graphs(self, graphs: Sequence[Graph]) -> Labels:
+        """Write graphs, several heads per word and cycles included."""
+        ids, names = number_labels(*bracket_labels(Arcs.of_graphs(graphs), "proper"), bracket_text)
+        return graph_labels(self.spec, graphs, ids, names)
+
+    def decode_graphs(self, labels: Labels) -> tuple[list[Graph], Ints, Ints]:
+        """Read graphs, and the words and kinds of what was wrong."""
+        symbols, starts = spell(labels.alphabets[0], self._symbols)
+        heads, dependents, arc_offsets, faults = match_brackets(
+            labels.ids[0], labels.offsets, symbols, starts, keep_root=False
+        )
+        return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
+
+    def _symbols(self, text: str) -> list[int]:
+        return bracket_symbols(self.spec, text)
+
+
+def largest_index(heads: Ints, offsets: Ints) -> Ints:
+    """Give for each of many trees the largest index of its optimal non-projective labels."""
+    symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
+    indices = np.concatenate([symbols // INDEX, [0]])
+    out = np.maximum.reduceat(indices, starts[offsets[:-1]]) if len(offsets) > 1 else np.zeros(0, dtype=np.int32)
+    return np.where(starts[offsets[1:]] > starts[offsets[:-1]], out, 0).astype(np.int32)

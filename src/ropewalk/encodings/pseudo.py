@@ -1,0 +1,78 @@
+"""Pseudo-projective encoding: lift a tree, write it with any projective encoding, and lower what is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from ropewalk.encodings.base import Encoding, Ids, Labels
+from ropewalk.errors import OptionError
+from ropewalk.projectivity import SCHEMES, lift, lower
+from ropewalk.trees import Bools, Ints, same_trees
+
+if TYPE_CHECKING:
+    from ropewalk.treebank import Column, Treebank
+
+
+@final
+class PseudoProjective(Encoding):
+    """An encoding of projective trees whose relations say how to undo what was lifted.
+
+    Whether a non-projective tree comes back depends on its relations, so `covers` claims only projective ones;
+    `restores` tells for given relations.
+    """
+
+    name = "pseudo-projective"
+    summary = "any projective encoding, with lifted arcs marked in relations"
+    cites = "Nivre & Nilsson 2005, Pseudo-Projective Dependency Parsing"
+
+    def __init__(self, inner: Encoding, scheme: str) -> None:
+        super().__init__()
+        if inner.planes != 1 or inner.policy == "published":
+            raise OptionError(
+                f"{inner.spec} cannot be pseudo-projective: use a projective encoding with the policy lift or refuse; "
+                f"schemes: {', '.join(SCHEMES)}"
+            )
+        self.inner = inner
+        self.scheme = scheme
+        self.columns = inner.columns
+        self.needs_upos = inner.needs_upos
+
+    @property
+    def spec(self) -> str:
+        """Name and options as text."""
+        return f"{self.inner.spec}+{self.scheme}"
+
+    @property
+    def alphabet(self) -> tuple[str, ...] | None:
+        """All labels that there are, or None if their number has no bound."""
+        return self.inner.alphabet
+
+    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+        """Tell which trees come back whatever their relations."""
+        return self.inner.covers_heads(heads, offsets)
+
+    def restores(self, bank: Treebank) -> Bools:
+        """Tell which trees come back with the relations that they have."""
+        lifted = lift(bank, self.scheme)
+        heads, _ = lower(lifted.heads, lifted.relations, lifted.offsets, self.scheme)
+        return same_trees(bank.heads, heads, bank.offsets)
+
+    def lift(self, bank: Treebank) -> Treebank:
+        """Lift every tree and mark its relations."""
+        return lift(bank, self.scheme)
+
+    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:
+        """Lower every tree and take the marks off its relations."""
+        return lower(heads, relations, offsets, self.scheme)
+
+    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+        """Write lifted trees with the encoding inside."""
+        return self.inner.write(heads, offsets, upos)
+
+    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+        """Read lifted trees with the encoding inside."""
+        return self.inner.read(labels)
+
+    def check_label(self, text: str, column: int = 0) -> None:
+        """Raise a `LabelError` if the encoding inside has no such label."""
+        self.inner.check_label(text, column)

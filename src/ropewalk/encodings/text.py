@@ -1,0 +1,57 @@
+r"""Brackets as text: `<` `>` at the dependent, `\` `/` at the head, `^` for a superbracket, `*` per index or plane."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ropewalk.errors import LabelError
+from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.treebank import intern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ropewalk.trees import Ints
+
+EMPTY = "_"  # the label of a word that has no bracket at all, which only graphs have
+SIGNS = {0: "<", RIGHTWARD: "/", CLOSING: "\\", CLOSING | RIGHTWARD: ">"}
+CODES = {sign: code for code, sign in SIGNS.items()}
+BRACKET = re.compile(r"([<>\\/])(\^?)(\**)")
+
+
+def bracket_text(symbols: Sequence[int]) -> str:
+    """Write brackets as text."""
+    return (
+        "".join(
+            SIGNS[symbol & (CLOSING | RIGHTWARD)] + ("^" if symbol & SUPER else "") + "*" * (symbol // INDEX)
+            for symbol in symbols
+        )
+        or EMPTY
+    )
+
+
+def bracket_symbols(encoding: str, text: str) -> list[int]:
+    """Read brackets from text, or raise a `LabelError`."""
+    if text == EMPTY:
+        return []
+    found = BRACKET.findall(text)
+    if not text or "".join(map("".join, found)) != text:
+        raise LabelError(encoding, text, r"brackets < > \ / each followed by an optional ^ and any number of *")
+    return [CODES[sign] + (SUPER if hat else 0) + INDEX * len(stars) for sign, hat, stars in found]
+
+
+def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]], str]) -> tuple[Ints, tuple[str, ...]]:
+    """Number equal labels alike: label k of all spells `symbols[starts[k]:starts[k+1]]`."""
+    places = starts.astype(np.int64) * symbols.itemsize
+    ids, firsts = intern(symbols.view(np.uint8), places[:-1], places[1:])
+    return ids, tuple(to_text(symbols[starts[k] : starts[k + 1]].tolist()) for k in firsts.tolist())
+
+
+def spell(alphabet: Sequence[str], from_text: Callable[[str], list[int]]) -> tuple[Ints, Ints]:
+    """Lay out what each label of an alphabet spells, one after another, and where each begins."""
+    spelled = [from_text(text) for text in alphabet]
+    symbols = np.array([symbol for label in spelled for symbol in label], dtype=np.int32)
+    return symbols, np.concatenate([[0], np.cumsum([len(label) for label in spelled])]).astype(np.int32)

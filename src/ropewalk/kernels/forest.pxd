@@ -1,0 +1,1 @@
+cdef int top(int[::1] up, int x) noexcept nogil

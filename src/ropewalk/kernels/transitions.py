@@ -1,0 +1,271 @@
+"""Transition sequences cut after each read (Gómez-Rodríguez et al. 2020), repeated transitions counted.
+
+The label of a word holds what is done since the word before was read, up to and including its own reading; what is left
+to do after the last word stands at the end of its label. Node 0 lies at the bottom of the stack.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+from ropewalk.kernels.codes import (
+    ARC_EAGER,
+    ARC_HYBRID,
+    ARC_STANDARD,
+    IMPOSSIBLE,
+    LEFT_ARC,
+    NO_ARC,
+    REDUCE,
+    RIGHT_ARC,
+    SHIFT,
+    TIMES,
+)
+
+Ints = memoryview
+
+
+def write(
+    system: int,
+    heads: Ints,
+    offsets: Ints,
+    symbols: Ints,
+    starts: Ints,
+    low: Ints,
+    high: Ints,
+    pending: Ints,
+    stack: Ints,
+) -> int:
+    """Write the labels of projective trees in a stack-based system; return how many symbols there are.
+
+    `low` and `high` keep each node's farthest dependents, `pending` how many it has not yet been given.
+    """
+    with cython.nogil:
+        written = 0
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            for x in range(n + 1):
+                low[x] = 0
+                high[x] = 0
+                pending[x] = 0
+            for d in range(1, n + 1):
+                h = heads[start + d - 1]
+                pending[h] += 1
+                if h < d:
+                    high[h] = d
+                elif low[h] == 0:
+                    low[h] = d
+            stack[0] = 0
+            top = 1
+            for x in range(1, n + 2):  # n + 1 stands for the end of the sentence
+                if x <= n:
+                    starts[start + x - 1] = written
+                elif system == ARC_EAGER:
+                    break
+                first = written
+                while True:
+                    t = stack[top - 1]
+                    action = SHIFT
+                    if system == ARC_STANDARD:
+                        if top > 1:
+                            b = stack[top - 2]
+                            if b != 0 and heads[start + b - 1] == t and pending[b] == 0:
+                                action = LEFT_ARC
+                                stack[top - 2] = t
+                                pending[t] -= 1
+                            elif heads[start + t - 1] == b and pending[t] == 0:
+                                action = RIGHT_ARC
+                                pending[b] -= 1
+                    elif system == ARC_HYBRID:
+                        if t != 0 and heads[start + t - 1] == x:
+                            action = LEFT_ARC
+                        elif t != 0 and heads[start + t - 1] == stack[top - 2] and high[t] < x:
+                            action = RIGHT_ARC
+                    elif t != 0 and heads[start + t - 1] == x:
+                        action = LEFT_ARC
+                    elif heads[start + x - 1] == t:
+                        action = RIGHT_ARC
+                    elif heads[start + x - 1] < t or (low[x] != 0 and low[x] < t):
+                        action = REDUCE
+                    if action == SHIFT and x > n:
+                        break
+                    if written > first and symbols[written - 1] % TIMES == action:
+                        symbols[written - 1] += TIMES
+                    else:
+                        symbols[written] = action + TIMES
+                        written += 1
+                    if action == SHIFT or (system == ARC_EAGER and action == RIGHT_ARC):
+                        stack[top] = x
+                        top += 1
+                        break
+                    top -= 1
+        starts[offsets[offsets.shape[0] - 1]] = written
+    return written
+
+
+def read(
+    system: int,
+    labels: Ints,
+    offsets: Ints,
+    symbols: Ints,
+    starts: Ints,
+    heads: Ints,
+    fault_words: Ints,
+    fault_kinds: Ints,
+    counts: Ints,
+    stack: Ints,
+) -> None:
+    """Carry out the transitions of a stack-based system; one that cannot be taken is passed over."""
+    with cython.nogil:
+        faults = counts[0]
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            stack[0] = 0
+            top = 1
+            for w in range(start, start + n):
+                heads[w] = -1
+            x = 1  # the next word to be read
+            for w in range(start, start + n):
+                for k in range(starts[labels[w]], starts[labels[w] + 1]):
+                    action = symbols[k] % TIMES
+                    for _ in range(symbols[k] // TIMES):
+                        t = stack[top - 1]
+                        possible = 1
+                        if action == SHIFT or (action == RIGHT_ARC and system == ARC_EAGER):
+                            if x > n:
+                                possible = 0
+                            else:
+                                if action == RIGHT_ARC:
+                                    heads[start + x - 1] = t
+                                stack[top] = x
+                                top += 1
+                                x += 1
+                        elif t == 0:
+                            possible = 0
+                        elif action == REDUCE:
+                            if heads[start + t - 1] < 0:
+                                possible = 0
+                            else:
+                                top -= 1
+                        elif action == RIGHT_ARC:
+                            heads[start + t - 1] = stack[top - 2]
+                            top -= 1
+                        elif system == ARC_STANDARD:
+                            if stack[top - 2] == 0:
+                                possible = 0
+                            else:
+                                heads[start + stack[top - 2] - 1] = t
+                                stack[top - 2] = t
+                                top -= 1
+                        elif x > n or heads[start + t - 1] >= 0:
+                            possible = 0
+                        else:
+                            heads[start + t - 1] = x
+                            top -= 1
+                        if not possible:
+                            fault_words[faults] = w
+                            fault_kinds[faults] = IMPOSSIBLE
+                            faults += 1
+                            break
+        counts[0] = faults
+
+
+def write_covington(heads: Ints, offsets: Ints, symbols: Ints, starts: Ints, first: Ints, after: Ints) -> int:
+    """Write the labels of any trees in Covington's system; return how many symbols there are.
+
+    Before a word is read all earlier ones are looked at from right to left: an arc to it, an arc from it, or none.
+    """
+    with cython.nogil:
+        written = 0
+        for s in range(offsets.shape[0] - 1):
+            start = offsets[s]
+            n = offsets[s + 1] - start
+            for x in range(n + 1):
+                first[x] = 0
+            for d in range(1, n + 1):  # lists of left dependents, the nearest first
+                h = heads[start + d - 1]
+                if h > d:
+                    after[d] = first[h]
+                    first[h] = d
+            for x in range(1, n + 1):
+                starts[start + x - 1] = written
+                begin = written
+                at = x - 1
+                head = heads[start + x - 1]
+                if head > x:
+                    head = -1
+                d = first[x]
+                while d != 0 or head >= 0:
+                    if d > head:
+                        to = d
+                        action = LEFT_ARC
+                        d = after[d]
+                    else:
+                        to = head
+                        action = RIGHT_ARC
+                        head = -1
+                    if at > to:
+                        symbols[written] = NO_ARC + (at - to) * TIMES
+                        written += 1
+                    if written > begin and symbols[written - 1] % TIMES == action:
+                        symbols[written - 1] += TIMES
+                    else:
+                        symbols[written] = action + TIMES
+                        written += 1
+                    at = to - 1
+                symbols[written] = SHIFT + TIMES
+                written += 1
+        starts[offsets[offsets.shape[0] - 1]] = written
+    return written
+
+
+def read_covington(
+    labels: Ints,
+    offsets: Ints,
+    symbols: Ints,
+    starts: Ints,
+    heads: Ints,
+    dependents: Ints,
+    arc_offsets: Ints,
+    fault_words: Ints,
+    fault_kinds: Ints,
+    counts: Ints,
+) -> None:
+    """Turn the labels of Covington's system into arcs; looking beyond node 0 is passed over."""
+    with cython.nogil:
+        made = 0
+        faults = counts[0]
+        for s in range(offsets.shape[0] - 1):
+            arc_offsets[s] = made
+            start = offsets[s]
+            for w in range(start, offsets[s + 1]):
+                x = w - start + 1
+                at = x - 1
+                for k in range(starts[labels[w]], starts[labels[w] + 1]):
+                    action = symbols[k] % TIMES
+                    if action == SHIFT:
+                        break
+                    times = symbols[k] // TIMES
+                    if action == NO_ARC:
+                        at -= times
+                        continue
+                    for _ in range(times):
+                        if at < 0 or (at == 0 and action == LEFT_ARC):
+                            fault_words[faults] = w
+                            fault_kinds[faults] = IMPOSSIBLE
+                            faults += 1
+                            break
+                        if action == LEFT_ARC:
+                            heads[made] = x
+                            dependents[made] = at
+                        else:
+                            heads[made] = at
+                            dependents[made] = x
+                        made += 1
+                        at -= 1
+        arc_offsets[offsets.shape[0] - 1] = made
+        counts[0] = faults
