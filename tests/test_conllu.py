@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,6 @@ from strategies import banks, trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 conllu_package = importlib.import_module("conllu")  # to mypy this name means bench/conllu.py
 
