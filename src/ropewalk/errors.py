@@ -15,7 +15,8 @@
     │   ├── OptionError         an option that the encoding does not take, or a wrong value
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
     │   └── LabelError          a label that the encoding does not have
-    └── MismatchError           two inputs that should agree and do not, with the first place where they part
+    ├── MismatchError           two inputs that should agree and do not, with the first place where they part
+    └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
 
 from __future__ import annotations
@@ -147,3 +148,14 @@ class LabelError(EncodingError):
 
 class MismatchError(RopewalkError):
     """Two inputs that should agree and do not."""
+
+
+class MissingExtraError(RopewalkError):
+    """A package that comes with an extra is needed and not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{what} need {package}, which is not installed; install it with: pip install ropewalk[{extra}]"
+        )

@@ -1,0 +1,175 @@
+"""Pictures of figures: bars, lines, histograms and scatters, written as SVG or PNG.
+
+matplotlib is loaded only here, and only when a picture is asked for; it comes with the extra `plot`. Equal
+figures give equal files.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ropewalk import files
+from ropewalk.errors import FormatError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
+
+    from matplotlib.axes import Axes
+
+Path = str | os.PathLike[str]
+
+SUFFIXES: Final = (".svg", ".png")
+STYLE: Final = {
+    "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be drawn at random
+    "svg.fonttype": "none",  # text stays text
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "figure.dpi": 150,
+}
+
+
+class Labels(NamedTuple):
+    """What is written above a picture and along its axes."""
+
+    title: str = ""
+    x: str = ""
+    y: str = ""
+
+
+def require(path: Path) -> None:
+    """Raise what drawing to this path would raise for its name or for want of matplotlib; draw nothing."""
+    if not os.fspath(path).lower().endswith(SUFFIXES):
+        raise FormatError(
+            os.fspath(path),
+            0,
+            "picture-format",
+            f"no kind of picture; expected a name ending in {' or '.join(SUFFIXES)}",
+        )
+    _matplotlib()
+
+
+def bars(
+    path: Path,
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    *,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> None:
+    """Draw a group of bars for each name, one bar for each series; `bounds` limit the axis of values."""
+
+    def fill(axes: Axes) -> None:
+        width = 0.8 / max(len(series), 1)
+        for number, (label, values) in enumerate(series.items()):
+            left = (number - (len(series) - 1) / 2) * width
+            axes.bar([place + left for place in range(len(names))], values, width, label=label)
+        turned = sum(map(len, names)) > 60
+        axes.set_xticks(range(len(names)), names, rotation=45 if turned else 0, ha="right" if turned else "center")
+        axes.grid(axis="y", alpha=0.3)
+        axes.set_ylim(*bounds)
+
+    _draw(path, fill, labels, len(series), width=max(6.4, 0.3 * len(names) * max(len(series), 1)))
+
+
+def lines(
+    path: Path,
+    xs: Sequence[float],
+    series: Mapping[str, Sequence[float]],
+    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+) -> None:
+    """Draw a line with points for each series over the same places; a value that is not a number is a gap."""
+
+    def fill(axes: Axes) -> None:
+        for label, values in series.items():
+            axes.plot(xs, values, marker="o", markersize=3, label=label)
+        axes.grid(alpha=0.3)
+
+    _draw(path, fill, labels, len(series))
+
+
+def histogram(
+    path: Path,
+    values: Sequence[int],
+    counts: Mapping[str, Sequence[float]],
+    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    *,
+    logarithmic: bool = False,
+) -> None:
+    """Draw how often each whole number occurs, one row of steps for each series of counts."""
+
+    def fill(axes: Axes) -> None:
+        edges = [value - 0.5 for value in values] + ([values[-1] + 0.5] if values else [])
+        for label, many in counts.items():
+            axes.stairs(many, edges, label=label, fill=len(counts) == 1)
+        if logarithmic:
+            axes.set_yscale("log")
+        axes.grid(axis="y", alpha=0.3)
+        axes.locator_params(axis="x", integer=True)
+
+    _draw(path, fill, labels, len(counts))
+
+
+def scatter(
+    path: Path,
+    points: Mapping[str, tuple[float, float]],
+    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    *,
+    highest: tuple[bool, bool] = (True, True),
+) -> None:
+    """Draw named points, with a line through those that no other point beats on both axes.
+
+    `highest` tells for each axis whether more is better.
+    """
+
+    def fill(axes: Axes) -> None:
+        for name, place in points.items():
+            axes.plot(*place, marker="o", linestyle="")
+            axes.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+        best = sorted(points[name] for name in pareto(points, highest=highest))
+        axes.plot([place[0] for place in best], [place[1] for place in best], color="0.6", zorder=0)
+        axes.grid(alpha=0.3)
+
+    _draw(path, fill, labels, 1)
+
+
+def pareto(points: Mapping[str, tuple[float, float]], *, highest: tuple[bool, bool] = (True, True)) -> tuple[str, ...]:
+    """Name the points that no other is as good as on both axes and better than on one."""
+    signs = [1 if more else -1 for more in highest]
+    values = {
+        name: tuple(sign * part for sign, part in zip(signs, place, strict=True)) for name, place in points.items()
+    }
+    return tuple(
+        name
+        for name, (across, up) in values.items()
+        if not any(other != (across, up) and other[0] >= across and other[1] >= up for other in values.values())
+    )
+
+
+def _matplotlib() -> ModuleType:
+    try:
+        import matplotlib.figure
+    except ImportError as failure:
+        raise MissingExtraError("pictures", "matplotlib", "plot") from failure
+    return matplotlib
+
+
+def _draw(path: Path, fill: Callable[[Axes], None], labels: Labels, series: int, *, width: float = 6.4) -> None:
+    """Fill one pair of axes and write the picture, whole or not at all."""
+    require(path)
+    matplotlib = _matplotlib()
+    kind = os.fspath(path).lower().rpartition(".")[2]
+    out = io.BytesIO()
+    with matplotlib.rc_context(STYLE):
+        figure = matplotlib.figure.Figure(figsize=(min(width, 24.0), 4.2), layout="constrained")
+        axes = figure.subplots()
+        fill(axes)
+        axes.set(title=labels.title, xlabel=labels.x, ylabel=labels.y)
+        if series > 1:
+            axes.legend(fontsize=8)
+        figure.savefig(out, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+    with files.creating(path) as file:
+        file.write(out.getvalue())
