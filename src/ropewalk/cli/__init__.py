@@ -10,12 +10,15 @@ from typing import Annotated
 
 import typer
 
+from ropewalk.cli.decode import decode
+from ropewalk.cli.encode import encode
+from ropewalk.cli.encodings import encodings
 from ropewalk.cli.info import info
 from ropewalk.cli.shell import say, version_line
 from ropewalk.cli.validate import validate
 from ropewalk.errors import RopewalkError
 
-COMMANDS = (info, validate)
+COMMANDS = (encode, decode, encodings, info, validate)
 
 app = typer.Typer(
     name="ropewalk",

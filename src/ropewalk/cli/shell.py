@@ -34,6 +34,24 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
 ]
+File = Annotated[
+    str,
+    typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+]
+EncodingOption = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        "-e",
+        metavar="NAME",
+        show_default=False,
+        help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'.",
+    ),
+]
+OutputOption = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the table.")]
 OnErrorOption = Annotated[
     OnError,

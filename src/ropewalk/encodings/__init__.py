@@ -8,6 +8,7 @@ through the entry point group `ropewalk.encodings`: the entry's name is the enco
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
 from importlib.metadata import entry_points
@@ -49,6 +50,7 @@ __all__ = [
     "Recovered",
     "get",
     "known",
+    "options_of",
 ]
 
 OWN: tuple[type[Encoding], ...] = (
@@ -78,18 +80,30 @@ def known() -> dict[str, Callable[..., Encoding]]:
     return found
 
 
-def get(spec: str) -> Encoding:
-    """Make the encoding that a text names."""
+def options_of(name: str) -> dict[str, str | int]:
+    """Give the options that an encoding takes, with their defaults."""
+    if name not in known():
+        raise UnknownNameError("encoding", name, known())
+    parameters = inspect.signature(known()[name]).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
+
+
+def get(spec: str, **overriding: str | int) -> Encoding:
+    """Make the encoding that a text names; options given by keyword replace those in the text."""
     match = SPEC.fullmatch(spec.replace(" ", ""))
     if match is None:
         raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
     if match["name"] not in known():
         raise UnknownNameError("encoding", match["name"], known())
-    options = _options(match["name"], match["options"] or "")
-    try:
-        encoding = known()[match["name"]](**options)
-    except TypeError as error:
-        raise OptionError(f"{match['name']} does not take these options: {', '.join(options)}") from error
+    options = _options(match["name"], match["options"] or "") | overriding
+    takes = options_of(match["name"])
+    for option, value in options.items():
+        if option not in takes:
+            raise UnknownNameError(f"option of {match['name']}", option, takes)
+        if isinstance(value, int) != isinstance(takes[option], int):
+            expected = "a whole number" if isinstance(takes[option], int) else "a name"
+            raise OptionError(f"{match['name']}: {option} is {value!r}; expected {expected}")
+    encoding = known()[match["name"]](**options)
     scheme = (match["scheme"] or "")[1:]
     if not scheme:
         return encoding

@@ -1,0 +1,58 @@
+"""`ropewalk decode`."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ropewalk.cli.shell import OutputOption, say, warn_if_uncompiled
+
+
+class Repair(StrEnum):
+    """Where a word goes to which the labels give no head."""
+
+    NEAREST = "nearest"
+    ROOT = "root"
+
+
+def decode(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            help="Labels as `ropewalk encode` writes them, also .gz or .xz; - is standard input.",
+        ),
+    ],
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="CoNLL-U file with the same words: only its heads and relations change.",
+        ),
+    ] = None,
+    repair: Annotated[
+        Repair,
+        typer.Option(help="Hang a word without a head on the nearest word that fits, or on the root."),
+    ] = Repair.NEAREST,
+    output: OutputOption = "-",
+) -> None:
+    """Read labels back into CoNLL-U.
+
+    Labels need not be right: what is wrong with them is counted on standard error, and every sentence becomes
+    one tree with one root. The file is read piece by piece: its size does not matter.
+    """
+    from ropewalk import conllu, labels_file
+
+    warn_if_uncompiled()
+    trees = labels_file.Trees(labels_file.Reader(file), repair_policy=repair.value)
+    conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))
+    _tell("faults in the labels", trees.faults)
+    _tell("repairs", trees.repairs)
+
+
+def _tell(what: str, counts: Mapping[str, int]) -> None:
+    named = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    say(f"{what}: {named or 'none'}")

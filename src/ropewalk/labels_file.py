@@ -1,0 +1,295 @@
+"""Label files: one word per line, as written by `ropewalk encode` and read by `ropewalk decode`.
+
+The first line says what the rest holds: `# ropewalk encoding = optimal+head | columns = form, label, relation`. Then
+comes a line for each word, its columns separated by tabs, and an empty line after each sentence. A column `upos`
+follows the form for encodings that count parts of speech. Multiword tokens, empty nodes and comments are no words and
+are not there; filling trees into the file that they come from leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from ropewalk import files
+from ropewalk.encodings import Encoding, get
+from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ropewalk.encodings import Labels
+
+Path = str | os.PathLike[str]
+
+HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
+EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
+LONGEST_HEADER: Final = 1 << 16
+
+
+def columns_of(encoding: Encoding) -> tuple[str, ...]:
+    """Name the columns of an encoding's label files."""
+    return ("form", *(["upos"] if encoding.needs_upos else []), *encoding.columns, "relation")
+
+
+def header(encoding: Encoding) -> str:
+    """Write the first line of a label file."""
+    return f"# ropewalk encoding = {encoding.spec} | columns = {', '.join(columns_of(encoding))}\n"
+
+
+def text_of(encoding: Encoding, bank: Treebank) -> str:
+    """Write the words of a treebank, labelled, one per line, with an empty line after each sentence.
+
+    A tree that the policy `refuse` keeps out is a `FormatError` that names the line of its sentence.
+    """
+    try:
+        labels = encoding.encode(bank)
+    except UncoveredTreeError as error:
+        if bank.text is None:
+            raise
+        raise FormatError(
+            bank.text.file,
+            int(bank.text.lines[error.sentence - 1]),
+            "uncovered-tree",
+            str(error).removeprefix(f"sentence {error.sentence}: "),
+        ) from error
+    columns = [
+        bank.column("form").texts(),
+        *([] if labels.upos is None else [labels.upos.texts()]),
+        *(labels.texts(column) for column in range(len(labels.ids))),
+        labels.relations.texts(),
+    ]
+    lines = list(map("\t".join, zip(*columns, strict=True)))
+    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(labels.offsets.tolist()))
+
+
+def write(path: Path, encoding: Encoding, banks: Iterable[Treebank]) -> None:
+    """Write a label file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    with files.creating(path) as file:
+        begun = False
+        for bank in banks:
+            text = text_of(encoding, bank)
+            file.write((text if begun else header(encoding) + text).encode("utf-8"))
+            begun = True
+        if not begun:
+            file.write(header(encoding).encode("utf-8"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """Some sentences of a label file: their words and labels."""
+
+    forms: Column
+    labels: Labels
+
+
+class Reader:
+    """An iterator over the pieces of a label file, each of whole sentences.
+
+    The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
+    names.
+    """
+
+    def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
+        self.file = files.shown(path)
+        self._blocks = _blocks(path, chunk_bytes)
+        self._pending = bytearray()
+        self._line = 1
+        self.encoding = self._read_header()
+        self._chunks = self._read()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Labelled:
+        return next(self._chunks)
+
+    def _error(self, line: int, kind: str, message: str) -> FormatError:
+        return FormatError(self.file, line, kind, message)
+
+    def _read_header(self) -> Encoding:
+        while b"\n" not in self._pending and len(self._pending) < LONGEST_HEADER:
+            block = next(self._blocks, b"")
+            if not block:
+                break
+            self._pending += block
+        line, _, rest = bytes(self._pending).partition(b"\n")
+        text = line[:LONGEST_HEADER].decode("utf-8", "replace")
+        match = HEADER.fullmatch(text)
+        if match is None:
+            found = repr(text[:60]) if text else "nothing"
+            raise self._error(1, "header", f"the file begins with {found}; expected {EXPECTED_HEADER!r}")
+        try:
+            encoding = get(match["spec"])
+        except EncodingError as error:
+            raise self._error(1, "encoding", str(error)) from error
+        expected = ", ".join(columns_of(encoding))
+        if match["columns"] != expected:
+            raise self._error(1, "header", f"the columns are {match['columns']}; {encoding.spec} has {expected}")
+        self._pending = bytearray(rest)
+        self._line = 2
+        return encoding
+
+    def _read(self) -> Iterator[Labelled]:
+        seen = 0
+        while True:
+            cut = self._pending.rfind(b"\n\n", seen) + 2
+            if cut >= 2:
+                yield self._parsed(bytes(memoryview(self._pending)[:cut]))
+                del self._pending[:cut]
+            seen = max(len(self._pending) - 1, 0)
+            block = next(self._blocks, b"")
+            if not block:
+                break
+            self._pending += block
+        if self._pending:
+            last = self._line + self._pending.count(b"\n") - self._pending.endswith(b"\n")
+            message = "the file ends inside a sentence; expected an empty line after the last word: was it cut off?"
+            raise self._error(last, "truncated", message)
+
+    def _parsed(self, raw: bytes) -> Labelled:
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = self._line + raw.count(b"\n", 0, error.start)
+            raise self._error(line, "utf-8", f"byte 0x{raw[error.start]:02x} is not UTF-8; expected UTF-8") from error
+        names = columns_of(self.encoding)
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        offsets = [0]
+        for line, content in enumerate(text[:-1].split("\n"), start=self._line):
+            if content:
+                row = content.split("\t")
+                if len(row) != len(names) or not all(row):
+                    raise self._bad_row(line, row, names)
+                rows.append(row)
+                lines.append(line)
+            elif len(rows) > offsets[-1]:
+                offsets.append(len(rows))
+            else:
+                message = "an empty line without a sentence; expected exactly one after each sentence"
+                raise self._error(line, "blank-line", message)
+        self._line += text.count("\n")
+        columns = dict(zip(names, (Column.of(column) for column in zip(*rows, strict=True)), strict=True))
+        for place, name in enumerate(self.encoding.columns):
+            self._check(columns[name], place, lines)
+        own = [row[-1 - len(self.encoding.columns) : -1] for row in rows]
+        spans = list(pairwise(offsets))
+        labels = self.encoding.labels(
+            [own[start:stop] for start, stop in spans],
+            [[row[-1] for row in rows[start:stop]] for start, stop in spans],
+            [[row[1] for row in rows[start:stop]] for start, stop in spans] if self.encoding.needs_upos else None,
+        )
+        return Labelled(columns["form"], labels)
+
+    def _bad_row(self, line: int, row: list[str], names: tuple[str, ...]) -> FormatError:
+        if len(row) != len(names):
+            return self._error(
+                line, "columns", f"the number of columns is {len(row)}; expected {len(names)}: {', '.join(names)}"
+            )
+        return self._error(line, "empty-column", f"the column {names[row.index('')]} is empty; expected a value")
+
+    def _check(self, column: Column, place: int, lines: list[int]) -> None:
+        for number, name in enumerate(column.names):
+            try:
+                self.encoding.check_label(name, place)
+            except LabelError as error:
+                first = int(np.flatnonzero(column.ids == number)[0])
+                raise self._error(lines[first], "label", str(error)) from error
+
+
+class Trees:
+    """An iterator over the trees that a label file spells, each piece a `Treebank` with forms.
+
+    `faults` and `repairs` count by kind what was wrong with the labels so far and what was done about it.
+    """
+
+    def __init__(self, reader: Reader, *, repair_policy: str = "nearest") -> None:
+        self.file = reader.file
+        self.faults: Counter[str] = Counter()
+        self.repairs: Counter[str] = Counter()
+        self._reader = reader
+        self._policy = repair_policy
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Treebank:
+        piece = next(self._reader)
+        found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
+        self.faults.update(found.decoded.counts())
+        self.repairs.update(found.repairs)
+        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), found.relations, piece.labels.upos)
+        return bank.with_columns({"form": piece.forms})
+
+
+def fill(originals: Iterable[Treebank], trees: Trees) -> Iterator[Treebank]:
+    """Put trees over the same words of an original; sentences or words that differ are a `FormatError`."""
+    rest = Treebank.of([])
+    line = 2  # of the label file
+    file = "the original"
+    for bank in originals:
+        file = bank.rendered().file
+        at = 0
+        while at < len(bank):
+            rest = rest if len(rest) else next(trees, rest)
+            many = min(len(bank) - at, len(rest))
+            if not many:
+                raise FormatError(
+                    file,
+                    int(bank.rendered().lines[at]),
+                    "sentences-differ",
+                    f"{trees.file} has no labels for this sentence and those after it; expected as many sentences",
+                )
+            here, there = bank.select(np.arange(at, at + many)), rest.select(np.arange(many))
+            _demand_same_words(here, there, trees.file, line)
+            yield here.with_trees(there.heads, there.relations)
+            rest = rest.select(np.arange(many, len(rest)))
+            line += there.words + many
+            at += many
+    if len(rest) or len(next(trees, rest)):
+        message = f"labels for a sentence that {file} does not have; expected as many sentences"
+        raise FormatError(trees.file, line, "sentences-differ", message)
+
+
+def _demand_same_words(here: Treebank, there: Treebank, labels: str, line: int) -> None:
+    """Raise a `FormatError` at the first sentence whose words differ; `line` is where the labels begin."""
+    mine, theirs = here.column("form").texts(), there.column("form").texts()
+    if mine == theirs and np.array_equal(here.offsets, there.offsets):
+        return
+    text = here.rendered()
+    for sentence in range(len(here)):
+        start, stop = here.offsets[sentence : sentence + 2].tolist()
+        other, end = there.offsets[sentence : sentence + 2].tolist()
+        for word in range(min(stop - start, end - other)):
+            if mine[start + word] != theirs[other + word]:
+                raise FormatError(
+                    text.file,
+                    text.line(sentence, start + word),
+                    "words-differ",
+                    f"the form is {mine[start + word]!r}, but {theirs[other + word]!r} in line "
+                    f"{line + other + sentence + word} of {labels}; expected the same words",
+                    word=str(word + 1),
+                )
+        if stop - start != end - other:
+            raise FormatError(
+                text.file,
+                int(text.lines[sentence]),
+                "words-differ",
+                f"the sentence has {stop - start} words, but {end - other} in {labels}, where it begins in line "
+                f"{line + other + sentence}; expected the same words",
+            )
+
+
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    with files.reading(path) as file:
+        while block := file.read(size):
+            yield block
