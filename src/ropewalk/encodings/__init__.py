@@ -28,7 +28,7 @@ from ropewalk.encodings.bits import SevenBit
 from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.compact import FourBit, Optimal
 from ropewalk.encodings.hexatags import Hexatags
-from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings.indexed import OptimalNonprojective, bracketing
 from ropewalk.encodings.offsets import Absolute, PosOffset, Relative
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.encodings.transitions import ArcEager, ArcHybrid, ArcStandard, Covington
@@ -48,6 +48,7 @@ __all__ = [
     "Labels",
     "PseudoProjective",
     "Recovered",
+    "bracketing",
     "get",
     "known",
     "options_of",

@@ -11,8 +11,8 @@ from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels
 from ropewalk.errors import LabelError, OptionError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.codes import INDEX
-from ropewalk.ropes import Arcs, brackets, leaning, structural_arcs
+from ropewalk.kernels.codes import INDEX, LEANS_LEFT, LEANS_RIGHT, STRUCTURAL
+from ropewalk.ropes import Arcs, RopeCover, brackets, leaning, structural_arcs
 from ropewalk.treebank import Column
 from ropewalk.trees import Bools, Graph, Ints
 
@@ -24,6 +24,20 @@ def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:
     """Write the bracketing that a named cover induces: all brackets, and where each word's begin."""
     _, side = leaning(arcs, structural_arcs(arcs, cover))
     return brackets(arcs, side)
+
+
+def bracketing(cover: RopeCover) -> list[str]:
+    """Write the hierarchical bracketing that a rope cover induces, one label per word."""
+    codes = {"": STRUCTURAL, "left": LEANS_LEFT, "right": LEANS_RIGHT}
+    ends = np.array(cover.arcs, dtype=np.int32).reshape(-1, 2)
+    arcs = Arcs.of(
+        np.ascontiguousarray(ends[:, 0]),
+        np.ascontiguousarray(ends[:, 1]),
+        np.array([0, len(ends)], dtype=np.int32),
+        np.array([cover.words], dtype=np.int32),
+    )
+    symbols, starts = brackets(arcs, np.array([codes[side] for side in cover.leans], dtype=np.uint8))
+    return [bracket_text(symbols[starts[word] : starts[word + 1]].tolist()) for word in range(cover.words)]
 
 
 def match_brackets(
