@@ -1,0 +1,279 @@
+"""Attachment scores of whole treebanks over the same words, each of them named by what it is a mean over.
+
+UAS counts words with the right head, LAS words with the right head and relation. Over words every word
+weighs the same; over sentences every sentence does, as in the paper. UM and LM are the shares of sentences
+in which all of it is right. CLAS is the F1 of LAS over words with a content relation (Nivre & Fang 2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ropewalk.treebank import Column, Treebank
+    from ropewalk.trees import Bools, Ints
+
+Floats = npt.NDArray[np.float64]
+PunctuationBy = Literal["relation", "upos"]
+Measure = Literal["uas", "las", "clas", "uas_sentences", "las_sentences", "um", "lm"]
+
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+CONTENT: Final = frozenset(
+    (
+        "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
+        "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep "
+    ).split()  # noqa: SIM905 - names are read more easily without quotes
+)
+
+
+class Parts(NamedTuple):
+    """A score as a ratio of two sums over sentences: what each sentence adds above and below the line."""
+
+    numerators: Floats
+    denominators: Floats
+
+    @property
+    def value(self) -> float:
+        """The score; not a number where there is nothing to score."""
+        below = float(self.denominators.sum())
+        return float(self.numerators.sum()) / below if below else float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What was right in each sentence, and the scores that follow; all of them are shares from 0 to 1.
+
+    Each array has one count a sentence: `words` counted, right `heads`, right heads and relations in
+    `labelled`; words with a content relation in gold (`content`), in the prediction (`content_predicted`),
+    and those of gold that are right (`content_labelled`). Sentences without a counted word have no part in
+    means over sentences.
+    """
+
+    subtypes: bool
+    punctuation: bool
+    words: Ints
+    heads: Ints
+    labelled: Ints
+    content: Ints
+    content_predicted: Ints
+    content_labelled: Ints
+
+    def parts(self, measure: Measure) -> Parts:
+        """Take one score apart by sentence."""
+        words = self.words.astype(np.float64)
+        some = (self.words > 0).astype(np.float64)
+        ratio: dict[Measure, Callable[[], tuple[npt.NDArray[Any], npt.NDArray[Any]]]] = {
+            "uas": lambda: (self.heads, words),
+            "las": lambda: (self.labelled, words),
+            "clas": lambda: (2.0 * self.content_labelled, self.content + self.content_predicted),
+            "uas_sentences": lambda: (self.heads / np.maximum(words, 1), some),
+            "las_sentences": lambda: (self.labelled / np.maximum(words, 1), some),
+            "um": lambda: (some * (self.heads == self.words), some),
+            "lm": lambda: (some * (self.labelled == self.words), some),
+        }
+        if measure not in ratio:
+            raise UnknownNameError("measure", measure, MEASURES)
+        above, below = ratio[measure]()
+        return Parts(above.astype(np.float64), below.astype(np.float64))
+
+    @property
+    def uas(self) -> float:
+        """UAS over words."""
+        return self.parts("uas").value
+
+    @property
+    def las(self) -> float:
+        """LAS over words."""
+        return self.parts("las").value
+
+    @property
+    def uas_sentences(self) -> float:
+        """UAS over sentences."""
+        return self.parts("uas_sentences").value
+
+    @property
+    def las_sentences(self) -> float:
+        """LAS over sentences."""
+        return self.parts("las_sentences").value
+
+    @property
+    def um(self) -> float:
+        """The share of sentences with all heads right."""
+        return self.parts("um").value
+
+    @property
+    def lm(self) -> float:
+        """The share of sentences with all heads and relations right."""
+        return self.parts("lm").value
+
+    @property
+    def clas(self) -> float:
+        """F1 of LAS over words with a content relation."""
+        return self.parts("clas").value
+
+
+def score(
+    gold: Treebank,
+    predicted: Treebank,
+    *,
+    subtypes: bool = True,
+    punctuation: bool = True,
+    punctuation_by: PunctuationBy = "relation",
+) -> Scores:
+    """Score trees over the same words; a `MismatchError` names the first place where the words part.
+
+    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out that have
+    the relation `punct` in gold, or the tag `PUNCT` in gold if `punctuation_by` is "upos".
+    """
+    right = judge(gold, predicted, subtypes=subtypes)
+    keep = counted(gold, punctuation=punctuation, punctuation_by=punctuation_by)
+
+    def sums(mask: Bools) -> Ints:
+        return per_sentence(mask & keep, gold.offsets)
+
+    content = np.array([name.partition(":")[0] in CONTENT for name in right.names], dtype=np.bool_)
+    ours, theirs = content[right.gold], content[right.predicted]
+    return Scores(
+        subtypes,
+        punctuation,
+        per_sentence(keep, gold.offsets),
+        *(sums(mask) for mask in (right.heads, right.labelled, ours, theirs, ours & right.labelled)),
+    )
+
+
+class Judged(NamedTuple):
+    """What is right of each word, and its relations as numbers into one list of names."""
+
+    heads: Bools
+    labelled: Bools
+    gold: Ints
+    predicted: Ints
+    names: tuple[str, ...]
+
+
+def judge(gold: Treebank, predicted: Treebank, *, subtypes: bool = True) -> Judged:
+    """Tell of each word whether its head is right, and whether its relation is too."""
+    require_same_words(gold, predicted)
+    missing = np.flatnonzero(gold.heads < 0)
+    if len(missing):
+        word = int(missing[0])
+        sentence = int(np.searchsorted(gold.offsets, word, side="right")) - 1
+        raise FormatError(
+            _name(gold, "gold"),
+            0 if gold.text is None else gold.text.line(sentence, word),
+            "missing-head",
+            "HEAD is _; expected a head for every word of the gold trees",
+            word=str(word - int(gold.offsets[sentence]) + 1),
+        )
+    (ours, theirs), names = numbered([gold.relations, predicted.relations], str if subtypes else without_subtype)
+    heads = gold.heads == predicted.heads
+    return Judged(heads, heads & (ours == theirs), ours, theirs, names)
+
+
+def without_subtype(relation: str) -> str:
+    """Take the subtype off a relation: `nsubj` of `nsubj:pass`."""
+    return relation.partition(":")[0]
+
+
+def counted(gold: Treebank, *, punctuation: bool = True, punctuation_by: PunctuationBy = "relation") -> Bools:
+    """Tell of each word whether it takes part in a score."""
+    if punctuation_by not in get_args(PunctuationBy):
+        raise OptionError(f"punctuation_by is {punctuation_by!r}; expected 'relation' or 'upos'")
+    if punctuation:
+        return np.ones(gold.words, dtype=np.bool_)
+    if punctuation_by == "relation":
+        return ~holds(gold.relations, lambda name: without_subtype(name) == "punct")
+    return ~holds(gold.column("upos"), lambda name: name == "PUNCT")
+
+
+def holds(column: Column, test: Callable[[str], bool]) -> Bools:
+    """Ask something of every word's string, once for each distinct one."""
+    return np.array([test(name) for name in column.names], dtype=np.bool_)[column.ids]
+
+
+def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tuple[list[Ints], tuple[str, ...]]:
+    """Number the strings of several columns alike, those with the same key as one."""
+    numbers: dict[str, int] = {}
+    ids = [
+        np.array([numbers.setdefault(key(name), len(numbers)) for name in column.names], dtype=np.int32)[column.ids]
+        for column in columns
+    ]
+    return ids, tuple(numbers)
+
+
+def per_sentence(mask: Bools, offsets: Ints) -> Ints:
+    """Count the words of each sentence for which a mask is true."""
+    sums = np.concatenate([[0], np.cumsum(mask)])
+    return frozen_ints(sums[offsets[1:]] - sums[offsets[:-1]])
+
+
+def require_same_words(gold: Treebank, predicted: Treebank) -> None:
+    """Raise a `MismatchError` if two treebanks are not over the same words in the same sentences."""
+    found = first_difference(gold, predicted)
+    if found:
+        raise MismatchError(found)
+
+
+def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
+    """Name the first place where the words of two treebanks part, or None if they never do."""
+    alike = len(gold) == len(predicted) and np.array_equal(gold.offsets, predicted.offsets)
+    if alike and gold.text is predicted.text and gold.edits.get("form") is predicted.edits.get("form"):
+        return None
+    most = min(len(gold), len(predicted))
+    uneven = np.flatnonzero(gold.lengths[:most] != predicted.lengths[:most])
+    even = int(uneven[0]) if len(uneven) else most
+    words = int(gold.offsets[even])
+    if gold.text is not None and predicted.text is not None:
+        (ours, theirs), names = numbered([gold.column("form"), predicted.column("form")])
+        differ = np.flatnonzero(ours[:words] != theirs[:words])
+        if len(differ):
+            word = int(differ[0])
+            sentence = int(np.searchsorted(gold.offsets, word, side="right")) - 1
+            inner = word - int(gold.offsets[sentence])
+            return _parting(gold, predicted, sentence, inner, (names[ours[word]], names[theirs[word]]))
+    if even < most:
+        ours_here, theirs_here = gold[even].forms, predicted[even].forms
+        both = min(len(ours_here), len(theirs_here))
+        inner = next((i for i in range(both) if ours_here[i] != theirs_here[i]), both)
+        return _parting(gold, predicted, even, inner, (*ours_here[inner : inner + 1], *theirs_here[inner : inner + 1]))
+    if len(gold) != len(predicted):
+        longer, role = (gold, "gold") if len(gold) > len(predicted) else (predicted, "predicted")
+        return (
+            f"{_name(gold, 'gold')} has {len(gold):,} sentences and {_name(predicted, 'predicted')} "
+            f"{len(predicted):,}; the first without a partner is sentence {most + 1}, "
+            f"at {_place(longer, role, most, 0)}; expected the same sentences in both"
+        )
+    return None
+
+
+def _parting(gold: Treebank, predicted: Treebank, sentence: int, inner: int, found: tuple[str, ...]) -> str:
+    """Say how two sentences part at a word, counted from 0, or where one of them ends."""
+    where = (
+        f"{_place(gold, 'gold', sentence, inner)} and {_place(predicted, 'predicted', sentence, inner)}: "
+        f"sentence {sentence + 1}, word {inner + 1}: "
+    )
+    if len(found) == 2:
+        return where + f"{found[0]!r} in the first is {found[1]!r} in the second; expected the same words in both"
+    first, second = int(gold.lengths[sentence]), int(predicted.lengths[sentence])
+    return where + f"the sentence has {first} words in the first and {second} in the second; expected the same words"
+
+
+def _name(bank: Treebank, role: str) -> str:
+    return f"<{role}>" if bank.text is None else bank.text.file
+
+
+def _place(bank: Treebank, role: str, sentence: int, inner: int) -> str:
+    """Name file and line of a word; of the last one if the sentence ends before it."""
+    if bank.text is None:
+        return _name(bank, role)
+    word = int(bank.offsets[sentence]) + min(inner, int(bank.lengths[sentence]) - 1)
+    return f"{bank.text.file}:{bank.text.line(sentence, word)}"
