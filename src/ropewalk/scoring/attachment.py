@@ -27,12 +27,11 @@ PunctuationBy = Literal["relation", "upos"]
 Measure = Literal["uas", "las", "clas", "uas_sentences", "las_sentences", "um", "lm"]
 
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
-CONTENT: Final = frozenset(
-    (
-        "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
-        "nummod acl amod conj fixed flat compound list parataxis orphan goeswith reparandum root dep "
-    ).split()  # noqa: SIM905 - names are read more easily without quotes
-)
+CONTENT: Final = frozenset({
+    "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated", "advcl",
+    "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed", "flat", "compound",
+    "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
+})  # fmt: skip
 
 
 class Parts(NamedTuple):
@@ -134,34 +133,39 @@ def score(
     Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out that have
     the relation `punct` in gold, or the tag `PUNCT` in gold if `punctuation_by` is "upos".
     """
-    right = judge(gold, predicted, subtypes=subtypes)
-    keep = counted(gold, punctuation=punctuation, punctuation_by=punctuation_by)
-
-    def sums(mask: Bools) -> Ints:
-        return per_sentence(mask & keep, gold.offsets)
-
-    content = np.array([name.partition(":")[0] in CONTENT for name in right.names], dtype=np.bool_)
-    ours, theirs = content[right.gold], content[right.predicted]
-    return Scores(
-        subtypes,
-        punctuation,
-        per_sentence(keep, gold.offsets),
-        *(sums(mask) for mask in (right.heads, right.labelled, ours, theirs, ours & right.labelled)),
-    )
+    judged = judge(gold, predicted, subtypes=subtypes, punctuation=punctuation, punctuation_by=punctuation_by)
+    return scores_of(judged)
 
 
-class Judged(NamedTuple):
-    """What is right of each word, and its relations as numbers into one list of names."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What is right of each word: whether it is `counted`, its head is right (`heads`), its relation too (`labelled`).
 
+    Words that are not counted are right in nothing. `relations` are those of gold and `guesses` the
+    predicted ones, as numbers into one list of `names`.
+    """
+
+    gold: Treebank
+    predicted: Treebank
+    subtypes: bool
+    punctuation: bool
+    counted: Bools
     heads: Bools
     labelled: Bools
-    gold: Ints
-    predicted: Ints
+    relations: Ints
+    guesses: Ints
     names: tuple[str, ...]
 
 
-def judge(gold: Treebank, predicted: Treebank, *, subtypes: bool = True) -> Judged:
-    """Tell of each word whether its head is right, and whether its relation is too."""
+def judge(
+    gold: Treebank,
+    predicted: Treebank,
+    *,
+    subtypes: bool = True,
+    punctuation: bool = True,
+    punctuation_by: PunctuationBy = "relation",
+) -> Judged:
+    """Tell of each word what is right; the options are those of `score`."""
     require_same_words(gold, predicted)
     missing = np.flatnonzero(gold.heads < 0)
     if len(missing):
@@ -174,9 +178,21 @@ def judge(gold: Treebank, predicted: Treebank, *, subtypes: bool = True) -> Judg
             "HEAD is _; expected a head for every word of the gold trees",
             word=str(word - int(gold.offsets[sentence]) + 1),
         )
+    keep = _counted(gold, punctuation=punctuation, punctuation_by=punctuation_by)
     (ours, theirs), names = numbered([gold.relations, predicted.relations], str if subtypes else without_subtype)
-    heads = gold.heads == predicted.heads
-    return Judged(heads, heads & (ours == theirs), ours, theirs, names)
+    heads = keep & (gold.heads == predicted.heads)
+    labelled = heads & (ours == theirs)
+    return Judged(gold, predicted, subtypes, punctuation, keep, heads, labelled, ours, theirs, names)
+
+
+def scores_of(judged: Judged) -> Scores:
+    """Count what is right in each sentence."""
+    content = np.array([without_subtype(name) in CONTENT for name in judged.names], dtype=np.bool_)
+    ours = judged.counted & content[judged.relations]
+    theirs = judged.counted & content[judged.guesses]
+    masks = (judged.counted, judged.heads, judged.labelled, ours, theirs, ours & judged.labelled)
+    counts = (per_sentence(mask, judged.gold.offsets) for mask in masks)
+    return Scores(judged.subtypes, judged.punctuation, *counts)
 
 
 def without_subtype(relation: str) -> str:
@@ -184,7 +200,7 @@ def without_subtype(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def counted(gold: Treebank, *, punctuation: bool = True, punctuation_by: PunctuationBy = "relation") -> Bools:
+def _counted(gold: Treebank, *, punctuation: bool, punctuation_by: PunctuationBy) -> Bools:
     """Tell of each word whether it takes part in a score."""
     if punctuation_by not in get_args(PunctuationBy):
         raise OptionError(f"punctuation_by is {punctuation_by!r}; expected 'relation' or 'upos'")

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from ropewalk.trees import Bools, Ints
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
-FEATURES: Final = frozenset(
-    (
-        "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood "
-        "Tense Aspect Voice Evident Polarity Person Polite "
-    ).split()  # noqa: SIM905 - names are read more easily without quotes
-)
+FEATURES: Final = frozenset({
+    "PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number", "Case",
+    "Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident", "Polarity", "Person",
+    "Polite",
+})  # fmt: skip
 SHOWN: Final = 20
 
 
