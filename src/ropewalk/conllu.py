@@ -150,7 +150,7 @@ def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]
     returned = False
     try:
         for scanned in reader.scan():
-            found = [*scanned.errors(), *_tree_problems(scanned.bank())]
+            found = [*scanned.errors(), *tree_problems(scanned.bank())]
             for problem in sorted(found, key=lambda problem: problem.line):
                 if problem.kind != "crlf" or not returned:
                     yield problem
@@ -392,7 +392,7 @@ def _problem(bank: Treebank, sentence: int, word: int, kind: str, message: str) 
     return FormatError(text.file, line, kind, message, word=str(word))
 
 
-def _tree_problems(bank: Treebank) -> Iterator[FormatError]:
+def tree_problems(bank: Treebank) -> Iterator[FormatError]:
     """Find what is wrong with trees: cycles, missing heads, roots and relations that do not fit."""
     found = check(bank.heads, bank.offsets)
     for s in np.flatnonzero(found.codes).tolist():

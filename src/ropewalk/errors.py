@@ -16,6 +16,9 @@
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
     │   └── LabelError          a label that the encoding does not have
     ├── MismatchError           two inputs that should agree and do not, with the first place where they part
+    ├── ConfigError             a configuration with an unknown name or a value that it does not take
+    ├── ModelError              a model folder that is damaged, incomplete or something else
+    ├── TrainingError           a training run that cannot begin or go on
     └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
 
@@ -159,3 +162,24 @@ class MissingExtraError(RopewalkError):
         super().__init__(
             f"{what} need {package}, which is not installed; install it with: pip install ropewalk[{extra}]"
         )
+
+
+class ConfigError(RopewalkError):
+    """A configuration with an unknown name or a value that it does not take; `key` says where in `source`."""
+
+    def __init__(self, source: str, key: str, message: str) -> None:
+        self.source = source
+        self.key = key
+        super().__init__(f"{source}: {key} {message}" if key else f"{source}: {message}")
+
+
+class ModelError(RopewalkError):
+    """A model folder that is damaged, incomplete or something else; `file` is the file at fault."""
+
+    def __init__(self, file: str, message: str) -> None:
+        self.file = file
+        super().__init__(f"{file}: {message}")
+
+
+class TrainingError(RopewalkError):
+    """A training run that cannot begin or go on."""

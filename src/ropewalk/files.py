@@ -113,3 +113,19 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(OSError):  # it was renamed, or never came to be
             part.unlink()
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a folder, and those above it, unless it is there."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise FormatError(
+            os.fspath(path), 0, "unwritable", f"no folder can be made here: {why(failure)}; choose another place"
+        ) from failure
+    return Path(path)
+
+
+def remove(path: str | os.PathLike[str]) -> None:
+    """Remove a file if it is there."""
+    Path(path).unlink(missing_ok=True)
