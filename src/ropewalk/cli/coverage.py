@@ -1,0 +1,138 @@
+"""`ropewalk coverage`, and how commands are given treebanks."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import Format, FormatOption, say, show, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ropewalk.scoring.coverage import Coverage
+    from ropewalk.scoring.splits import Corpus
+
+
+class Split(StrEnum):
+    """The parts of a treebank."""
+
+    TRAIN = "train"
+    DEV = "dev"
+    TEST = "test"
+
+
+class Policy(StrEnum):
+    """What happens to trees that an encoding does not cover."""
+
+    PUBLISHED = "published"
+    LIFT = "lift"
+
+
+class Repair(StrEnum):
+    """How missing heads are filled in; the names are those of `ropewalk.repair.POLICIES`."""
+
+    NEAREST = "nearest"
+    ROOT = "root"
+
+
+Treebanks = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TREEBANK", show_default=False, help="Folder in UD's layout, or one that holds many of them."
+    ),
+]
+TrainOption = Annotated[str | None, typer.Option("--train", metavar="FILE", help="CoNLL-U file of the train split.")]
+DevOption = Annotated[str | None, typer.Option("--dev", metavar="FILE", help="CoNLL-U file of the dev split.")]
+TestOption = Annotated[str | None, typer.Option("--test", metavar="FILE", help="CoNLL-U file of the test split.")]
+EncodingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--encoding",
+        "-e",
+        metavar="ENCODING",
+        show_default="those of the paper",
+        help="Encoding, for instance optimal+head or brackets(planes=2); may be given again; all: every one.",
+    ),
+]
+PlotOption = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture as well: a name ending in .svg or .png.")
+]
+
+
+def coverage(
+    treebanks: Treebanks = None,
+    train: TrainOption = None,
+    dev: DevOption = None,
+    test: TestOption = None,
+    encodings: EncodingsOption = None,
+    splits: Annotated[
+        list[Split] | None,
+        typer.Option("--split", show_default="all that there are", help="Split to measure; may be given again."),
+    ] = None,
+    policy: Annotated[
+        Policy,
+        typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
+    ] = Policy.PUBLISHED,
+    repair: Annotated[Repair, typer.Option("--repair", help="How missing heads are filled in.")] = Repair.NEAREST,
+    form: FormatOption = Format.TABLE,
+    plot: PlotOption = None,
+) -> None:
+    """Measure how much of treebanks comes back from their labels.
+
+    Theoretical coverage encodes, decodes, repairs and compares. Empirical coverage does the same with only the
+    labels and relations of train: each other one becomes the most frequent one there. A treebank is a folder in
+    UD's layout, or one that holds such folders, or the files given by --train, --dev and --test. --plot draws
+    bars of LAS over words.
+    """
+    from ropewalk import plots
+    from ropewalk.scoring import coverage as library
+
+    warn_if_uncompiled()
+    if plot is not None:
+        plots.require(plot)
+    chosen = library.encodings_of(encodings or library.PAPER, policy=policy.value)
+    rows: list[Coverage] = []
+    missing: list[str] = []
+    for corpus in corpora(treebanks, train, dev, test):
+        rows += library.coverage(corpus, chosen, splits=[split.value for split in splits or ()], repair=repair.value)
+        if "train" in corpus.missing:
+            missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
+    if plot is not None:
+        _draw(plot, rows)
+    show(library.coverage_table(rows, repair=repair.value, missing=missing), form)
+
+
+def corpora(treebanks: list[str] | None, *files: str | None) -> "Iterator[Corpus]":
+    """Read the treebanks that a command was given, one after another, and say which splits are missing."""
+    from ropewalk.scoring import splits
+
+    given = dict(zip(splits.SPLITS, files, strict=True))
+    if treebanks and any(given.values()):
+        raise typer.BadParameter("treebanks as folders and as files; give folders, or --train, --dev and --test")
+    if not treebanks and not any(given.values()):
+        raise typer.BadParameter("no treebank; give a folder in UD's layout, or --train, --dev or --test with a file")
+    sources = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(given)]
+    for source in sources:
+        if source.missing:
+            say(f"note: {source.name}: no {' or '.join(source.missing)}")
+        yield splits.read(source)
+
+
+def _draw(plot: str, rows: "Sequence[Coverage]") -> None:
+    from ropewalk import plots
+
+    names = list(dict.fromkeys(f"{row.treebank} {row.split}" for row in rows))
+    values = {(f"{row.treebank} {row.split}", row.encoding, row.kind): 100 * row.scores.las for row in rows}
+    series = {
+        f"{encoding}, {kind}": [values.get((name, encoding, kind), float("nan")) for name in names]
+        for encoding, kind in dict.fromkeys((row.encoding, row.kind) for row in rows)
+    }
+    lowest = min((value for value in values.values()), default=0.0)
+    plots.bars(
+        plot,
+        names,
+        series,
+        plots.Labels("Coverage", y="LAS over words, %"),
+        bounds=(max(0.0, lowest - max(0.5, (100 - lowest) / 4)), 100),
+    )

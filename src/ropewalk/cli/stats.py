@@ -1,0 +1,96 @@
+"""`ropewalk stats`."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.coverage import (
+    DevOption,
+    EncodingsOption,
+    PlotOption,
+    TestOption,
+    TrainOption,
+    Treebanks,
+    corpora,
+)
+from ropewalk.cli.shell import Format, FormatOption, show, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.scoring.statistics import Statistics
+
+
+class LabelsIn(StrEnum):
+    """Where labels and relations are counted."""
+
+    TRAIN = "train"
+    ALL = "all"
+
+
+class Which(StrEnum):
+    """Which table to print; the names are those of `ropewalk.scoring.statistics.TABLES`."""
+
+    SUMMARY = "summary"
+    LABELS = "labels"
+    INDICES = "indices"
+    ROPES = "ropes"
+
+
+def stats(
+    treebanks: Treebanks = None,
+    train: TrainOption = None,
+    dev: DevOption = None,
+    test: TestOption = None,
+    encodings: EncodingsOption = None,
+    labels_in: Annotated[
+        LabelsIn, typer.Option("--labels-in", help="Where to count distinct labels, relations and label entropy.")
+    ] = LabelsIn.TRAIN,
+    which: Annotated[
+        Which,
+        typer.Option(
+            "--table",
+            help="summary: the paper's table; labels: distinct labels and entropy of each encoding; "
+            "indices: trees by largest index; ropes: rope thickness and brackets per word.",
+        ),
+    ] = Which.SUMMARY,
+    form: FormatOption = Format.TABLE,
+    plot: PlotOption = None,
+) -> None:
+    """Count what treebanks ask of the encodings.
+
+    A treebank is a folder in UD's layout, or one that holds such folders, or the files given by --train, --dev
+    and --test. Trees, indices, ropes and brackets are counted in all splits that there are. --plot draws the
+    histogram of the largest index.
+    """
+    from ropewalk import plots
+    from ropewalk.scoring import statistics
+    from ropewalk.scoring.coverage import encodings_of
+
+    warn_if_uncompiled()
+    if plot is not None:
+        plots.require(plot)
+    chosen = encodings_of(encodings or statistics.PAPER)
+    counted = [
+        statistics.statistics(corpus, chosen, labels_in=labels_in.value)
+        for corpus in corpora(treebanks, train, dev, test)
+    ]
+    if plot is not None:
+        _draw(plot, counted)
+    show(statistics.TABLES[which.value](counted), form)
+
+
+def _draw(plot: str, counted: "Sequence[Statistics]") -> None:
+    from ropewalk import plots
+
+    most = max(len(one.indices) for one in counted)
+    plots.bars(
+        plot,
+        [str(number) for number in range(1, max(most, 2))],
+        {
+            one.name: [100 * count / one.all_trees for count in (*one.indices, *[0] * max(most, 2))][1 : max(most, 2)]
+            for one in counted
+        },
+        plots.Labels("Trees whose labels need an index", "largest index", "% of trees"),
+    )

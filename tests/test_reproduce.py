@@ -1,0 +1,193 @@
+"""The paper's figures as data, and the report that sets ours beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ropewalk import Tree, Treebank, conllu
+from ropewalk.encodings import get
+from ropewalk.scoring import reproduce
+from ropewalk.scoring.coverage import coverage, encodings_of
+from ropewalk.scoring.published import ENCODINGS, LABELS, Published, published
+from ropewalk.scoring.splits import Corpus
+from ropewalk.scoring.statistics import Statistics, statistics
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN = Tree([2, 0, 2], ["nsubj", "root", "obj"])
+CROSSED = Tree([0, 4, 1, 1], ["root", "obj", "a", "b"])
+TAMIL = {"train": Treebank.of([PLAIN, CROSSED]), "dev": Treebank.of([CROSSED]), "test": Treebank.of([PLAIN])}
+
+
+def compared(splits: dict[str, Treebank]) -> tuple[Published, list[reproduce.Comparison], list[Statistics]]:
+    corpus = Corpus("UD_Tamil-TTB", splits)
+    counted = [statistics(corpus, encodings_of(list(LABELS.values())))]
+    measured = coverage(corpus, encodings_of(list(ENCODINGS.values())), splits=("dev", "test"))
+    return published(), reproduce.compare(published(), counted, measured), counted
+
+
+def test_every_printed_cell_is_a_figure_with_its_source() -> None:
+    cells = published().cells
+    assert len({cell.treebank for cell in cells}) == 10
+    for cell in cells:
+        assert cell.table == "tab:stats" if not cell.kind else cell.table.startswith("tab:results-")
+        assert cell.row
+        assert re.fullmatch(r"[0-9]+(\.[0-9]+)?k?", cell.text)
+        if cell.kind:
+            assert 0 <= float(cell.text) <= 100
+            assert cell.symbol in cell.row.split("/")
+            assert get(ENCODINGS[cell.symbol])
+    per_treebank = Counter(cell.treebank for cell in cells if not cell.kind)
+    assert set(per_treebank.values()) == {12}
+    for code in per_treebank:
+        shares = [float(cell.text) for cell in cells if cell.treebank == code and cell.column.startswith("indices")]
+        assert sum(shares) == pytest.approx(100, abs=0.07)
+
+
+def test_labelled_figures_never_exceed_unlabelled_ones() -> None:
+    """A slip in copying would likely break this."""
+    rows: dict[tuple[str, ...], dict[str, float]] = {}
+    for cell in published().cells:
+        if cell.kind:
+            place = (cell.treebank, cell.kind, cell.row, cell.symbol, cell.split)
+            rows.setdefault(place, {})[cell.column] = float(cell.text)
+    assert rows
+    for row in rows.values():
+        assert row["LAS"] <= row["UAS"]
+        assert row["LM"] <= row["UM"]
+
+
+def test_every_reason_is_for_some_cell() -> None:
+    source = published()
+    for reason in source.reasons:
+        assert reason.kind
+        assert reason.text
+        assert any(reason.applies(cell) for cell in source.cells), reason
+
+
+@pytest.mark.parametrize(
+    ("text", "figure", "percent", "expected"),
+    [
+        ("13.9k", 13_919, False, "13.9k"),
+        ("44k", 43_948, False, "44k"),
+        ("600", 600, False, "600"),
+        ("16.6", 16_622, False, "16622"),
+        ("100", 100.0, True, "100.00"),
+        ("99.8", 99.804, True, "99.80"),
+    ],
+)
+def test_figures_are_written_like_the_papers(text: str, figure: float, percent: bool, expected: str) -> None:  # noqa: FBT001 - a parameter of the test
+    assert reproduce.written_like(text, figure, percent=percent) == expected
+
+
+def test_cells_are_equal_differ_or_have_no_data() -> None:
+    source, comparisons, _ = compared(TAMIL)
+    assert [one.cell for one in comparisons] == list(source.cells)
+    by = {(one.cell.column, one.cell.kind, one.cell.symbol, one.cell.split): one for one in comparisons
+          if one.cell.treebank == "ta"}  # fmt: skip
+    assert by["trees", "", "", ""].ours == "4"
+    assert by["trees", "", "", ""].state == reproduce.UNEXPLAINED
+    exact = by["UAS", "theoretical", "B_7", "test"]
+    assert (exact.ours, exact.cell.text, exact.state) == ("100.00", "100", reproduce.EQUAL)
+    copied = by["UM", "theoretical", "O_P", "test"]
+    assert copied.state == reproduce.KNOWN
+    assert "B_4 only" in copied.why
+    for one in comparisons:
+        if one.cell.treebank != "ta":
+            assert (one.state, one.ours) == (reproduce.NO_DATA, "")
+            assert one.why == f"no folder {one.cell.folder}"
+
+
+def test_a_missing_split_is_named() -> None:
+    _, comparisons, _ = compared({"dev": TAMIL["dev"]})
+    why = {
+        (one.cell.column, one.cell.kind, one.cell.split): one.why for one in comparisons if one.cell.treebank == "ta"
+    }
+    assert why["trees", "", ""] == "no train or test at hand"
+    assert why["relations", "", ""] == "no train at hand"
+    assert why["UAS", "theoretical", "test"] == "no test at hand"
+    assert why["UAS", "empirical", "dev"] == "no train at hand"
+
+
+class Page(HTMLParser):
+    """Collects tags, and fails on what is not closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: Counter[str] = Counter()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen[tag] += 1
+        self.links += [value or "" for name, value in attrs if name in {"src", "href"}]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_report_holds_every_cell_and_marks_differences() -> None:
+    source, comparisons, counted = compared(TAMIL)
+    sections = reproduce.report(source, comparisons, counted)
+    tally = Counter(one.state for one in comparisons)
+    text = reproduce.markdown(source, sections, "1.2.3")
+    assert "ropewalk 1.2.3" in text
+    assert f"{tally[reproduce.EQUAL]} equal" in text
+    shown = text.partition("## Treebank and encoding statistics")[2].partition("## Every cell")[0]
+    assert shown.count("\\|") == len(comparisons)
+    assert shown.count("[?]") == tally[reproduce.UNEXPLAINED]
+    assert shown.count("**") // 2 - 11 == tally[reproduce.UNEXPLAINED]  # eleven titles are bold too
+    assert shown.count("<u>") == tally[reproduce.KNOWN]
+    listed = text.partition("## Every cell")[2].partition("\n## ")[0]
+    assert len(listed.strip().splitlines()) - 6 == tally[reproduce.KNOWN] + tally[reproduce.UNEXPLAINED]
+    page = Page()
+    page.feed(reproduce.page(source, sections, "1.2.3"))
+    assert page.open == []
+    assert page.links == []  # it needs nothing else
+    assert page.seen["strong"] == tally[reproduce.UNEXPLAINED]
+
+
+def test_the_command_writes_both_files_or_neither(tmp_path: Path) -> None:
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        program = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
+        return subprocess.run(
+            [*program, "reproduce", *map(str, words)], capture_output=True, text=True, check=False, env=os.environ
+        )
+
+    place = tmp_path / "ud" / "UD_Tamil-TTB"
+    place.mkdir(parents=True)
+    for split, bank in TAMIL.items():
+        conllu.write(place / f"ta_ttb-ud-{split}.conllu", bank)
+    done = run(tmp_path / "ud", "-o", tmp_path / "report")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"{len(published().cells)} cells of the paper" in done.stderr
+    assert sorted(file.name for file in (tmp_path / "report").iterdir()) == ["report.html", "report.md"]
+    first = (tmp_path / "report" / "report.md").read_bytes()
+    run(tmp_path / "ud", "-o", tmp_path / "report")
+    assert (tmp_path / "report" / "report.md").read_bytes() == first
+    (place / "ta_ttb-ud-test.conllu").write_text("broken\n", encoding="utf-8")
+    failed = run(tmp_path / "ud", "-o", tmp_path / "other")
+    assert failed.returncode == 1
+    assert "ta_ttb-ud-test.conllu:1" in failed.stderr
+    assert not (tmp_path / "other").exists()
+    conllu.write(place / "ta_ttb-ud-test.conllu", TAMIL["test"])
+    (tmp_path / "other" / "report.html").mkdir(parents=True)  # the second file cannot be written
+    assert run(tmp_path / "ud", "-o", tmp_path / "other").returncode == 1
+    assert [file.name for file in (tmp_path / "other").iterdir()] == ["report.html"]
+
+
+def test_the_data_is_plain_json_in_the_package(repository: Path) -> None:
+    raw = (repository / "src" / "ropewalk" / "data" / "published.json").read_text(encoding="utf-8")
+    assert {part["folder"] for part in json.loads(raw)["treebanks"]} == set(published().folders().values())
