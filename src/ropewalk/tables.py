@@ -134,20 +134,20 @@ def to_latex(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return "    " + " & ".join(cells) + r" \\"
 
-    cells = _shown(table, _latex_escape, r"\textbf{{{}}}".format, r"\underline{{{}}}".format)
+    cells = _shown(table, latex_escape, r"\textbf{{{}}}".format, r"\underline{{{}}}".format)
     lines = [
         r"\begin{table}",
         r"  \centering",
         rf"  \begin{{tabular}}{{{''.join('r' if column.numeric else 'l' for column in table.columns)}}}",
         r"    \toprule",
-        line(_latex_escape(column.header) for column in table.columns),
+        line(latex_escape(column.header) for column in table.columns),
         r"    \midrule",
         *(line(row) for row in cells[: len(table.rows)]),
         *([r"    \midrule"] if table.totals else []),
         *(line(row) for row in cells[len(table.rows) :]),
         r"    \bottomrule",
         r"  \end{tabular}",
-        rf"  \caption{{{' '.join(_latex_escape(text) for text in (table.title, *table.notes))}}}",
+        rf"  \caption{{{' '.join(latex_escape(text) for text in (table.title, *table.notes))}}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -263,5 +263,5 @@ _LATEX = {
 }
 
 
-def _latex_escape(text: str) -> str:
+def latex_escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)

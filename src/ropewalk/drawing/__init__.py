@@ -1,0 +1,119 @@
+"""Pictures of trees, graphs and labels: pure functions from a tree to text, SVG, TikZ and HTML.
+
+`draw` makes a `Picture`, a value that notebooks show by themselves. Trees and sentences know nothing of drawing; after
+`%load_ext ropewalk.drawing` a notebook shows them as pictures too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ropewalk.drawing.html import figure, to_html
+from ropewalk.drawing.scene import Scene, Structure, confidence, scene
+from ropewalk.drawing.steps import to_steps
+from ropewalk.drawing.svg import to_svg
+from ropewalk.drawing.terminal import to_text
+from ropewalk.drawing.tikz import to_tikz, to_tikz_document
+from ropewalk.drawing.trace import Trace, trace
+from ropewalk.treebank import Sentence
+from ropewalk.trees import Graph, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ropewalk.drawing.svg import Theme
+
+__all__ = [
+    "Picture",
+    "Scene",
+    "Trace",
+    "confidence",
+    "draw",
+    "load_ipython_extension",
+    "scene",
+    "to_html",
+    "to_steps",
+    "to_svg",
+    "to_text",
+    "to_tikz",
+    "to_tikz_document",
+    "trace",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A scene that can be drawn in every form; printed it is text, in a notebook SVG."""
+
+    scene: Scene
+
+    def __str__(self) -> str:
+        return to_text(self.scene)
+
+    def text(self, *, width: int | None = None, colour: bool = False) -> str:
+        """Draw with box-drawing characters."""
+        return to_text(self.scene, width=width, colour=colour)
+
+    def svg(self, *, theme: Theme = "auto") -> str:
+        """Draw as SVG."""
+        return to_svg(self.scene, theme=theme)
+
+    def tikz(self) -> str:
+        """Draw as a `dependency` environment of tikz-dependency."""
+        return to_tikz(self.scene)
+
+    def html(self, *, theme: Theme = "auto") -> str:
+        """Draw as a page of its own."""
+        return to_html([self.scene], theme=theme, title=self.scene.title or "Tree")
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        return figure(self.scene)
+
+
+def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
+    structure: Structure,
+    *,
+    words: Sequence[str] | None = None,
+    relations: bool = True,
+    tags: bool | Sequence[str] = False,
+    probabilities: Sequence[float | None] | None = None,
+    labels: Iterable[str] = (),
+    cover: str | None = None,
+    bracketing: bool = False,
+    against: Structure | None = None,
+    root: bool | None = None,
+    title: str | None = None,
+) -> Picture:
+    """Draw a tree, a graph or a sentence of a treebank.
+
+    `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest` or `all`) tells
+    structural arcs, red and solid, from auxiliary ones, black and dashed, and `bracketing` writes its brackets as the
+    paper prints them. `against` is a second tree: arcs that only it has are drawn below the words. With `root`
+    node 0 is drawn as a word, which a cover asks for by itself.
+    """
+    return Picture(
+        scene(
+            structure,
+            words=words,
+            relations=relations,
+            tags=tags,
+            probabilities=probabilities,
+            labels=labels,
+            cover=cover,
+            bracketing=bracketing,
+            against=against,
+            root=root,
+            title=title,
+        )
+    )
+
+
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython's shell, which is not a dependency
+    """Show trees, graphs and sentences as pictures in a notebook: `%load_ext ropewalk.drawing`."""
+    formatters = shell.display_formatter.formatters
+    for kind in (Tree, Graph, Sentence):
+        formatters["image/svg+xml"].for_type(kind, lambda value: draw(value).svg())

@@ -1,0 +1,102 @@
+"""How much room text takes: cells of a terminal, and about how many units of a proportional font."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ZERO_WIDTH_JOINER = "\u200d"
+EMOJI_STYLE = "\ufe0f"
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)  # controls, line breaks, characters that turn the direction of what follows, and what XML forbids
+
+# Widths of Latin letters in hundredths of the font size; a letter of no group takes 56.
+LATIN = {
+    **dict.fromkeys("ijl'|!.,:;`", 28),
+    **dict.fromkeys('frtI()[]{}/\\-" ', 38),
+    **dict.fromkeys("mwMW%@", 90),
+    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ&", 70),
+}
+LATIN_OTHER = 56
+FOREIGN = 66
+INDIC = 84  # from Devanagari to Myanmar
+
+
+def clean(text: str) -> str:
+    """Replace what would break a line, a terminal or XML by U+FFFD."""
+    return UNSAFE.sub("\ufffd", text)
+
+
+def is_mark(character: str) -> bool:
+    """Tell whether a character takes no room of its own."""
+    return unicodedata.category(character) in {"Mn", "Me", "Cf"} or "\u1160" <= character <= "\u11ff"
+
+
+def cells(text: str) -> int:
+    """Count the cells that text takes in a terminal: two for a wide character, none for a mark."""
+    return sum(size for _, size in clusters(text))
+
+
+def clusters(text: str) -> list[tuple[str, int]]:
+    """Cut text into what stands in one place of a terminal, marks and joined emoji kept together, with its cells."""
+    if text.isascii():
+        return [(character, 1) for character in text]
+    out: list[tuple[str, int]] = []
+    for character in text:
+        before, size = out[-1] if out else ("", 0)
+        if before and (is_mark(character) or before.endswith(ZERO_WIDTH_JOINER) or _modifies(before, character)):
+            out[-1] = (before + character, 2 if character == EMOJI_STYLE else size)
+        elif is_mark(character):
+            out.append((character, 0))
+        else:
+            out.append((character, 2 if unicodedata.east_asian_width(character) in "WF" else 1))
+    return [(part, 2 if _is_flag(part) else size) for part, size in out]
+
+
+def _is_flag(part: str) -> bool:
+    return len(part) == 2 and all("\U0001f1e6" <= character <= "\U0001f1ff" for character in part)
+
+
+def _modifies(before: str, character: str) -> bool:
+    """Tell whether a character is a skin tone, or the second letter of a flag."""
+    return "\U0001f3fb" <= character <= "\U0001f3ff" or (len(before) == 1 and _is_flag(before + character))
+
+
+def units(text: str) -> float:
+    """Estimate the width of text in a proportional font, as a multiple of the font's size."""
+    if text.isascii():
+        return sum(LATIN.get(character, LATIN_OTHER) for character in text) / 100
+    total = 0
+    for part, size in clusters(text):
+        if size == 2:
+            total += 100
+        elif size == 1 and part[0].isascii():
+            total += LATIN.get(part[0], LATIN_OTHER)
+        elif size == 1:
+            total += INDIC if "\u0900" <= part[0] <= "\u109f" else FOREIGN
+    return total / 100
+
+
+def shorten(text: str, most: int) -> str:
+    """Cut text down to so many cells, an ellipsis the last of them."""
+    if cells(text) <= most:
+        return text
+    kept, used = "", 0
+    for part, size in clusters(text):
+        if used + size > most - 1:
+            break
+        kept, used = kept + part, used + size
+    return kept + "…" if most > 0 else ""
+
+
+def is_right_to_left(texts: tuple[str, ...]) -> bool:
+    """Tell whether more letters of right-to-left scripts occur than of others."""
+    balance = 0
+    for text in texts:
+        if not text.isascii():
+            kinds = [unicodedata.bidirectional(character) for character in text]
+            balance += sum((kind in {"R", "AL"}) - (kind == "L") for kind in kinds)
+        else:
+            balance -= sum(map(str.isalpha, text))
+    return balance > 0

@@ -1,0 +1,272 @@
+"""What is to be seen: words, rows of text under them and arcs, before anything is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ropewalk import encodings
+from ropewalk.drawing.measure import clean, is_right_to_left
+from ropewalk.encodings.brackets import Brackets
+from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings.text import bracket_text
+from ropewalk.errors import EncodingError, MismatchError, OptionError
+from ropewalk.kernels.codes import INDEX, SUPER
+from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover, structural_arcs
+from ropewalk.treebank import Sentence, Treebank
+from ropewalk.trees import Graph, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Kind = Literal["plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired"]
+Structure = Tree | Graph | Sentence
+
+NOTES: dict[Kind, str] = {
+    "structural": "structural arc",
+    "auxiliary": "auxiliary arc",
+    "missed": "missed: only in the first tree",
+    "wrong": "wrong: only in the second tree",
+    "renamed": "right head, other relation",
+    "refused": "arc refused: it would break the tree",
+    "repaired": "arc added by the repair",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc from a head to a dependent, drawn above the words or below them."""
+
+    head: int
+    dependent: int
+    text: str = ""
+    kind: Kind = "plain"
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of text under the words, a cell for node 0 and for each word.
+
+    `brackets` are set as in the paper; in `steps` each bracket is an element of its own.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    kind: Literal["tag", "label", "brackets", "steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Words, arcs between them and rows of text under them.
+
+    With `root` node 0 is drawn as a word before all others; otherwise its arcs come from above.
+    """
+
+    words: tuple[str, ...]
+    arcs: tuple[Arc, ...]
+    rows: tuple[Row, ...] = ()
+    root: bool = False
+    right_to_left: bool = False
+    title: str = ""
+    caption: str = ""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """What is drawn, from left to right: words by their number, and 0."""
+        order = tuple(range(0 if self.root else 1, len(self.words) + 1))
+        return order[::-1] if self.right_to_left else order
+
+    @property
+    def named_rows(self) -> bool:
+        """Whether there is more than one row of labels, so that their names are needed."""
+        return sum(row.kind != "tag" for row in self.rows) > 1
+
+    def word(self, node: int) -> str:
+        """Give the text of a node."""
+        return self.words[node - 1] if node else "0"
+
+    def arcs_on(self, *, below: bool) -> tuple[Arc, ...]:
+        """Give the arcs between drawn nodes on one side of the words."""
+        return tuple(arc for arc in self.arcs if arc.below == below and (arc.head or self.root))
+
+    def roots(self, *, below: bool) -> tuple[Arc, ...]:
+        """Give the arcs that come from a node 0 that is not drawn."""
+        return tuple(arc for arc in self.arcs if arc.below == below and not (arc.head or self.root))
+
+    def notes(self) -> tuple[tuple[Kind, str], ...]:
+        """Give the kinds of arcs that need an explanation, with it."""
+        kinds = {arc.kind for arc in self.arcs}
+        return tuple((kind, note) for kind, note in NOTES.items() if kind in kinds)
+
+
+def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
+    structure: Structure,
+    *,
+    words: Sequence[str] | None = None,
+    relations: bool = True,
+    tags: bool | Sequence[str] = False,
+    probabilities: Sequence[float | None] | None = None,
+    labels: Iterable[str] = (),
+    cover: str | None = None,
+    bracketing: bool = False,
+    against: Structure | None = None,
+    root: bool | None = None,
+    title: str | None = None,
+) -> Scene:
+    """Say what a picture of a tree, a graph or a sentence shows; the keywords are those of `draw`."""
+    graph = graph_of(structure)
+    forms = _forms(structure, words)
+    if cover is not None and against is not None:
+        raise OptionError(
+            "a rope cover and a second tree would use the same colours; draw them in two pictures, one with each"
+        )
+    if bracketing and cover is None:
+        cover = "proper"
+    upos = _tags(structure, tags)
+    rows = [Row("upos", ("", *upos), "tag")] if upos and tags else []
+    if bracketing and cover is not None:
+        rows.append(_cover_row(graph, cover))
+    for spec in labels:
+        rows += _label_rows(structure, graph, upos, spec)
+    texts = _texts(graph, probabilities) if relations else tuple(_share(graph, probabilities))
+    arcs = [Arc(h, d, text) for (h, d), text in zip(graph.arcs(), texts, strict=True)]
+    if cover is not None:
+        covered = dict(zip(graph.arcs(), rope_cover(graph, cover).structural, strict=True))
+        arcs = [
+            Arc(arc.head, arc.dependent, arc.text, "structural" if covered[arc.head, arc.dependent] else "auxiliary")
+            for arc in arcs
+        ]
+    if against is not None:
+        arcs = _compared(graph, graph_of(against), arcs, relations=relations)
+        _same_words(forms, against)
+    about = structure if isinstance(structure, Sentence) else None
+    return Scene(
+        forms,
+        tuple(arcs),
+        tuple(Row(row.name, tuple(map(clean, row.cells)), row.kind) for row in rows),
+        (cover is not None and any(head == 0 for head, _ in graph.arcs())) if root is None else root,
+        is_right_to_left(forms),
+        clean(title if title is not None else (about.sent_id or "") if about else ""),
+        clean((about.text or "") if about else ""),
+    )
+
+
+def graph_of(structure: Structure) -> Graph:
+    """Take anything that can be drawn as a graph; a word without a head has no arc."""
+    if isinstance(structure, Graph):
+        return structure
+    if isinstance(structure, Tree):
+        return Graph.from_tree(structure)
+    rows = zip(structure.heads, structure.relations, strict=True)
+    return Graph(len(structure), [(h, d, r) for d, (h, r) in enumerate(rows, start=1) if h >= 0])
+
+
+def confidence(misc: str) -> float | None:
+    """Read the probability of an arc from a MISC column: `Confidence=0.98`."""
+    for part in misc.split("|"):
+        key, _, value = part.partition("=")
+        if key == "Confidence":
+            try:
+                number = float(value)
+            except ValueError:
+                return None
+            return number if math.isfinite(number) else None
+    return None
+
+
+def _forms(structure: Structure, words: Sequence[str] | None) -> tuple[str, ...]:
+    size = len(structure)
+    if words is not None and len(words) != size:
+        raise MismatchError(f"{len(words)} words for a tree of {size}; give one word for each head")
+    given = words if words is not None else structure.forms if isinstance(structure, Sentence) else ()
+    if not given or all(word == "_" for word in given):
+        return tuple(str(number) for number in range(1, size + 1))
+    return tuple(map(clean, given))
+
+
+def _tags(structure: Structure, tags: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001 - as in `draw`
+    if not isinstance(tags, bool):
+        if len(tags) != len(structure):
+            raise MismatchError(f"{len(tags)} parts of speech for {len(structure)} words; give one for each")
+        return tuple(tags)
+    return structure.upos if isinstance(structure, Sentence) else ()
+
+
+def _share(graph: Graph, probabilities: Sequence[float | None] | None) -> list[str]:
+    if probabilities is None:
+        return [""] * len(graph.heads)
+    if len(probabilities) != len(graph):
+        raise MismatchError(f"{len(probabilities)} probabilities for {len(graph)} words; give one for each")
+    shares = [probabilities[dependent - 1] for _, dependent in graph.arcs()]
+    return ["" if share is None else f"{share:.2f}" for share in shares]
+
+
+def _texts(graph: Graph, probabilities: Sequence[float | None] | None) -> tuple[str, ...]:
+    names = ["" if relation == "_" else clean(relation) for relation in graph.relations]
+    return tuple(f"{n} {p}".strip() for n, p in zip(names, _share(graph, probabilities), strict=True))
+
+
+def _cover_row(graph: Graph, cover: str) -> Row:
+    """Write the bracketing that a cover induces; without superbrackets if every arc is structural."""
+    arcs = arcs_of(graph)
+    marks = structural_arcs(arcs, cover)
+    _, side = leaning(arcs, marks)
+    symbols, starts = brackets(arcs, side)
+    if cover == "all":
+        symbols = symbols & (INDEX - 1 - SUPER)
+    implicit = ("/" if cover == "all" else "/^") * int(np.count_nonzero(marks[graph.heads == 0]))
+    cells = [implicit, *(bracket_text(symbols[start:stop].tolist()) for start, stop in pairwise(starts.tolist()))]
+    return Row(f"cover {cover}", tuple(cell if cell != "_" else "" for cell in cells), "brackets")
+
+
+def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec: str) -> list[Row]:
+    encoding = encodings.get(spec)
+    if isinstance(structure, Sentence) and -1 not in structure.heads:
+        structure = structure.tree
+    if isinstance(structure, Tree):
+        found = encoding.encode(Treebank.of([structure], [upos] if upos else None))
+    elif isinstance(encoding, Brackets | OptimalNonprojective):
+        found = encoding.encode_graphs([graph])
+    else:
+        raise EncodingError(
+            f"{encoding.spec} writes whole trees, and here some word has no head, or several; "
+            "use optimal-nonprojective or brackets"
+        )
+    many = len(encoding.columns) > 1
+    return [
+        Row(f"{encoding.spec} {name}" if many else encoding.spec, ("", *found.texts(place)), "label")
+        for place, name in enumerate(encoding.columns)
+    ]
+
+
+def _compared(first: Graph, second: Graph, arcs: list[Arc], *, relations: bool) -> list[Arc]:
+    if len(first) != len(second):
+        raise MismatchError(f"the first tree has {len(first)} words and the second {len(second)}; expected the same")
+    names = dict(zip(second.arcs(), second.relations, strict=True))
+    out = []
+    for arc, relation in zip(arcs, first.relations, strict=True):
+        other = names.get((arc.head, arc.dependent))
+        if other is None:
+            out.append(Arc(arc.head, arc.dependent, arc.text, "missed"))
+        elif relations and other != relation:
+            out.append(Arc(arc.head, arc.dependent, clean(f"{relation} → {other}"), "renamed"))
+        else:
+            out.append(arc)
+    held = set(first.arcs())
+    for (head, dependent), relation in names.items():
+        if (head, dependent) not in held:
+            text = clean(relation) if relations and relation != "_" else ""
+            out.append(Arc(head, dependent, text, "wrong", below=True))
+    return out
+
+
+def _same_words(forms: tuple[str, ...], against: Structure) -> None:
+    if isinstance(against, Sentence):
+        for number, (form, other) in enumerate(zip(forms, _forms(against, None), strict=True), start=1):
+            if form != other:
+                raise MismatchError(f"word {number} is {form!r} in the first tree and {other!r} in the second")

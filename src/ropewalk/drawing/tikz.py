@@ -1,0 +1,109 @@
+"""A picture as LaTeX, for the package tikz-dependency."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ropewalk.drawing.layout import levels
+from ropewalk.encodings.text import BRACKET
+from ropewalk.tables import latex_escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ropewalk.drawing.scene import Arc, Row, Scene
+
+EDGES = {
+    "plain": "",
+    "structural": "red",
+    "auxiliary": "dashed",
+    "missed": "green!50!black, dashed",
+    "wrong": "red, thick",
+    "renamed": "orange!70!black",
+    "refused": "red, dotted",
+    "repaired": "blue",
+}
+ROUND = 16  # words up to which arcs without texts are round, as in the paper; others have the heights of our layout
+HEAD = r"""% Compile with lualatex or xelatex; pdflatex will do if all words are of Latin script.
+\documentclass[multi=dependency,border=4pt]{standalone}
+\usepackage{iftex}
+\ifPDFTeX\usepackage[T1]{fontenc}\else\usepackage{fontspec}\fi
+\usepackage{tikz-dependency}
+\definecolor{semi}{HTML}{0000FF}
+\definecolor{super}{HTML}{E62020}
+\definecolor{naive}{HTML}{018E42}
+\begin{document}
+"""
+
+
+def to_tikz(scene: Scene) -> str:
+    """Draw as a `dependency` environment."""
+    column = {node: number for number, node in enumerate(scene.nodes, start=1)}
+    bare = not any(arc.text for arc in scene.arcs)
+    round_arcs = bare and len(column) <= ROUND
+    options = ["hide label"] if bare else ["text only label", "label style={above}"]
+    if round_arcs:
+        options.insert(0, "arc edge")
+    lines = [f"% {scene.title}"] if scene.title else []
+    lines += [
+        rf"\begin{{dependency}}[{', '.join(options)}]",
+        r"  \begin{deptext}[column sep=0.6em]",
+        _line(latex_escape(scene.word(node)) for node in scene.nodes),
+        *(_line(_cell(row, row.cells[node]) for node in scene.nodes) for row in scene.rows),
+        r"  \end{deptext}",
+        *_edges(scene, column, round_arcs=round_arcs),
+        r"\end{dependency}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_tikz_document(scenes: Iterable[Scene]) -> str:
+    """Write a whole document with one picture a page."""
+    return HEAD + "\n".join(map(to_tikz, scenes)) + "\\end{document}\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "    " + r" \& ".join(cells) + r" \\"
+
+
+def _cell(row: Row, text: str) -> str:
+    if row.kind == "tag":
+        return rf"\textsc{{\footnotesize {latex_escape(text.lower())}}}" if text else ""
+    if row.kind == "label":
+        return rf"\texttt{{{latex_escape(text)}}}" if text else ""
+    hierarchical = any("^" in cell for cell in row.cells)
+    out = []
+    for sign, hat, stars in BRACKET.findall(text):
+        colour = "super" if hat else "semi" if hierarchical else "naive"
+        face = r"\bfseries" if hat else ""
+        index = rf"\textsubscript{{{len(stars)}}}" if stars else ""
+        out.append(rf"\textcolor{{{colour}}}{{{face}\texttt{{{latex_escape(sign)}}}{index}}}")
+    return "".join(out)
+
+
+def _edges(scene: Scene, column: dict[int, int], *, round_arcs: bool) -> list[str]:
+    out = []
+    for below in (False, True):
+        arcs = scene.arcs_on(below=below)
+        spans = [sorted((column[arc.head], column[arc.dependent])) for arc in arcs]
+        heights = levels([(low, high) for low, high in spans])
+        for arc, height in zip(arcs, heights, strict=True):
+            options = _options(arc, None if round_arcs else height)
+            out.append(rf"  \depedge{options}{{{column[arc.head]}}}{{{column[arc.dependent]}}}{{{_text(arc)}}}")
+        for arc in scene.roots(below=below):
+            options = _options(arc, max(heights, default=0) + 1)
+            out.append(rf"  \deproot{options}{{{column[arc.dependent]}}}{{{_text(arc)}}}")
+    return out
+
+
+def _options(arc: Arc, height: int | None) -> str:
+    options = [
+        *(["edge below"] if arc.below else []),
+        *([] if height is None else [f"edge height={3.2 * height:.1f}ex"]),
+        *([f"edge style={{{EDGES[arc.kind]}}}"] if EDGES[arc.kind] else []),
+    ]
+    return f"[{', '.join(options)}]" if options else ""
+
+
+def _text(arc: Arc) -> str:
+    return latex_escape(arc.text).replace("→", r"$\to$")

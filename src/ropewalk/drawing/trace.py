@@ -1,0 +1,214 @@
+"""The decoder, step by step: what each bracket does to the stack, which arcs it makes, what breaks and is repaired.
+
+The rules are those of `kernels.ropes.match` and `kernels.repair.settle`, written for watching instead of speed; what
+a trace ends with is compared with the decoders in the tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ropewalk import encodings
+from ropewalk.encodings.brackets import Brackets
+from ropewalk.encodings.compact import FOUR_BITS, FourBit, Optimal, compact_text
+from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings.text import bracket_symbols, bracket_text
+from ropewalk.errors import OptionError
+from ropewalk.kernels.codes import (
+    CLOSES_CYCLE,
+    CLOSING,
+    INDEX,
+    NO_HEAD,
+    OUTSIDE,
+    RIGHTWARD,
+    SECOND_HEAD,
+    SUPER,
+    UNMATCHED_CLOSING,
+    UNMATCHED_OPENING,
+)
+from ropewalk.repair import repair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.encodings import Encoding
+
+CAN_BE_TRACED = ("optimal", "optimal-nonprojective", "four-bit", "brackets(stacks=1)")
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An opening bracket on the stack, and the node that it stands at."""
+
+    symbol: int
+    node: int
+
+    @property
+    def text(self) -> str:
+        """The bracket as in labels."""
+        return bracket_text([self.symbol])
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An arc that a step makes; `fault` says why it is refused, 0 if it is not."""
+
+    head: int
+    dependent: int
+    structural: bool
+    fault: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one bracket does, or the end of the labels, or one repair.
+
+    `matched` are the places on the stack before the step whose brackets make arcs or are passed with their index
+    lowered; `stack` is what lies there afterwards, the top last.
+    """
+
+    kind: Literal["start", "open", "close", "end", "repair"]
+    word: int
+    bracket: int
+    symbol: str
+    stack: tuple[Open, ...]
+    matched: tuple[int, ...] = ()
+    arcs: tuple[Made, ...] = ()
+    faults: tuple[tuple[int, int], ...] = ()
+    removed: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All steps from labels to a tree.
+
+    `spelled` are the brackets of each label, `decoded` the heads that they give, -1 for none, `heads` the tree's.
+    """
+
+    encoding: str
+    labels: tuple[str, ...]
+    spelled: tuple[tuple[str, ...], ...]
+    steps: tuple[Step, ...]
+    decoded: tuple[int, ...]
+    heads: tuple[int, ...]
+
+    def faults(self) -> list[tuple[int, int]]:
+        """List what was wrong: words from 1, and codes of `kernels.codes`."""
+        return [fault for step in self.steps for fault in step.faults]
+
+
+def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair_policy: str = "nearest") -> Trace:
+    """Read the labels of one sentence, however wrong, noting every step."""
+    chosen = encodings.get(encoding) if isinstance(encoding, str) else encoding
+    spelled = [_spell(chosen, label) for label in labels]
+    steps = [Step("start", 0, 0, "", (Open(RIGHTWARD | SUPER, 0),))]
+    heads: list[int] = [-1] * len(labels)
+    for word, symbols in enumerate(spelled, start=1):
+        for place, symbol in enumerate(symbols):
+            stack = steps[-1].stack
+            text = bracket_text([symbol])
+            if not symbol & CLOSING:
+                steps.append(Step("open", word, place, text, (*stack, Open(symbol, word))))
+                continue
+            step = _close(stack, symbol, word, keep_root=isinstance(chosen, Brackets))
+            steps.append(_settled(replace(step, bracket=place, symbol=text), heads))
+    left = [(entry.node, UNMATCHED_OPENING) for entry in steps[-1].stack if entry.node]
+    left += [(word, NO_HEAD) for word, head in enumerate(heads, start=1) if head < 0]
+    steps.append(Step("end", len(labels), 0, "", steps[-1].stack, faults=tuple(left)))
+    fixed = _repairs(heads, repair_policy)
+    steps += [replace(step, stack=steps[-1].stack) for step in fixed]
+    final = list(heads)
+    for step in fixed:
+        final[step.word - 1] = step.arcs[0].head
+    names = tuple(tuple(bracket_text([symbol]) for symbol in symbols) for symbols in spelled)
+    return Trace(chosen.spec, tuple(labels), names, tuple(steps), tuple(heads), tuple(final))
+
+
+def _spell(encoding: Encoding, label: str) -> list[int]:
+    """Turn a label into brackets; those of naive labels all count as superbrackets."""
+    traced = isinstance(encoding, OptimalNonprojective | Optimal | FourBit) and encoding.policy != "published"
+    if not traced and not (isinstance(encoding, Brackets) and encoding.stacks == 1):
+        raise OptionError(
+            f"the steps of {encoding.spec} cannot be shown; those of these encodings can: {', '.join(CAN_BE_TRACED)}"
+        )
+    encoding.check_label(label)
+    if isinstance(encoding, FourBit):
+        return bracket_symbols(encoding.spec, compact_text(FOUR_BITS.index(label)))
+    symbols = bracket_symbols(encoding.spec, label)
+    return [symbol | SUPER for symbol in symbols] if isinstance(encoding, Brackets) else symbols
+
+
+def _close(stack: tuple[Open, ...], symbol: int, word: int, *, keep_root: bool) -> Step:
+    """Match a closing bracket, as `kernels.ropes.match` does."""
+    own = symbol & RIGHTWARD
+    candidates = [
+        place
+        for place in range(len(stack) - 1, -1, -1)
+        if stack[place].symbol & SUPER and (not symbol & SUPER or stack[place].symbol & RIGHTWARD == own)
+    ]
+    skip = symbol // INDEX
+    if skip >= len(candidates):
+        return Step("close", word, 0, "", stack, faults=((word, UNMATCHED_CLOSING),))
+    found = candidates[skip]
+    rope = (stack[found].node, word) if own else (word, stack[found].node)
+    if not symbol & SUPER:
+        return Step("close", word, 0, "", stack, (found,), (Made(*rope, structural=False),))
+    passed = range(len(stack) - 1, found, -1)
+    semis = [place for place in passed if not stack[place].symbol & SUPER]
+    arcs = [
+        Made(*((entry.node, word) if entry.symbol & RIGHTWARD else (word, entry.node)), structural=False)
+        for entry in (stack[place] for place in semis)
+        if entry.symbol < INDEX
+    ]
+    rest = [
+        entry if entry.symbol & SUPER else replace(entry, symbol=entry.symbol - INDEX)
+        for entry in stack[found + 1 :]
+        if entry.symbol & SUPER or entry.symbol >= INDEX
+    ]
+    kept = stack[: found + 1] if keep_root and not stack[found].node else stack[:found]
+    return Step("close", word, 0, "", (*kept, *rest), (found, *semis), (*arcs, Made(*rope, structural=True)))
+
+
+def _settled(step: Step, heads: list[int]) -> Step:
+    """Take the arcs of a step that make no second head and no cycle into the heads, as `kernels.repair.settle` does."""
+    arcs, faults = [], list(step.faults)
+    for arc in step.arcs:
+        fault = 0
+        if arc.dependent < 1:
+            fault = OUTSIDE
+        elif heads[arc.dependent - 1] >= 0:
+            fault = SECOND_HEAD
+        elif _top(heads, arc.head) == arc.dependent:
+            fault = CLOSES_CYCLE
+        else:
+            heads[arc.dependent - 1] = arc.head
+        if fault:
+            faults.append((max(arc.dependent, 1), fault))
+        arcs.append(replace(arc, fault=fault))
+    return replace(step, arcs=tuple(arcs), faults=tuple(faults))
+
+
+def _top(heads: list[int], node: int) -> int:
+    while node and heads[node - 1] >= 0:
+        node = heads[node - 1]
+    return node
+
+
+def _repairs(heads: list[int], policy: str) -> list[Step]:
+    offsets = np.array([0, len(heads)], dtype=np.int32)
+    fixed = repair(np.array(heads, dtype=np.int32), offsets, policy)
+    return [
+        Step(
+            "repair",
+            word + 1,
+            0,
+            "",
+            (),
+            arcs=(Made(int(fixed.heads[word]), word + 1, structural=False),),
+            removed=(heads[word], word + 1) if heads[word] >= 0 else None,
+        )
+        for word in fixed.words.tolist()
+    ]
