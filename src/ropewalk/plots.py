@@ -169,7 +169,7 @@ def _draw(path: Path, fill: Callable[[Axes], None], labels: Labels, series: int,
         fill(axes)
         axes.set(title=labels.title, xlabel=labels.x, ylabel=labels.y)
         if series > 1:
-            axes.legend(fontsize=8)
+            figure.legend(loc="outside right upper", fontsize=8)
         figure.savefig(out, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
     with files.creating(path) as file:
         file.write(out.getvalue())
