@@ -125,8 +125,7 @@ def _draw(plot: str, rows: "Sequence[Coverage]") -> None:
 
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
-        found = values.setdefault((row.kind, row.split), {}).setdefault(row.encoding, [])
-        found.append(100 * row.scores.las)
+        values.setdefault((row.kind, row.split), {}).setdefault(row.encoding, []).append(100 * row.scores.las)
     names = list(dict.fromkeys(row.encoding for row in rows))
     treebanks = list(dict.fromkeys(row.treebank for row in rows))
     series: dict[str, list[float]] = {}
