@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from ropewalk import files
-from ropewalk.encodings import Encoding, get
+from ropewalk.encodings import Encoding, Labels, get
+from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError
-from ropewalk.treebank import Column, Treebank
+from ropewalk.treebank import Column, Treebank, intern
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ropewalk.encodings import Labels
+    import numpy.typing as npt
 
 Path = str | os.PathLike[str]
 
@@ -156,54 +157,72 @@ class Reader:
             raise self._error(last, "truncated", message)
 
     def _parsed(self, raw: bytes) -> Labelled:
+        """Read whole sentences: every line is found at once, and equal texts of a column become one number."""
         try:
-            text = raw.decode("utf-8")
+            raw.decode("utf-8")
         except UnicodeDecodeError as error:
             line = self._line + raw.count(b"\n", 0, error.start)
             raise self._error(line, "utf-8", f"byte 0x{raw[error.start]:02x} is not UTF-8; expected UTF-8") from error
         names = columns_of(self.encoding)
-        rows: list[list[str]] = []
-        lines: list[int] = []
-        offsets = [0]
-        for line, content in enumerate(text[:-1].split("\n"), start=self._line):
-            if content:
-                row = content.split("\t")
-                if len(row) != len(names) or not all(row):
-                    raise self._bad_row(line, row, names)
-                rows.append(row)
-                lines.append(line)
-            elif len(rows) > offsets[-1]:
-                offsets.append(len(rows))
-            else:
-                message = "an empty line without a sentence; expected exactly one after each sentence"
-                raise self._error(line, "blank-line", message)
-        self._line += text.count("\n")
-        columns = dict(zip(names, (Column.of(column) for column in zip(*rows, strict=True)), strict=True))
+        array = np.frombuffer(raw, dtype=np.uint8)
+        stops = np.flatnonzero(array == 10)
+        starts = np.concatenate([[0], stops[:-1] + 1])
+        tabs = np.flatnonzero(array == 9)
+        found = np.searchsorted(tabs, stops) - np.searchsorted(tabs, starts) + 1
+        blank = stops == starts
+        stray = blank & np.concatenate([[True], blank[:-1]])
+        wrong = np.flatnonzero(stray | (~blank & (found != len(names))))
+        fine = slice(0, int(wrong[0]) if len(wrong) else len(stops))  # what comes before may have other faults
+        words = np.flatnonzero(~blank[fine])
+        inner = tabs[: len(words) * (len(names) - 1)].reshape(len(words), len(names) - 1)
+        marks = np.column_stack([starts[words] - 1, inner, stops[words]])
+        empty = np.argwhere(np.diff(marks, axis=1) == 1)
+        if len(empty):
+            row, column = empty[0].tolist()
+            message = f"the column {names[column]} is empty; expected a value"
+            raise self._error(self._line + int(words[row]), "empty-column", message)
+        columns = {
+            name: _column(array, np.ascontiguousarray(marks[:, place] + 1), np.ascontiguousarray(marks[:, place + 1]))
+            for place, name in enumerate(names)
+        }
         for place, name in enumerate(self.encoding.columns):
-            self._check(columns[name], place, lines)
-        own = [row[-1 - len(self.encoding.columns) : -1] for row in rows]
-        spans = list(pairwise(offsets))
-        labels = self.encoding.labels(
-            [own[start:stop] for start, stop in spans],
-            [[row[-1] for row in rows[start:stop]] for start, stop in spans],
-            [[row[1] for row in rows[start:stop]] for start, stop in spans] if self.encoding.needs_upos else None,
+            self._check(columns[name], place, words)
+        if len(wrong):
+            raise self._bad_line(int(wrong[0]), int(found[wrong[0]]), stray=bool(stray[wrong[0]]))
+        self._line += len(stops)
+        labels = [columns[name] for name in self.encoding.columns]
+        return Labelled(
+            columns["form"],
+            Labels(
+                self.encoding.spec,
+                np.concatenate([[0], np.cumsum(~blank)[blank]]).astype(np.int32),
+                tuple(smallest(column.ids, len(column.names)) for column in labels),
+                tuple(column.names for column in labels),
+                columns["relation"],
+                columns.get("upos"),
+            ),
         )
-        return Labelled(columns["form"], labels)
 
-    def _bad_row(self, line: int, row: list[str], names: tuple[str, ...]) -> FormatError:
-        if len(row) != len(names):
-            return self._error(
-                line, "columns", f"the number of columns is {len(row)}; expected {len(names)}: {', '.join(names)}"
-            )
-        return self._error(line, "empty-column", f"the column {names[row.index('')]} is empty; expected a value")
+    def _bad_line(self, line: int, found: int, *, stray: bool) -> FormatError:
+        if stray:
+            message = "an empty line without a sentence; expected exactly one after each sentence"
+            return self._error(self._line + line, "blank-line", message)
+        names = columns_of(self.encoding)
+        message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
+        return self._error(self._line + line, "columns", message)
 
-    def _check(self, column: Column, place: int, lines: list[int]) -> None:
+    def _check(self, column: Column, place: int, lines: npt.NDArray[np.int64]) -> None:
         for number, name in enumerate(column.names):
             try:
                 self.encoding.check_label(name, place)
             except LabelError as error:
                 first = int(np.flatnonzero(column.ids == number)[0])
-                raise self._error(lines[first], "label", str(error)) from error
+                raise self._error(self._line + int(lines[first]), "label", str(error)) from error
+
+
+def _column(raw: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> Column:
+    ids, firsts = intern(raw, starts, stops)
+    return Column(frozen_ints(ids), tuple(raw[starts[i] : stops[i]].tobytes().decode("utf-8") for i in firsts.tolist()))
 
 
 class Trees:
