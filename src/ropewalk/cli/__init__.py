@@ -10,10 +10,12 @@ from typing import Annotated
 
 import typer
 
+from ropewalk.cli.compare import compare
 from ropewalk.cli.coverage import coverage
 from ropewalk.cli.decode import decode
 from ropewalk.cli.encode import encode
 from ropewalk.cli.encodings import encodings
+from ropewalk.cli.evaluate import evaluate
 from ropewalk.cli.info import info
 from ropewalk.cli.reproduce import reproduce
 from ropewalk.cli.shell import say, version_line
@@ -21,7 +23,7 @@ from ropewalk.cli.stats import stats
 from ropewalk.cli.validate import validate
 from ropewalk.errors import RopewalkError
 
-COMMANDS = (encode, decode, encodings, info, validate, coverage, reproduce, stats)
+COMMANDS = (compare, evaluate, encode, decode, encodings, info, validate, coverage, reproduce, stats)
 
 app = typer.Typer(
     name="ropewalk",

@@ -8,6 +8,7 @@ in which all of it is right. CLAS is the F1 of LAS over words with a content rel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownName
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ropewalk.treebank import Column, Treebank
     from ropewalk.trees import Bools, Ints
@@ -27,6 +28,17 @@ PunctuationBy = Literal["relation", "upos"]
 Measure = Literal["uas", "las", "clas", "uas_sentences", "las_sentences", "um", "lm"]
 
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+NAMES: Final[Mapping[Measure, str]] = MappingProxyType(
+    {
+        "uas": "UAS over words",
+        "las": "LAS over words",
+        "clas": "CLAS",
+        "uas_sentences": "UAS over sentences",
+        "las_sentences": "LAS over sentences",
+        "um": "UM",
+        "lm": "LM",
+    }
+)
 CONTENT: Final = frozenset({
     "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated", "advcl",
     "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed", "flat", "compound",
@@ -265,8 +277,8 @@ def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
         longer, role = (gold, "gold") if len(gold) > len(predicted) else (predicted, "predicted")
         return (
             f"{_name(gold, 'gold')} has {len(gold):,} sentences and {_name(predicted, 'predicted')} "
-            f"{len(predicted):,}; the first without a partner is sentence {most + 1}, "
-            f"at {_place(longer, role, most, 0)}; expected the same sentences in both"
+            f"{len(predicted):,}; sentence {most + 1}, at {_place(longer, role, most, 0)}, has no partner; "
+            "expected the same sentences in both"
         )
     return None
 

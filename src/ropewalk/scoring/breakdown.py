@@ -156,10 +156,17 @@ def confusion(
     return Confusion(tuple(judged.names[n] for n in order.tolist()), frozen_ints(counts[np.ix_(order, order)]))
 
 
+def known(name: str) -> By:
+    """Take the name of a breakdown, or raise an error that lists those there are."""
+    for by in BREAKDOWNS:
+        if by == name:
+            return by
+    raise UnknownNameError("breakdown", name, BREAKDOWNS)
+
+
 def groupings(judged: Judged, by: By) -> list[Grouping]:
     """Put each word into a group, or into one of each of several kinds."""
-    if by not in BREAKDOWNS:
-        raise UnknownNameError("breakdown", by, BREAKDOWNS)
+    by = known(by)
     if by == "relation":
         return [Grouping(judged.names, judged.relations, judged.guesses)]
     gold = judged.gold
@@ -210,8 +217,8 @@ def _arc_lengths(bank: Treebank) -> Ints:
 
 def _bin_names(starts: tuple[int, ...], name: Callable[[str], str]) -> tuple[str, ...]:
     stops = [start - 1 for start in starts[1:]]
-    inner = [str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, stops, strict=False)]
-    return (*(name(one) for one in inner), name(f"{starts[-1]} or more"))
+    inner = [str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, stops, strict=False)]
+    return (*(name(one) for one in inner), name(f"{starts[-1]}+"))
 
 
 def _spread(values: Ints, bank: Treebank) -> Ints:

@@ -1,0 +1,216 @@
+"""`ropewalk compare`."""
+
+from dataclasses import replace
+from enum import StrEnum
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import typer
+
+from ropewalk.cli.coverage import PlotOption
+from ropewalk.cli.evaluate import GoldFile, NoPunctOption, NoSubtypesOption, PunctByOption, Punctuation, counting
+from ropewalk.cli.shell import Format, FormatOption, plural, show, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from ropewalk.cli.evaluate import Bars
+    from ropewalk.scoring.attachment import Judged, Parts
+    from ropewalk.tables import Cell, Table
+
+
+class Draws(TypedDict):
+    """How sentences are drawn; the names are those of the arguments of `ropewalk.scoring.significance.compare`."""
+
+    samples: int
+    seed: int
+    level: float
+
+
+class By(StrEnum):
+    """What differences are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and sentences."""
+
+    RELATION = "relation"
+    DISTANCE = "distance"
+    LENGTH = "length"
+    PROJECTIVITY = "projectivity"
+    UPOS = "upos"
+    SENTENCE = "sentence"
+
+
+def compare(
+    gold: GoldFile,
+    systems: Annotated[
+        list[str],
+        typer.Argument(metavar="A B...", show_default=False, help="CoNLL-U with the trees of two systems or more."),
+    ],
+    by: Annotated[
+        By | None,
+        typer.Option(
+            "--by", show_default=False, help="Compare groups of words, or list the sentences that differ most."
+        ),
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="How many times to draw sentences.")] = 10_000,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="What the draws begin from; equal seeds, equal draws.")
+    ] = 0,
+    level: Annotated[float, typer.Option("--level", help="The level of the intervals, between 0 and 1.")] = 0.95,
+    most: Annotated[int, typer.Option("--most", min=1, help="How many sentences to list, with --by sentence.")] = 20,
+    no_punct: NoPunctOption = False,
+    punct_by: PunctByOption = Punctuation.RELATION,
+    no_subtypes: NoSubtypesOption = False,
+    form: FormatOption = Format.TABLE,
+    plot: PlotOption = None,
+) -> None:
+    """Tell whether one system is better than another on the same sentences.
+
+    Prints for each score and each pair of systems the difference (B minus A) with its interval, and two p-values:
+    of the paired bootstrap over sentences and of approximate randomization. With --by, the LAS over words of each
+    group of words is compared. All files must have the same words.
+    """
+    from ropewalk import conllu, plots
+    from ropewalk.scoring.attachment import judge
+
+    if len(systems) < 2:
+        raise typer.BadParameter("expected at least two systems to compare")
+    if [gold, *systems].count("-") > 1:
+        raise typer.BadParameter("only one file can be standard input")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
+    warn_if_uncompiled()
+    if plot is not None:
+        plots.require(plot)
+    right = conllu.read(gold, trees="required")
+    judged = [
+        judge(
+            right,
+            conllu.read(system),
+            subtypes=not no_subtypes,
+            punctuation=not no_punct,
+            punctuation_by=punct_by.value,
+        )
+        for system in systems
+    ]
+    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value)}"
+    if by is By.SENTENCE:
+        table, bars = _sentences(systems, judged, most, rules)
+    else:
+        parts = [_parts(one, by) for one in judged]
+        drawn = f"{plural(samples, 'draw')} of {plural(len(right), 'sentence')}, seed {seed}"
+        table = _differences(systems, parts, {"samples": samples, "seed": seed, "level": level}, by)
+        table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
+        bars = (
+            list(parts[0]),
+            {name: [100 * part.value for part in one.values()] for name, one in zip(systems, parts, strict=True)},
+        )
+    if plot is not None:
+        names, series = bars
+        plots.bars(
+            plot,
+            names,
+            series,
+            plots.Labels(
+                table.title, x="sentence" if by is By.SENTENCE else "", y="words" if by is By.SENTENCE else "%"
+            ),
+        )
+    show(table, form)
+
+
+def _parts(judged: "Judged", by: By | None) -> "dict[str, Parts]":
+    """Take apart every score of a system, or its LAS in every group."""
+    from ropewalk.scoring import breakdown
+    from ropewalk.scoring.attachment import NAMES, scores_of
+
+    if by is None:
+        scores = scores_of(judged)
+        return {name: scores.parts(measure) for measure, name in NAMES.items()}
+    return breakdown.parts_by_group(judged, breakdown.known(by.value))
+
+
+def _differences(systems: list[str], parts: "list[dict[str, Parts]]", options: "Draws", by: By | None) -> "Table":
+    from ropewalk.scoring import significance
+    from ropewalk.tables import Column, Table
+
+    rows: list[tuple[Cell, ...]] = []
+    for (first, ours), (second, theirs) in combinations(zip(systems, parts, strict=True), 2):
+        found = significance.compare(list(ours.values()), list(theirs.values()), **options)
+        rows += [
+            (
+                name,
+                *(() if by is None else (int(ours[name].denominators.sum()),)),
+                first,
+                second,
+                100 * one.first,
+                100 * one.second,
+                *(100 * value for value in (one.difference.value, one.difference.low, one.difference.high)),
+                one.bootstrap_p,
+                one.randomization_p,
+            )
+            for name, one in zip(ours, found, strict=True)
+        ]
+    pairs = len(systems) * (len(systems) - 1) // 2
+    tests = len(rows) if by is not None else pairs
+    return Table(
+        title="Scores compared" if by is None else f"LAS over words compared by {by.value}",
+        columns=(
+            Column("score" if by is None else by.value, "score" if by is None else "group", numeric=False),
+            *(() if by is None else (Column("words"),)),
+            Column("A", "first", numeric=False),
+            Column("B", "second", numeric=False),
+            Column("A", "first_score", unit="%", decimals=2),
+            Column("B", "second_score", unit="%", decimals=2),
+            Column("B - A", "difference", unit="points", decimals=2),
+            Column("from", "low", decimals=2),
+            Column("to", "high", decimals=2),
+            Column("p, bootstrap", "bootstrap_p", decimals=4),
+            Column("p, randomization", "randomization_p", decimals=4),
+        ),
+        rows=tuple(rows),
+        notes=(
+            f"from and to: the {100 * options['level']:g}% interval of the difference",
+            *([f"{tests} tests side by side: compare p with your level divided by {tests}"] if tests > 1 else []),
+        ),
+    )
+
+
+def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, Bars]":
+    from ropewalk.scoring.attachment import scores_of
+    from ropewalk.scoring.significance import most_different
+    from ropewalk.tables import Column, Table
+
+    gold = judged[0].gold
+    scores = [scores_of(one) for one in judged]
+    rows: list[tuple[Cell, ...]] = []
+    bars: Bars = ([], {"lead of B in words right": []})
+    for (first, ours), (second, theirs) in combinations(zip(systems, scores, strict=True), 2):
+        for number, lead in most_different(ours, theirs, most):
+            sentence = gold[number]
+            rows.append(
+                (
+                    first,
+                    second,
+                    number + 1,
+                    sentence.sent_id,
+                    int(ours.words[number]),
+                    int(ours.labelled[number]),
+                    int(theirs.labelled[number]),
+                    lead,
+                    sentence.text or " ".join(sentence.forms),
+                )
+            )
+            bars[0].append(str(number + 1))
+            bars[1]["lead of B in words right"].append(lead)
+    table = Table(
+        title=f"Sentences that differ most: words with the right head and relation, {rules}",
+        columns=(
+            Column("A", "first", numeric=False),
+            Column("B", "second", numeric=False),
+            Column("sentence"),
+            Column("sent_id", numeric=False),
+            Column("words"),
+            Column("right in A", "first_right"),
+            Column("right in B", "second_right"),
+            Column("B - A", "difference"),
+            Column("text", numeric=False),
+        ),
+        rows=tuple(rows),
+    )
+    return table, bars

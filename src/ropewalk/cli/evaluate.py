@@ -1,0 +1,233 @@
+"""`ropewalk evaluate`."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.coverage import PlotOption
+from ropewalk.cli.shell import Format, FormatOption, say, show, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from ropewalk.scoring.attachment import Judged, PunctuationBy
+    from ropewalk.scoring.breakdown import Breakdown, Confusion
+    from ropewalk.scoring.conll18 import Score
+    from ropewalk.tables import Cell, Table
+    from ropewalk.treebank import Treebank
+
+
+class By(StrEnum):
+    """What scores are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and confusions."""
+
+    RELATION = "relation"
+    DISTANCE = "distance"
+    LENGTH = "length"
+    PROJECTIVITY = "projectivity"
+    UPOS = "upos"
+    CONFUSION = "confusion"
+
+
+class Punctuation(StrEnum):
+    """What punctuation is known by; the names are those of `ropewalk.scoring.attachment.PunctuationBy`."""
+
+    RELATION = "relation"
+    UPOS = "upos"
+
+
+GoldFile = Annotated[
+    str, typer.Argument(metavar="GOLD", show_default=False, help="CoNLL-U with the right trees, also .gz or .xz.")
+]
+NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out, as known by its gold trees.")]
+PunctByOption = Annotated[
+    Punctuation,
+    typer.Option("--punct-by", help="What --no-punct leaves out: the relation punct, or the tag PUNCT."),
+]
+NoSubtypesOption = Annotated[
+    bool, typer.Option("--no-subtypes", help="Take relations without their subtypes: nsubj:pass as nsubj.")
+]
+
+
+def evaluate(
+    gold: GoldFile,
+    predicted: Annotated[
+        str,
+        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
+    ],
+    by: Annotated[
+        By | None, typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations.")
+    ] = None,
+    conll18: Annotated[
+        bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")
+    ] = False,
+    no_punct: NoPunctOption = False,
+    punct_by: PunctByOption = Punctuation.RELATION,
+    no_subtypes: NoSubtypesOption = False,
+    form: FormatOption = Format.TABLE,
+    plot: PlotOption = None,
+) -> None:
+    """Score predicted trees against the right ones.
+
+    Prints UAS and LAS over words and over sentences, the shares of sentences without a mistake (UM, LM), and
+    CLAS, with and without relation subtypes. Where the files do not have the same words, the table of the CoNLL
+    2018 shared task is printed instead, which aligns them.
+    """
+    from ropewalk import conllu, plots
+    from ropewalk.scoring.attachment import first_difference, judge
+
+    if conll18 and (by or no_punct or no_subtypes):
+        raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
+    if gold == predicted == "-":
+        raise typer.BadParameter("GOLD and PRED cannot both be standard input")
+    warn_if_uncompiled()
+    if plot is not None:
+        plots.require(plot)
+    right, guessed = conllu.read(gold, trees="required"), conllu.read(predicted)
+    parting = None if conll18 or by else first_difference(right, guessed)
+    if parting is not None:
+        say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
+        if no_punct or no_subtypes:
+            say("note: those count punctuation and leave out subtypes, whatever is asked")
+    if conll18 or parting is not None:
+        table, bars = _conll18(right, guessed)
+    elif by is None:
+        table, bars = _attachment(right, guessed, no_punct, punct_by.value, no_subtypes)
+    else:
+        judged = judge(
+            right, guessed, subtypes=not no_subtypes, punctuation=not no_punct, punctuation_by=punct_by.value
+        )
+        table, bars = _breakdown(judged, by)
+    if plot is not None:
+        names, series = bars
+        plots.bars(plot, names, series, plots.Labels(table.title, "", "%"))
+    show(table, form)
+
+
+Bars = tuple[list[str], dict[str, list[float]]]
+
+
+def counting(no_punct: bool, punct_by: str) -> str:
+    """Say whether punctuation counts."""
+    if not no_punct:
+        return "punctuation included"
+    return "without punctuation (relation punct)" if punct_by == "relation" else "without punctuation (tag PUNCT)"
+
+
+def _attachment(
+    gold: "Treebank", predicted: "Treebank", no_punct: bool, punct_by: "PunctuationBy", no_subtypes: bool
+) -> "tuple[Table, Bars]":
+    from ropewalk.scoring.attachment import score
+    from ropewalk.tables import Column, Table
+
+    kinds = {"without subtypes": False} if no_subtypes else {"with subtypes": True, "without subtypes": False}
+    found = {
+        kind: score(gold, predicted, subtypes=subtypes, punctuation=not no_punct, punctuation_by=punct_by)
+        for kind, subtypes in kinds.items()
+    }
+    scores = list(found.values())
+    one = scores[0]
+    some = int((one.words > 0).sum())
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("over words", int(one.words.sum()), 100 * one.uas, *(100 * each.las for each in scores)),
+        ("over sentences", some, 100 * one.uas_sentences, *(100 * each.las_sentences for each in scores)),
+        ("whole sentences (UM, LM)", some, 100 * one.um, *(100 * each.lm for each in scores)),
+        ("content words, F1 (CLAS)", int(one.content.sum()), None, *(100 * each.clas for each in scores)),
+    )
+    table = Table(
+        title=f"Attachment scores, {counting(no_punct, punct_by)}",
+        columns=(
+            Column("score", numeric=False),
+            Column("of", "count"),
+            Column("UAS", "uas", unit="%", decimals=2),
+            *(Column(f"LAS {kind}", f"las_{kind.replace(' ', '_')}", unit="%", decimals=2) for kind in found),
+        ),
+        rows=rows,
+    )
+    series = {"UAS": [100 * one.uas, 100 * one.uas_sentences, 100 * one.um]} | {
+        f"LAS {kind}": [100 * each.las, 100 * each.las_sentences, 100 * each.lm] for kind, each in found.items()
+    }
+    return table, (["over words", "over sentences", "whole sentences"], series)
+
+
+def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
+    from ropewalk.scoring import conll18
+    from ropewalk.tables import Column, Table
+
+    def row(name: str, score: "Score") -> tuple[str, float, float, float, float | None]:
+        accuracy = score.aligned_accuracy
+        whole = None if accuracy is None else 100 * accuracy
+        return (name, 100 * score.precision, 100 * score.recall, 100 * score.f1, whole)
+
+    found = conll18.evaluate(gold, system)
+    table = Table(
+        title="CoNLL 2018 scores, without subtypes, punctuation included",
+        columns=(
+            Column("score", numeric=False),
+            Column("precision", unit="%", decimals=2),
+            Column("recall", unit="%", decimals=2),
+            Column("F1", "f1", unit="%", decimals=2),
+            Column("right of aligned words", "aligned_accuracy", unit="%", decimals=2),
+        ),
+        rows=tuple(row(name, score) for name, score in found.items()),
+    )
+    return table, (list(found), {"F1": [100 * score.f1 for score in found.values()]})
+
+
+def _breakdown(judged: "Judged", by: By) -> "tuple[Table, Bars]":
+    from ropewalk.scoring import breakdown
+
+    subtypes = "with subtypes" if judged.subtypes else "without subtypes"
+    rules = f"{subtypes}, {'punctuation included' if judged.punctuation else 'without punctuation'}"
+    if by is By.CONFUSION:
+        return _confusion(breakdown.confusion(judged), rules)
+    return _groups(breakdown.breakdown(judged, breakdown.known(by.value)), rules)
+
+
+def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
+    from ropewalk.tables import Column, Table
+
+    columns = [
+        Column(found.by, "group", numeric=False),
+        Column("words"),
+        Column("UAS", "uas", unit="%", decimals=2),
+        Column("LAS, recall" if found.predicted is not None else "LAS", "las", unit="%", decimals=2),
+    ]
+    values: list[list[float] | list[int]] = [
+        found.gold.tolist(),
+        (100 * found.uas).tolist(),
+        (100 * found.las).tolist(),
+    ]
+    if found.predicted is not None and found.precision is not None and found.f1 is not None:
+        columns += [
+            Column("predicted"),
+            Column("LAS, precision", "precision", unit="%", decimals=2),
+            Column("LAS, F1", "f1", unit="%", decimals=2),
+        ]
+        values += [found.predicted.tolist(), (100 * found.precision).tolist(), (100 * found.f1).tolist()]
+    table = Table(
+        title=f"Scores by {found.by}, over words, {rules}",
+        columns=tuple(columns),
+        rows=tuple(zip(found.names, *values, strict=True)),
+    )
+    return table, (list(found.names), {"UAS": (100 * found.uas).tolist(), "LAS": (100 * found.las).tolist()})
+
+
+def _confusion(found: "Confusion", rules: str) -> "tuple[Table, Bars]":
+    from ropewalk.tables import Column, Table
+
+    totals = dict(zip(found.names, found.counts.sum(axis=1).tolist(), strict=True))
+    rows = tuple(
+        (gold, predicted, many, 100 * many / totals[gold] if totals[gold] else None)
+        for gold, predicted, many in found.pairs()
+    )
+    table = Table(
+        title=f"Confused relations, whatever the heads, {rules}",
+        columns=(
+            Column("gold", numeric=False),
+            Column("predicted", numeric=False),
+            Column("words"),
+            Column("share of gold", "share", unit="%", decimals=2),
+        ),
+        rows=rows,
+    )
+    most = rows[:30]
+    return table, ([f"{row[0]}→{row[1]}" for row in most], {"share of gold": [row[3] or 0.0 for row in most]})
