@@ -26,9 +26,12 @@ NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
 PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
 
 
-def view(array: npt.NDArray[Any]) -> memoryview:
-    """Give a kernel the buffer of an array: compiled code takes it as it is, and Python reads it fastest."""
-    return array.data
+def view(array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - a buffer of any shape
+    """Give a kernel the buffer of an array: compiled code takes it as it is, and Python reads it fastest.
+
+    Python cannot cut a buffer of several dimensions, so an array of several is given as it is.
+    """
+    return array.data if array.ndim == 1 else array
 
 
 def compiled() -> bool:

@@ -137,17 +137,37 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
     """Write into `planes[d-1]` the plane, from 1, of the arc into each word d; return how many there are.
 
     Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
-    nothing. `order` is left holding the words in that order.
+    nothing. `order` is left holding the words in that order. Only arcs that cross any other are compared with each
+    other, so the time is the sum of the lengths of arcs, and quadratic only in those that cross.
     """
     _breadth_first(heads, start, n, first, after, order)
-    most = 0
+    for x in range(n + 1):  # how far each node's arcs reach to the left and to the right
+        first[x] = x
+        after[x] = x
+    for d in range(1, n + 1):
+        low = min(heads[start + d - 1], d)
+        high = max(heads[start + d - 1], d)
+        first[high] = min(first[high], low)
+        after[low] = max(after[low], high)
+    for d in range(1, n + 1):
+        low = min(heads[start + d - 1], d)
+        high = max(heads[start + d - 1], d)
+        planes[d - 1] = 1
+        for x in range(low + 1, high):
+            if first[x] < low or after[x] > high:
+                planes[d - 1] = 0
+                break
+    most = min(n, 1)
+    crossed = 0
     for i in range(n):
         a = order[i]
+        if planes[a - 1] == 1:
+            continue
         plane = 1
         while True:
             free = 1
-            for j in range(i):
-                b = order[j]
+            for j in range(crossed):
+                b = first[j]
                 if planes[b - 1] == plane and _crosses(heads, start, a, b):
                     free = 0
                     break
@@ -155,6 +175,8 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
                 break
             plane += 1
         planes[a - 1] = plane
+        first[crossed] = a
+        crossed += 1
         most = max(most, plane)
     return most
 

@@ -1,0 +1,50 @@
+"""The best tree that label scores allow, how sure it is, and other trees beside it.
+
+A tagger scores each word's labels alone, and the best ones often do not fit together. Here the best sequence that does
+fit is found: for encodings of projective trees exactly, by the best path through the automaton of their stack; for the
+others by a beam over stack contents. docs/decoding.md explains it, and what is exact and what is not.
+"""
+
+from __future__ import annotations
+
+from ropewalk.decoding.automaton import Automaton, build
+from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
+from ropewalk.decoding.inputs import DEPTH, root_ties
+from ropewalk.decoding.machines import Machine, machine_of
+from ropewalk.decoding.paths import Sums
+from ropewalk.decoding.probability import (
+    Candidate,
+    Scored,
+    arc_probabilities,
+    confidences,
+    fit_temperature,
+    k_best,
+    marginals,
+    sample,
+    scored,
+    tree_scores,
+)
+
+__all__ = [
+    "DECODERS",
+    "DEPTH",
+    "Automaton",
+    "Best",
+    "Candidate",
+    "Machine",
+    "Scored",
+    "Sums",
+    "arc_probabilities",
+    "assign_relations",
+    "build",
+    "confidences",
+    "decode",
+    "fit_temperature",
+    "k_best",
+    "machine_of",
+    "marginals",
+    "root_ties",
+    "sample",
+    "scored",
+    "tree_scores",
+]

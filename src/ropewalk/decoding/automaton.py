@@ -1,0 +1,90 @@
+"""A stack machine up to a depth, laid out as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.trees import Ints, frozen_ints
+
+if TYPE_CHECKING:
+    from ropewalk.decoding.machines import Machine
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Automaton:
+    """Every path from the first state to a final one reads a well-formed label sequence, and there are no others.
+
+    The transitions of state q are `begins[q]:begins[q+1]`; transition t reads label `labels[t]` and leads from
+    `sources[t]` to `targets[t]`; `roots[t]` is 1 if its word is the root. `marks[t]` are the heights of the brackets
+    that it opens to the left and to the right, waits under, leans on, and closes to the left and to the right.
+    `distances[q]` is how many words it takes at least from state q to an end.
+    """
+
+    depth: int
+    begins: Ints
+    labels: Ints
+    sources: Ints
+    targets: Ints
+    roots: Ints
+    marks: npt.NDArray[np.int32]
+    finals: Ints
+    distances: Ints
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.finals)
+
+
+@lru_cache(maxsize=64)
+def build(machine: Machine, depth: int) -> Automaton:
+    """Walk through all states of a machine of at most the given height, and keep those that lead to an end."""
+    numbers: dict[Any, int] = {machine.start: 0}
+    order = [machine.start]
+    rows: list[tuple[int, int, int, tuple[int, ...]]] = []
+    for state in order:  # grows as states are found
+        for label in range(len(machine.labels)):
+            after = machine.step(state, label)
+            if after is None or machine.height(after[0]) > depth:
+                continue
+            if after[0] not in numbers:
+                numbers[after[0]] = len(order)
+                order.append(after[0])
+            rows.append((numbers[state], label, numbers[after[0]], tuple(map(int, after[1]))))
+    useful = _distances([numbers[state] for state in order if machine.accepts(state)], rows)
+    useful.setdefault(0, 0)
+    kept = {old: new for new, old in enumerate(sorted(useful))}
+    rows = [row for row in rows if row[0] in kept and row[2] in kept]
+    marks = np.array([row[3] for row in rows], dtype=np.int32).reshape(len(rows), 7)
+    counts = np.bincount([kept[row[0]] for row in rows], minlength=len(kept)) if rows else np.zeros(len(kept))
+    return Automaton(
+        depth,
+        frozen_ints(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
+        frozen_ints(row[1] for row in rows),
+        frozen_ints(kept[row[0]] for row in rows),
+        frozen_ints(kept[row[2]] for row in rows),
+        frozen_ints(marks[:, 0]),
+        np.ascontiguousarray(marks[:, 1:]),
+        frozen_ints(int(machine.accepts(order[old])) for old in kept),
+        frozen_ints(useful[old] for old in kept),
+    )
+
+
+def _distances(ends: list[int], rows: list[tuple[int, int, int, tuple[int, ...]]]) -> dict[int, int]:
+    """Find the states that lead to an end, and over how many transitions at least."""
+    sources: dict[int, list[int]] = {}
+    for source, _, target, _ in rows:
+        sources.setdefault(target, []).append(source)
+    found = dict.fromkeys(ends, 0)
+    waiting = list(ends)
+    for state in waiting:  # grows as states are found, the nearest first
+        for source in sources.get(state, []):
+            if source not in found:
+                found[source] = found[state] + 1
+                waiting.append(source)
+    return found

@@ -1,0 +1,188 @@
+"""The best tree that label scores allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.decoding.automaton import build
+from ropewalk.decoding.beam import Memory, search
+from ropewalk.decoding.inputs import DEEPEST, DEPTH, checked, machine_for, root_ties, spelled_heads, words_of
+from ropewalk.decoding.machines import Machine, safe_labels, safe_machine
+from ropewalk.decoding.paths import Floats, best_paths
+from ropewalk.errors import UnknownNameError
+from ropewalk.projectivity import DOWN, UP
+from ropewalk.repair import repair
+from ropewalk.trees import Bools, Ints, check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.decoding.inputs import LabelIds, Logs
+    from ropewalk.encodings import Encoding
+    from ropewalk.treebank import Column
+
+DECODERS = ("exact", "greedy")
+WIDEST = 4096  # states kept where the answer should still be exact
+BEAM = 16  # states kept where it cannot be,
+WAYS = 2  # ways to each of them,
+CHOICES = 12  # and labels tried for each word
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """For many sentences: label numbers per column, heads that are trees with one root, and how they were found.
+
+    `scores` are what the labels and ties of each sentence gain. `exact` is true where no better well-formed sequence
+    exists; `found` is false where none with a finite score was found, and labels were taken one by one and repaired.
+    """
+
+    ids: tuple[LabelIds, ...]
+    heads: Ints
+    scores: Floats
+    exact: Bools
+    found: Bools
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """Sentences to be decoded, and what is known of each so far; the labels begin as each word's best."""
+
+    machine: Machine
+    scores: Floats
+    ties: Floats
+    offsets: Ints
+    ids: LabelIds
+    totals: Floats
+    exact: Bools
+    found: Bools
+
+    @classmethod
+    def of(cls, machine: Machine, scores: Floats, ties: Floats, offsets: Ints) -> _Task:
+        sentences = len(offsets) - 1
+        best = scores.argmax(axis=1) if scores.shape[1] else np.zeros(len(scores))
+        blank = np.zeros(sentences, dtype=np.bool_)
+        return cls(
+            machine, scores, ties, offsets, best.astype(np.int32), np.zeros(sentences), blank.copy(), blank.copy()
+        )
+
+
+def decode(  # noqa: PLR0913 - what is scored, and how to decode it
+    encoding: Encoding,
+    scores: Sequence[npt.ArrayLike],
+    offsets: Ints,
+    alphabets: Sequence[Sequence[str]],
+    *,
+    decoder: str = "exact",
+    root: Logs | None = None,
+    upos: Column | None = None,
+    depth: int = DEPTH,
+    repair_policy: str = "nearest",
+) -> Best:
+    """Find the best trees that label scores allow.
+
+    `scores` has one array per label column, a row per word, a number per label of that column's alphabet. `root` is
+    each word's log-probability of having the relation `root`. Encodings without a machine, and the decoder `greedy`,
+    take each word's best label and repair what they spell.
+    """
+    if decoder not in DECODERS:
+        raise UnknownNameError("decoder", decoder, DECODERS)
+    offsets = np.asarray(offsets, dtype=np.int32)
+    words = int(offsets[-1])
+    tables = [checked(table, len(names), words) for table, names in zip(scores, alphabets, strict=True)]
+    machine = machine_for(encoding.spec, tuple(alphabets[0])) if decoder == "exact" and len(tables) == 1 else None
+    if machine is None:
+        ids = tuple((t.argmax(axis=1) if t.shape[1] else np.zeros(words)).astype(np.int32) for t in tables)
+        exact = found = np.zeros(len(offsets) - 1, dtype=np.bool_)
+        totals = np.zeros(len(offsets) - 1)
+    else:
+        task = _Task.of(machine, tables[0], root_ties(machine, root, words), offsets)
+        if machine.certain:
+            _exactly(task, depth)
+        else:
+            _by_beam(task, encoding)
+        ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
+    heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
+    gains = sum(table[np.arange(words), column] for table, column in zip(tables, ids, strict=True))
+    sums = np.concatenate([[0.0], np.cumsum(np.where(np.repeat(found, np.diff(offsets)), 0.0, gains))])
+    with np.errstate(invalid="ignore"):
+        totals = np.where(found, totals, sums[offsets[1:]] - sums[offsets[:-1]])
+    return Best(ids, heads, np.nan_to_num(totals, nan=-np.inf, neginf=-np.inf), exact, found)
+
+
+def assign_relations(scores: npt.NDArray[np.floating], names: Sequence[str], heads: Ints) -> LabelIds:
+    """Choose each word's best relation, `root` for the root and for no other word, marks of lifting aside."""
+    roots = np.array([name.split(UP)[0].removesuffix(DOWN) == "root" for name in names], dtype=np.bool_)
+    if not roots.any() or roots.all():
+        return np.asarray(scores.argmax(axis=1), dtype=np.int32)
+    allowed = np.where((heads == 0)[:, None], roots[None, :], ~roots[None, :])
+    return np.asarray(np.where(allowed, scores, -np.inf).argmax(axis=1), dtype=np.int32)
+
+
+@lru_cache(maxsize=8)
+def _memory(machine: Machine) -> Memory:
+    return Memory(machine)
+
+
+def _exactly(task: _Task, depth: int) -> None:
+    """Find best paths, in deeper automata for what fits in none so far, and in the machine itself for the rest."""
+    lengths = np.diff(task.offsets)
+    waiting = np.flatnonzero(lengths > 0)
+    task.exact[lengths == 0] = task.found[lengths == 0] = True
+    while len(waiting) and depth <= max(DEEPEST, DEPTH):
+        places, inner = words_of(task.offsets, waiting)
+        best, sums = best_paths(build(task.machine, depth), task.scores[places], task.ties[places], inner)
+        fits = np.isfinite(sums)
+        task.totals[waiting[fits]] = sums[fits]
+        task.exact[waiting[fits]] = task.found[waiting[fits]] = True
+        done = np.repeat(fits, np.diff(inner))
+        task.ids[places[done]] = best[done]
+        waiting = waiting[~fits & (lengths[waiting] > depth)]
+        depth += 2
+    for sentence in waiting.tolist():
+        where = slice(int(task.offsets[sentence]), int(task.offsets[sentence + 1]))
+        result = search(_memory(task.machine), task.scores[where], task.ties[where], width=WIDEST)
+        if result.sequences:
+            task.totals[sentence], labels = result.sequences[0]
+            task.ids[where] = labels
+            task.found[sentence] = True
+            task.exact[sentence] = result.whole
+
+
+def _by_beam(task: _Task, encoding: Encoding) -> None:
+    """Search with a beam for labels that match and spell a tree; what has none falls back on projective labels."""
+    alphabet = task.machine.labels
+    missing = []
+    for sentence in range(len(task.offsets) - 1):
+        where = slice(int(task.offsets[sentence]), int(task.offsets[sentence + 1]))
+        words = where.stop - where.start
+        if not words:
+            task.exact[sentence] = task.found[sentence] = True
+            continue
+        result = search(
+            _memory(task.machine), task.scores[where], task.ties[where], width=BEAM, ways=WAYS, choices=CHOICES
+        )
+        rows = np.array([labels for _, labels in result.sequences], dtype=np.int32).reshape(-1, words)
+        bounds = (np.arange(len(rows) + 1) * words).astype(np.int32)
+        heads = spelled_heads(encoding, (rows.reshape(-1),), bounds, [alphabet])
+        fine = np.flatnonzero(check(heads, bounds).codes == 0)
+        if len(fine):
+            task.found[sentence] = True
+            task.totals[sentence] = result.sequences[fine[0]][0]
+            task.ids[where] = rows[fine[0]]
+        else:
+            missing.append(sentence)
+    safe = np.array(safe_labels(encoding, alphabet), dtype=np.int32)
+    if missing and len(safe):
+        places, inner = words_of(task.offsets, np.array(missing))
+        projective = safe_machine(encoding, [alphabet[label] for label in safe])
+        part = _Task.of(projective, np.ascontiguousarray(task.scores[places][:, safe]), task.ties[places], inner)
+        _exactly(part, DEPTH)
+        spread = np.repeat(part.found, np.diff(inner))
+        task.ids[places[spread]] = safe[part.ids[spread]]
+        task.found[missing] = part.found
+        task.totals[missing] = part.totals

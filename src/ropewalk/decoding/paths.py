@@ -1,0 +1,243 @@
+"""Best paths and sums over paths through an automaton, for many sentences or for one.
+
+Scores are what a label gains at a word: log-probabilities or raw logits. Ties are what a word gains by being the root
+or by not being it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.kernels import automaton as kernel
+from ropewalk.kernels import view
+
+if TYPE_CHECKING:
+    from ropewalk.decoding.automaton import Automaton
+    from ropewalk.trees import Ints
+
+Floats = npt.NDArray[np.float64]
+
+SAFE_RANGE = 300.0  # natural logarithms that can be multiplied out before numbers vanish
+
+
+def _arrays(automaton: Automaton, labels: Ints | None = None) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Give a kernel an automaton, its transitions numbered by other labels if there are any."""
+    return (
+        view(automaton.begins),
+        view(automaton.labels if labels is None else labels),
+        view(automaton.targets),
+        view(automaton.roots),
+        view(automaton.finals),
+        view(automaton.distances),
+    )
+
+
+def best_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> tuple[Ints, Floats]:
+    """Find the labels of each sentence's best path, and its score: -inf if there is no path of finite score."""
+    longest = int(np.diff(offsets).max(initial=0))
+    best = np.zeros(len(scores), dtype=np.int32)
+    totals = np.zeros(len(offsets) - 1)
+    sizes = (automaton.states, automaton.states, 2 * scores.shape[1])
+    back = np.empty((longest, automaton.states), dtype=np.int32)
+    room: tuple[npt.NDArray[Any], ...] = (best, totals, *(np.empty(size) for size in sizes), back)
+    kernel.viterbi(
+        view(scores),
+        view(ties),
+        view(offsets),
+        *_arrays(automaton),
+        *(view(array) for array in room),
+    )
+    return best, totals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Over all paths of each sentence: the probability of each label and of being the root, and log of the sum."""
+
+    labels: Floats
+    roots: Floats
+    logs: Floats
+
+
+def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> Sums:
+    """Sum over all paths of each sentence; the log of the sum is -inf where there is no path of finite score."""
+    shift = _finite_max(scores)
+    weights = np.exp(scores - shift[:, None])
+    factors = np.exp(ties)
+    states = automaton.states
+    room = (int(np.diff(offsets).max(initial=0)) + 1, states)
+    out = Sums(np.zeros_like(scores), np.zeros(len(scores)), np.zeros(len(offsets) - 1))
+    shares, scales = np.zeros(len(offsets) - 1), np.ones(len(scores))
+    kernel.sums(
+        view(weights),
+        view(factors),
+        view(offsets),
+        *_arrays(automaton),
+        *(view(array) for array in (shares, scales, out.labels, out.roots, np.empty(room), np.empty(room))),
+    )
+    scales[np.repeat(shares == 0.0, np.diff(offsets))] = 1.0
+    logs = np.concatenate([[0.0], np.cumsum(np.log(scales) + shift)])
+    with np.errstate(divide="ignore"):
+        out.logs[:] = np.log(shares) + logs[offsets[1:]] - logs[offsets[:-1]]
+    wide = _wide(scores, ties, offsets) | ~np.isfinite(out.logs)
+    for sentence in np.flatnonzero(wide):
+        where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))
+        _sum_wide((automaton, scores[where], ties[where]), out, where, int(sentence))
+    return out
+
+
+def arc_sums(automaton: Automaton, scores: Floats, ties: Floats, heads: Ints) -> Floats:
+    """Give, for one sentence, the probability of the arc from each word's head, over all paths; 0 if none."""
+    reach = np.arange(len(heads), dtype=np.int32)
+    for word, head in enumerate(heads.tolist()):
+        if head > 0:
+            low, high = min(word, head - 1), max(word, head - 1)
+            reach[low] = max(reach[low], high)
+    chosen = np.zeros(len(heads))
+    _arcs((automaton, scores, ties), reach, heads, chosen, np.zeros((0, 0)))
+    return chosen
+
+
+def arc_matrix(automaton: Automaton, scores: Floats, ties: Floats) -> Floats:
+    """Give, for one sentence, the probability of every arc between words: row the head, column the dependent."""
+    n = len(scores)
+    matrix = np.zeros((n, n))
+    reach = np.full(n, n - 1, dtype=np.int32)
+    _arcs((automaton, scores, ties), reach, np.zeros(n, dtype=np.int32), np.zeros(0), matrix)
+    return matrix
+
+
+def draw_paths(
+    automaton: Automaton, scores: Floats, ties: Floats, count: int, dice: np.random.Generator
+) -> npt.NDArray[np.int32] | None:
+    """Draw label sequences of one sentence by their probability, or None if there is none."""
+    weights, factors, labels, names = _safe_weights(automaton, scores, ties)
+    n = len(scores)
+    out = np.zeros((count, n), dtype=np.int32)
+    room = (n + 1, automaton.states)
+    drawn = kernel.draw(
+        view(weights),
+        view(factors),
+        n,
+        *_arrays(automaton, labels),
+        *(view(array) for array in (np.empty(n), np.empty(room), np.empty(room), dice.random((count, n)), out)),
+    )
+    return names[out] if drawn else None
+
+
+def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> tuple[npt.NDArray[np.int32], Floats]:
+    """Find the k best label sequences of one sentence and their scores, the best first, or as many as there are."""
+    n = len(scores)
+    out = np.zeros((k, n), dtype=np.int32)
+    totals = np.zeros(k)
+    room = (n + 1, automaton.states, k)
+    via, rank = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    arrays: tuple[npt.NDArray[Any], ...] = (out, totals, np.empty(room), via, rank, automaton.sources)
+    found = kernel.k_best(
+        view(scores),
+        view(ties),
+        n,
+        k,
+        *_arrays(automaton)[:5],
+        *(view(array) for array in arrays),
+    )
+    return out[:found], totals[:found]
+
+
+def _finite_max(scores: Floats) -> Floats:
+    best: Floats = scores.max(axis=1, initial=-np.inf)
+    return np.where(np.isfinite(best), best, 0.0)
+
+
+def _wide(scores: Floats, ties: Floats, offsets: Ints) -> npt.NDArray[np.bool_]:
+    """Tell for each sentence whether its scores differ too much to be multiplied out as they are."""
+    spread = np.where(np.isfinite(scores), scores, np.inf).min(axis=1, initial=np.inf)
+    spread = _finite_max(scores) - np.where(np.isfinite(spread), spread, _finite_max(scores))
+    wide = np.concatenate([[0], np.cumsum((spread > SAFE_RANGE) | (np.abs(ties).max(axis=1) > SAFE_RANGE))])
+    return np.asarray(wide[offsets[1:]] > wide[offsets[:-1]])
+
+
+def _safe_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Give one sentence's weights so that they can be multiplied out: factors, ties, and each transition's weight.
+
+    Where scores differ too much, each transition gets a weight of its own, relative to the best way to its target: then
+    the best way to every state weighs 1. The last array turns the third into labels.
+    """
+    if not _wide(scores, ties, np.array([0, len(scores)], dtype=np.int32))[0]:
+        own = np.arange(scores.shape[1], dtype=np.int32)
+        return np.exp(scores - _finite_max(scores)[:, None]), np.exp(ties), automaton.labels, own
+    weights = np.zeros((len(scores), len(automaton.labels)))
+    best = np.full(automaton.states, -np.inf)
+    best[0] = 0.0
+    for word in range(len(scores)):
+        ways = best[automaton.sources] + scores[word, automaton.labels] + ties[word, automaton.roots]
+        best = np.full(automaton.states, -np.inf)
+        np.maximum.at(best, automaton.targets, ways)
+        at = best[automaton.targets]
+        weights[word] = np.exp(ways - np.where(np.isfinite(at), at, 0.0), where=np.isfinite(ways), out=weights[word])
+    each = np.arange(len(automaton.labels), dtype=np.int32)
+    return weights, np.ones((len(scores), 2)), each, automaton.labels
+
+
+def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, sentence: int) -> None:
+    """Sum over the paths of one sentence whose scores differ too much for plain products."""
+    automaton, scores, ties = given
+    weights, factors, labels, names = _safe_weights(automaton, scores, ties)
+    offsets = np.array([0, len(scores)], dtype=np.int32)
+    shares, scales = np.zeros(1), np.ones(len(scores))
+    marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
+    room = (len(scores) + 1, automaton.states)
+    kernel.sums(
+        view(weights),
+        view(factors),
+        view(offsets),
+        *_arrays(automaton, labels),
+        *(view(array) for array in (shares, scales, marginals, rooted, np.empty(room), np.empty(room))),
+    )
+    summed = np.zeros_like(scores)
+    for column, label in enumerate(names.tolist()):
+        summed[:, label] += marginals[:, column]
+    out.labels[where] = summed
+    out.roots[where] = rooted
+    _, totals = best_paths(automaton, scores, ties, offsets)
+    if shares[0] > 0.0 and np.isfinite(totals[0]):
+        # the best whole path weighs 1 up to the end, so the sum is its score and what the others add
+        ends = np.log(shares[0]) + np.log(scales).sum()
+        out.logs[sentence] = totals[0] + ends
+    else:
+        out.logs[sentence] = -np.inf
+
+
+def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, chosen: Floats, matrix: Floats) -> None:
+    automaton, scores, ties = given
+    weights, factors, labels, _ = _safe_weights(automaton, scores, ties)
+    n = len(scores)
+    heights = int(automaton.marks.max(initial=0))
+    per_state = (n + 1, automaton.states)
+    tracked = (3, heights + 1, automaton.states)
+    room: tuple[npt.NDArray[Any], ...] = (
+        reach,
+        heads,
+        chosen,
+        matrix,
+        np.empty(n),
+        np.empty(per_state),
+        np.empty(per_state),
+        np.empty(tracked),
+        np.empty(tracked),
+        np.empty(per_state, dtype=np.int32),
+        np.empty(n + 1, dtype=np.int32),
+    )
+    kernel.arcs(
+        view(weights),
+        view(factors),
+        n,
+        *_arrays(automaton, labels),
+        view(automaton.marks),
+        heights,
+        *(view(array) for array in room),
+    )

@@ -1,0 +1,205 @@
+"""How sure a tree is, and other trees beside it: sums over all well-formed label sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.decoding.automaton import Automaton, build
+from ropewalk.decoding.inputs import DEEPEST, DEPTH, checked, machine_for, root_ties, spelled_heads, words_of
+from ropewalk.decoding.paths import Floats, Sums, arc_matrix, arc_sums, draw_paths, k_best_paths, sum_paths
+from ropewalk.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.decoding.best import Best
+    from ropewalk.decoding.inputs import LabelIds, Logs
+    from ropewalk.decoding.machines import Machine
+    from ropewalk.encodings import Encoding
+    from ropewalk.trees import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of several label sequences for a sentence: its labels, its heads and its score."""
+
+    labels: tuple[str, ...]
+    heads: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """The scores of many sentences for an encoding with an automaton, ready to be summed.
+
+    `table` and `ties` are divided by the temperature.
+    """
+
+    encoding: Encoding
+    machine: Machine
+    offsets: Ints
+    table: Floats
+    ties: Floats
+
+    def automaton(self, depth: int) -> Automaton:
+        """Build the automaton of a depth, or take the one built before."""
+        return build(self.machine, depth)
+
+    def sentence(self, number: int) -> tuple[Floats, Floats, slice]:
+        """Cut out one sentence."""
+        where = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+        return self.table[where], self.ties[where], where
+
+
+def scored(  # noqa: PLR0913 - the parts of a question
+    encoding: Encoding,
+    scores: npt.ArrayLike,
+    alphabet: Sequence[str],
+    *,
+    offsets: Ints | None = None,
+    root: Logs | None = None,
+    temperature: float = 1.0,
+) -> Scored:
+    """Take the scores of sentences, of one if there are no offsets, for an encoding that has an automaton."""
+    bounds = np.asarray([0, len(np.asarray(scores))] if offsets is None else offsets, dtype=np.int32)
+    words = int(bounds[-1])
+    machine = machine_for(encoding.spec, tuple(alphabet))
+    if machine is None or not machine.certain:
+        raise UnknownNameError("encoding with exact decoding", encoding.spec, ("optimal", "four-bit", "hexatags"))
+    table = checked(scores, len(alphabet), words) / temperature
+    return Scored(encoding, machine, bounds, table, root_ties(machine, root, words) / temperature)
+
+
+def marginals(given: Scored, *, depth: int = DEPTH) -> Sums:
+    """Give the probability of every label and of every word being the root, over all well-formed sequences.
+
+    A sentence none of whose sequences up to the depth has a finite score is summed in deeper automata.
+    """
+    out = sum_paths(given.automaton(depth), given.table, given.ties, given.offsets)
+    while depth < DEEPEST and not np.isfinite(out.logs).all():
+        depth += 2
+        chosen = np.flatnonzero(~np.isfinite(out.logs))
+        places, inner = words_of(given.offsets, chosen)
+        again = sum_paths(given.automaton(depth), given.table[places], given.ties[places], inner)
+        out.labels[places] = again.labels
+        out.roots[places] = again.roots
+        out.logs[chosen] = again.logs
+    return out
+
+
+def tree_scores(given: Scored, ids: LabelIds, heads: Ints) -> Floats:
+    """Add up what the labels and the root of each sentence gain."""
+    words = np.arange(len(ids))
+    rooted = (heads == 0).astype(np.intp) if given.machine.knows_root else np.zeros(len(ids), dtype=np.intp)
+    sums = np.concatenate([[0.0], np.cumsum(given.table[words, ids] + given.ties[words, rooted])])
+    return np.asarray(sums[given.offsets[1:]] - sums[given.offsets[:-1]])
+
+
+def confidences(given: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPTH) -> tuple[Floats, Floats]:
+    """Give the probability of each word's arc, and of each whole tree, for trees that `decode` found.
+
+    Both are 0 where no well-formed sequence within reach has a finite score.
+    """
+    _demand_arcs(given)
+    sums = marginals(given, depth=depth)
+    arcs = np.where(heads == 0, sums.roots, 0.0)
+    for number in range(len(given.offsets) - 1):
+        table, ties, where = given.sentence(number)
+        arcs[where] += _deep_enough(given, table, ties, np.ascontiguousarray(heads[where]), depth)
+    with np.errstate(invalid="ignore"):
+        trees = np.exp(tree_scores(given, ids, heads) - sums.logs)
+    return np.clip(arcs, 0.0, 1.0), np.clip(np.nan_to_num(trees), 0.0, 1.0)
+
+
+def arc_probabilities(given: Scored, sentence: int = 0, *, depth: int = DEPTH) -> Floats:
+    """Give the probability of every arc of one sentence: row the head, 0 the root, column the dependent from 1.
+
+    Column 0 is empty.
+    """
+    _demand_arcs(given)
+    table, ties, _ = given.sentence(sentence)
+    words = len(table)
+    out = np.zeros((words + 1, words + 1))
+    out[1:, 1:] = arc_matrix(given.automaton(depth), table, ties)
+    out[0, 1:] = sum_paths(given.automaton(depth), table, ties, np.array([0, words], dtype=np.int32)).roots
+    return out
+
+
+def k_best(given: Scored, k: int, sentence: int = 0, *, depth: int = DEPTH) -> list[Candidate]:
+    """Give the k best label sequences of one sentence and their trees, the best first, or as many as there are."""
+    table, ties, _ = given.sentence(sentence)
+    rows, totals = k_best_paths(given.automaton(depth), table, ties, k)
+    return _candidates(given, rows, totals)
+
+
+def sample(given: Scored, count: int, sentence: int = 0, *, seed: int, depth: int = DEPTH) -> list[Candidate]:
+    """Draw label sequences of one sentence and their trees by their probability; empty if there is none."""
+    table, ties, where = given.sentence(sentence)
+    rows = draw_paths(given.automaton(depth), table, ties, count, np.random.default_rng(seed))
+    if rows is None:
+        return []
+    bounds = np.arange(count + 1, dtype=np.int32) * (where.stop - where.start)
+    heads = spelled_heads(given.encoding, (rows.reshape(-1),), bounds, [given.machine.labels])
+    repeated = replace(given, offsets=bounds, table=np.tile(table, (count, 1)), ties=np.tile(ties, (count, 1)))
+    return _candidates(given, rows, tree_scores(repeated, rows.reshape(-1), heads))
+
+
+def fit_temperature(given: Scored, best: Best, gold: Ints, *, depth: int = DEPTH) -> float:
+    """Find the temperature at which the arcs found are as often right as their probabilities say.
+
+    It makes the log-loss of "this arc is right" smallest on the sentences given, whose gold heads are known.
+    """
+    right = best.heads == gold
+
+    def loss(log_temperature: float) -> float:
+        factor = float(np.exp(log_temperature))
+        cooled = replace(given, table=given.table / factor, ties=given.ties / factor)
+        arcs, _ = confidences(cooled, best.ids[0], best.heads, depth=depth)
+        sure = np.clip(arcs, 1e-6, 1 - 1e-6)
+        return float(-np.where(right, np.log(sure), np.log1p(-sure)).mean())
+
+    low, high = np.log(0.25), np.log(8.0)
+    ratio = (np.sqrt(5.0) - 1) / 2
+    inner, outer = high - ratio * (high - low), low + ratio * (high - low)
+    at_inner, at_outer = loss(inner), loss(outer)
+    for _ in range(12):
+        if at_inner < at_outer:
+            high, outer, at_outer = outer, inner, at_inner
+            inner = high - ratio * (high - low)
+            at_inner = loss(inner)
+        else:
+            low, inner, at_inner = inner, outer, at_outer
+            outer = low + ratio * (high - low)
+            at_outer = loss(outer)
+    return float(np.exp((low + high) / 2))
+
+
+def _demand_arcs(given: Scored) -> None:
+    if not given.machine.tracks:
+        raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, ("optimal", "four-bit"))
+
+
+def _deep_enough(given: Scored, table: Floats, ties: Floats, heads: Ints, depth: int) -> Floats:
+    while depth <= DEEPEST:
+        arcs = arc_sums(given.automaton(depth), table, ties, heads)
+        if arcs.any():
+            return arcs
+        depth += 2
+        if depth > len(heads) + 1:
+            break
+    return np.zeros(len(heads))
+
+
+def _candidates(given: Scored, rows: LabelIds, totals: Floats) -> list[Candidate]:
+    words = rows.shape[1]
+    bounds = (np.arange(len(rows) + 1) * words).astype(np.int32)
+    heads = spelled_heads(given.encoding, (rows.reshape(-1),), bounds, [given.machine.labels]).reshape(-1, words)
+    names = given.machine.labels
+    return [
+        Candidate(tuple(names[label] for label in row), tuple(tree), total)
+        for row, tree, total in zip(rows.tolist(), heads.tolist(), totals.tolist(), strict=True)
+    ]
