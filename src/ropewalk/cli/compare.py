@@ -40,7 +40,7 @@ def compare(
     gold: GoldFile,
     systems: Annotated[
         list[str],
-        typer.Argument(metavar="A B...", show_default=False, help="CoNLL-U with the trees of two systems or more."),
+        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees: two files or more."),
     ],
     by: Annotated[
         By | None,
