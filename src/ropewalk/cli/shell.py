@@ -105,3 +105,14 @@ def warn_if_uncompiled() -> None:
 
     if not compiled():
         say(f"note: the kernels run in plain Python, many times slower: {how_to_compile()}")
+
+
+def require_torch() -> None:
+    """Stop with what to install if the packages that models are trained and run with are missing."""
+    from importlib.util import find_spec
+
+    from ropewalk.errors import MissingExtraError
+
+    for package in ("torch", "transformers", "accelerate", "safetensors"):
+        if find_spec(package) is None:
+            raise MissingExtraError("models", package, "train")

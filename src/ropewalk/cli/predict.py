@@ -1,0 +1,69 @@
+"""`ropewalk predict`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import OnError, OnErrorOption, plural, require_torch, say, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.treebank import Treebank
+
+
+class Decoder(StrEnum):
+    """How labels become trees."""
+
+    EXACT = "exact"
+    GREEDY = "greedy"
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model's folder, or its name on the hub.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="CoNLL-U, also .gz or .xz; - is standard input.")] = "-",
+    out: Annotated[str, typer.Argument(metavar="OUT", help="Where to write; - is standard output.")] = "-",
+    decoder: Annotated[
+        Decoder | None, typer.Option("--decoder", help="Best tree, or best label of each word and repair.")
+    ] = None,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Tokens that pass the network together.")] = 4096,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to use; 0 is torch's own choice.")] = 0,
+    offline: Annotated[bool, typer.Option("--offline", help="Never ask the hub; use what was downloaded.")] = False,
+    on_error: OnErrorOption = OnError.STOP,
+) -> None:
+    """Parse CoNLL-U with a trained model.
+
+    Puts the model's trees, and tags if it has any, over the words of each sentence. Everything else stays as it is,
+    byte for byte and in the same order. Files are read piece by piece: their size does not matter.
+    """
+    require_torch()
+    warn_if_uncompiled()
+    from ropewalk.tagging import use_threads
+
+    from ropewalk import conllu
+    from ropewalk.progress import track
+    from ropewalk.tagging.tagger import Tagger
+
+    if threads:
+        use_threads(threads)
+    tagger = Tagger.from_pretrained(model, local_files_only=offline).with_decoding(batch=batch)
+    if decoder is not None:
+        tagger = tagger.with_decoding(decoder=decoder.value)
+    stream = conllu.stream(source, on_error=on_error.value, chunk_bytes=1 << 19)
+    words = 0
+
+    def parsed() -> "Iterator[Treebank]":
+        nonlocal words
+        known = Path(source).stat().st_size if Path(source).suffix == ".conllu" and Path(source).is_file() else None
+        for bank in track(
+            stream, source, total=known, size=lambda bank: 0 if bank.text is None else bank.text.raw.nbytes
+        ):
+            words += bank.words
+            yield tagger.parse(bank)
+
+    conllu.write(out, parsed())
+    for problem in stream.problems:
+        say(f"skipped: {problem}")
+    say(f"{plural(words, 'word')} parsed")

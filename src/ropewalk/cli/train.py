@@ -1,0 +1,115 @@
+"""`ropewalk train`."""
+
+import shlex
+import sys
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import plural, require_torch, say, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ropewalk.errors import FormatError
+    from ropewalk.tagging.training import Progress
+
+
+class BadTrees(StrEnum):
+    """What to do with a sentence whose tree is bad."""
+
+    STOP = "stop"
+    SKIP = "skip"
+    REPAIR = "repair"
+
+
+def train(
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/training.md.")],
+    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the model.")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an option, such as training.epochs=5; repeatable."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    init_from: Annotated[
+        str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained model.")
+    ] = "",
+    bad_trees: Annotated[
+        BadTrees | None,
+        typer.Option("--bad-trees", help="Stop at a bad tree, or name it and skip or repair it."),
+    ] = None,
+) -> None:
+    """Train a parser.
+
+    Writes a model's folder that can be used offline, copied and published: weights, labels, tokenizer and a model
+    card. After each epoch the model is scored on the dev data and a checkpoint is written; a run that was
+    interrupted goes on from there with --resume and ends with the same weights. With several processes, start it by
+    `accelerate launch -m ropewalk.cli train …`.
+    """
+    require_torch()
+    warn_if_uncompiled()
+    from ropewalk.tagging import config as configuration
+    from ropewalk.tagging.run import train as run
+
+    wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
+    told: list[FormatError] = []
+
+    def tell(problem: "FormatError") -> None:
+        told.append(problem)
+        say(f"bad tree: {problem}")
+
+    with ExitStack() as stack:
+        outcome = run(
+            configuration.load(config, wanted),
+            out,
+            resume=resume,
+            init_from=init_from,
+            command=shlex.join(["ropewalk", *sys.argv[1:]]),
+            report=_reporter(stack),
+            tell=tell,
+        )
+    if told:
+        say(f"{plural(len(told), 'bad tree')} in the data")
+    for part, scores in outcome.scores.items():
+        say(
+            f"{part}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words, "
+            f"labelled exact match {100 * scores['lm']:.2f}"
+        )
+    say(f"the model of epoch {outcome.state.best_epoch} is in {outcome.home}")
+
+
+def _reporter(stack: ExitStack) -> "Callable[[Progress], None]":
+    """Show a bar on a terminal, and elsewhere a line after each epoch."""
+    if not sys.stderr.isatty():
+        return _line
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+    task = bar.add_task("training", total=1.0)
+
+    def show(progress: "Progress") -> None:
+        scores = "".join(
+            f" {name.upper()} {100 * progress.metrics[name]:.2f}" for name in ("uas", "las") if name in progress.metrics
+        )
+        bar.update(
+            task,
+            completed=progress.done,
+            description=f"epoch {progress.epoch}/{progress.epochs} loss {progress.loss:.3f}{scores}",
+        )
+        _line(progress)
+
+    return show
+
+
+def _line(progress: "Progress") -> None:
+    if progress.ended:
+        say(
+            f"epoch {progress.epoch}/{progress.epochs}: loss {progress.loss:.4f}, "
+            f"dev UAS {100 * progress.metrics['uas']:.2f}, LAS {100 * progress.metrics['las']:.2f}, "
+            f"{progress.words_per_second:,.0f} words/s"
+        )

@@ -1,0 +1,175 @@
+"""What a word looks like, as numbers: casing, and for the `bilstm` encoder words, affixes, shapes and characters."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk import files
+from ropewalk.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CASINGS = ("none", "lower", "title", "upper", "mixed")
+UNKNOWN = 0  # number of whatever a vocabulary does not hold
+PREFIXES = (1, 2, 3)
+SUFFIXES = (1, 2, 3, 4)
+MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
+_RUNS = re.compile(r"(.)\1+")
+
+
+@lru_cache(maxsize=1 << 16)
+def casing(form: str) -> int:
+    """Number the casing of a word; its place in `CASINGS`."""
+    if form.lower() == form:
+        return 1 if form.upper() != form else 0
+    if form.upper() == form:
+        return 3 if sum(character.isalpha() for character in form) > 1 else 2
+    return 2 if form[0].isupper() and form[1:].lower() == form[1:] else 4
+
+
+@lru_cache(maxsize=1 << 16)
+def shape(form: str) -> str:
+    """Write a word's shape: `Xx` for capitalized, `dd-x`, … with runs cut to two."""
+    kinds = "".join(
+        "X"
+        if character.isupper()
+        else "x"
+        if character.islower()
+        else "a"
+        if character.isalpha()
+        else "d"
+        if character.isnumeric()
+        else character
+        for character in form
+    )
+    return _RUNS.sub(r"\1\1", kinds)[:8]
+
+
+def affixes(form: str) -> tuple[str, ...]:
+    """Cut a word's beginnings and ends, lower case, each marked by its side and length."""
+    word = form.lower()
+    return (*(f"{n}<{word[:n]}" for n in PREFIXES), *(f"{n}>{word[-n:]}" for n in SUFFIXES))
+
+
+def cut(form: str) -> str:
+    """Keep the beginning and the end of a very long word."""
+    half = MOST_CHARACTERS // 2
+    return form if len(form) <= MOST_CHARACTERS else form[:half] + form[-half:]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words, affixes, shapes and characters that a `bilstm` encoder knows; number 0 is any other."""
+
+    words: tuple[str, ...]
+    affixes: tuple[str, ...]
+    shapes: tuple[str, ...]
+    characters: tuple[str, ...]
+    vectors: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, forms: Iterable[str], least_count: int, vectors: Sequence[str] = ()) -> Vocabulary:
+        """Take what occurs often enough, most frequent first."""
+        counts = Counter(forms)
+        words: Counter[str] = Counter()
+        parts: Counter[str] = Counter()
+        shapes: Counter[str] = Counter()
+        characters: Counter[str] = Counter()
+        for form, count in counts.items():
+            words[form.lower()] += count
+            shapes[shape(form)] += count
+            for part in affixes(form):
+                parts[part] += count
+            for character in form:
+                characters[character] += count
+        chosen = (_frequent(counter, least_count) for counter in (words, parts, shapes, characters))
+        return cls(*chosen, tuple(vectors))
+
+    @classmethod
+    def from_json(cls, table: dict[str, list[str]]) -> Vocabulary:
+        """Take a vocabulary from what `labels.json` holds."""
+        return cls(*(tuple(table[name]) for name in cls.__dataclass_fields__))
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Give what `labels.json` holds."""
+        return {name: list(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+def _frequent(counter: Counter[str], least: int) -> tuple[str, ...]:
+    kept = [(text, count) for text, count in counter.items() if count >= least]
+    return tuple(text for text, _ in sorted(kept, key=lambda item: (-item[1], item[0])))
+
+
+class Lookup:
+    """The numbers of every word's features, remembered word by word."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        numbered = (
+            {text: number for number, text in enumerate(texts, start=1)}
+            for texts in (
+                vocabulary.words,
+                vocabulary.affixes,
+                vocabulary.shapes,
+                vocabulary.characters,
+                vocabulary.vectors,
+            )
+        )
+        self._words, self._affixes, self._shapes, self._characters, self._vectors = numbered
+        self._features = lru_cache(maxsize=1 << 16)(self._make)
+
+    def features(self, forms: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """Number all features of the words of a sentence; characters are padded with -1."""
+        rows = [self._features(form) for form in forms]
+        return {
+            "words": np.array([row[0] for row in rows], dtype=np.int64),
+            "vectors": np.array([row[1] for row in rows], dtype=np.int64),
+            "shapes": np.array([row[2] for row in rows], dtype=np.int64),
+            "affixes": np.array([row[3] for row in rows], dtype=np.int64).reshape(len(rows), -1),
+            "characters": np.array([row[4] for row in rows], dtype=np.int64).reshape(len(rows), -1),
+        }
+
+    def _make(self, form: str) -> tuple[int, int, int, list[int], list[int]]:
+        low = form.lower()
+        characters = [self._characters.get(character, UNKNOWN) for character in cut(form)]
+        return (
+            self._words.get(low, UNKNOWN),
+            self._vectors.get(form, self._vectors.get(low, UNKNOWN)),
+            self._shapes.get(shape(form), UNKNOWN),
+            [self._affixes.get(part, UNKNOWN) for part in affixes(form)],
+            characters + [-1] * (MOST_CHARACTERS - len(characters)),
+        )
+
+
+def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float32]]:
+    """Read static word vectors: a word and its numbers on each line, perhaps after a line of two counts."""
+    words: list[str] = []
+    rows: list[npt.NDArray[np.float32]] = []
+    with files.reading(path) as file:
+        for number, line in enumerate(file, start=1):
+            if len(words) == most:
+                break
+            word, _, values = line.decode("utf-8", "replace").rstrip().partition(" ")
+            try:
+                row = np.array(values.split(), dtype=np.float32)
+            except ValueError:
+                row = np.zeros(0, dtype=np.float32)
+            if number == 1 and len(row) == 1:
+                continue
+            if not len(row) or (rows and len(row) != len(rows[0])):
+                expected = f"{len(rows[0])} numbers" if rows else "numbers"
+                raise FormatError(
+                    path, number, "vectors", f"{len(row)} numbers follow the word; expected a word and {expected}"
+                )
+            words.append(word)
+            rows.append(row)
+    if not rows:
+        raise FormatError(path, 0, "vectors", "holds no vectors; expected a word and its numbers on each line")
+    return words, np.stack(rows)

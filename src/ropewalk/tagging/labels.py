@@ -1,0 +1,79 @@
+"""The names behind the numbers that a network deals in: labels, relations and tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.projectivity import DOWN, UP
+from ropewalk.tagging.features import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.treebank import Column
+
+MISSING = -100  # the number of a target that is not to be learnt
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
+
+    The first encoding is the one that is parsed with; the others are auxiliary.
+    """
+
+    encodings: tuple[str, ...]
+    columns: tuple[tuple[tuple[str, ...], ...], ...]
+    relations: tuple[str, ...]
+    tags: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    vocabulary: Vocabulary | None = None
+
+    @classmethod
+    def from_json(cls, table: dict[str, Any]) -> LabelSet:
+        """Take names from what `labels.json` holds."""
+        return cls(
+            tuple(one["name"] for one in table["encodings"]),
+            tuple(tuple(tuple(column) for column in one["columns"]) for one in table["encodings"]),
+            tuple(table["relations"]),
+            tuple((name, tuple(texts)) for name, texts in table["tags"].items()),
+            None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what `labels.json` holds."""
+        return {
+            "encodings": [
+                {"name": name, "columns": [list(column) for column in columns]}
+                for name, columns in zip(self.encodings, self.columns, strict=True)
+            ],
+            "relations": list(self.relations),
+            "tags": {name: list(texts) for name, texts in self.tags},
+            "vocabulary": None if self.vocabulary is None else self.vocabulary.to_json(),
+        }
+
+    def roots(self) -> npt.NDArray[np.bool_]:
+        """Tell which relations are those of a root."""
+        return np.array([is_root(name) for name in self.relations], dtype=np.bool_)
+
+
+def is_root(relation: str) -> bool:
+    """Tell whether a relation, perhaps with a subtype and marks of lifting, is that of a root."""
+    return relation.partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
+
+
+def numbers(ids: npt.NDArray[Any], names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Renumber texts into a list of known ones; `MISSING` where it does not hold them."""
+    places = {text: place for place, text in enumerate(known)}
+    table = np.array([places.get(name, MISSING) for name in names], dtype=np.int64)
+    return table[ids] if len(ids) else np.zeros(0, dtype=np.int64)
+
+
+def frequent(column: Column) -> tuple[str, ...]:
+    """List a column's texts, most frequent first."""
+    counts = np.bincount(column.ids, minlength=len(column.names)).tolist()
+    kept = [(name, count) for name, count in zip(column.names, counts, strict=True) if count]
+    return tuple(name for name, _ in sorted(kept, key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,104 @@
+"""An encoder and its heads as one network: word vectors, scores and losses, and nothing of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ropewalk.tagging.encoders import Batch, Encoder
+from ropewalk.tagging.heads import Biaffine, FeedForward, PairRelations
+from ropewalk.tagging.labels import MISSING
+
+if TYPE_CHECKING:
+    from ropewalk.tagging.config import Model
+    from ropewalk.tagging.labels import LabelSet
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the words of a batch should be given: numbers of labels, heads, relations and tags."""
+
+    columns: tuple[Tensor, ...]  # each [words]: of the first encoding, then of the auxiliary ones
+    heads: Tensor
+    relations: Tensor
+    tags: tuple[Tensor, ...]
+
+    def to(self, device: torch.device) -> Targets:
+        """Move everything to a device."""
+        return Targets(
+            tuple(column.to(device) for column in self.columns),
+            self.heads.to(device),
+            self.relations.to(device),
+            tuple(tag.to(device) for tag in self.tags),
+        )
+
+
+@final
+class Network(nn.Module):
+    """The encoder, a head for each label column, and heads for arcs, relations and tags as the model asks for."""
+
+    def __init__(self, options: Model, labels: LabelSet, encoder: Encoder) -> None:
+        super().__init__()
+        self.options = options
+        self.encoder = encoder
+        size = encoder.size
+        sizes = [len(column) for columns in labels.columns for column in columns]
+        self.own = 0 if options.parser == "biaffine" else len(labels.columns[0])
+        self.columns = nn.ModuleList(FeedForward(size, options.hidden, out, options.dropout) for out in sizes)
+        self.tags = nn.ModuleList(
+            FeedForward(size, options.hidden, len(texts), options.dropout) for _, texts in labels.tags
+        )
+        self.biaffine: Biaffine | None = None
+        self.relations: PairRelations | FeedForward | None = None
+        out = len(labels.relations)
+        if options.parser == "biaffine":
+            sizes_of = options.biaffine
+            self.biaffine = Biaffine(size, sizes_of.arc_size, sizes_of.relation_size, out, options.dropout)
+        elif options.relations.from_ == "word":
+            self.relations = FeedForward(size, options.relations.hidden, out, options.dropout)
+        else:
+            self.relations = PairRelations(size, options.relations.hidden, out, options.dropout)
+
+    def forward(self, batch: Batch, targets: Targets | None = None) -> Tensor:
+        """Give the loss summed over the words of a batch, or without targets their vectors.
+
+        Everything goes through this one method because that is where sharded weights are brought together.
+        """
+        words: Tensor = self.encoder(batch)
+        return words if targets is None else self._loss(words, batch.lengths, targets)
+
+    def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
+        options = self.options
+        losses = []
+        for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
+            weight = 1.0 if number < self.own else options.auxiliary_weight
+            losses.append(weight * _cross_entropy(head(words), column))
+        if self.biaffine is not None:
+            arcs = self.biaffine(words, lengths)
+            inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
+            losses.append(_cross_entropy(arcs[inside], targets.heads))
+        losses.append(_cross_entropy(self.label(words, targets.heads, lengths), targets.relations))
+        losses += [
+            options.tag_weight * _cross_entropy(head(words), tag)
+            for head, tag in zip(self.tags, targets.tags, strict=True)
+        ]
+        return torch.stack(losses).sum()
+
+    def label(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
+        """Score the relation of every word under its head: [words, relations]."""
+        if self.biaffine is not None:
+            return self.biaffine.label(words, heads, lengths)
+        scores: Tensor = (
+            self.relations(words, heads, lengths)
+            if isinstance(self.relations, PairRelations)
+            else self.relations(words)  # type: ignore[misc] - there is always one of the three
+        )
+        return scores
+
+
+def _cross_entropy(scores: Tensor, wanted: Tensor) -> Tensor:
+    return functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")

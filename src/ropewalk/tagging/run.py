@@ -1,0 +1,115 @@
+"""A whole training run: from a configuration to a model's folder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ropewalk import files
+from ropewalk.errors import TrainingError
+from ropewalk.scoring.attachment import MEASURES, score
+from ropewalk.tagging import folder
+from ropewalk.tagging.card import card
+from ropewalk.tagging.config import to_mapping
+from ropewalk.tagging.data import examples, forms_of, label_set, read_treebank
+from ropewalk.tagging.tagger import Tagger
+from ropewalk.tagging.training import fit
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from ropewalk.errors import FormatError
+    from ropewalk.tagging.config import Config
+    from ropewalk.tagging.training import Metrics, Progress, State
+    from ropewalk.treebank import Treebank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a run left: where its model is, how it went, and the scores of the best epoch."""
+
+    home: Path
+    state: State
+    scores: dict[str, Metrics]
+
+
+def train(
+    config: Config,
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    init_from: str = "",
+    command: str = "",
+    report: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[FormatError], None] = lambda _: None,
+) -> Outcome:
+    """Train a model into a folder; `tell` hears of each sentence that was skipped or repaired."""
+    home = Path(out)
+    _check_home(home, config, resume=resume)
+    if config.training.threads:
+        torch.set_num_threads(config.training.threads)
+    bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
+    dev, more = read_treebank(config.data.dev, config.data.bad_trees, "dev")
+    for problem in (*problems, *more):
+        tell(problem)
+    labels, vectors = label_set(config, bank)
+    tagger = (
+        Tagger.on_top_of(Tagger.from_pretrained(init_from), config, labels)
+        if init_from
+        else Tagger.create(config, labels, vectors)
+    )
+    folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
+    folder.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
+    dev_inputs = tagger.encoder.prepare(forms_of(dev))
+    state = fit(
+        config,
+        tagger.network,
+        tagger.encoder.prepare(forms_of(bank)),
+        examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine"),
+        lambda: measures(dev, tagger.parse_inputs(dev, dev_inputs)),
+        home,
+        resume=resume,
+        report=report,
+    )
+    scores = {"dev": {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}}
+    if config.data.test:
+        gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
+        scores["test"] = measures(gold, Tagger.from_pretrained(home).parse(gold))
+    folder.save_card(home, card(config, state, scores, command))
+    return Outcome(home, state, scores)
+
+
+def measures(gold: Treebank, predicted: Treebank) -> Metrics:
+    """Score trees by every measure, subtypes and punctuation included."""
+    found = score(gold, predicted)
+    values = {measure: found.parts(measure).value for measure in MEASURES}
+    return {measure: value for measure, value in values.items() if not math.isnan(value)}
+
+
+def _check_home(home: Path, config: Config, *, resume: bool) -> None:
+    """Refuse to write over another run, or to go on with one that was told something else."""
+    told = home / "checkpoint" / "config.json"
+    if not told.is_file():
+        return
+    if not resume:
+        raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
+    before, now = _flat(folder.read_json(told)), _flat(to_mapping(config))
+    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+    if changed:
+        key = changed[0]
+        raise TrainingError(
+            f"{home}: {key} was {before.get(key)!r} and is now {now.get(key)!r}; a run is resumed with the same "
+            "configuration; to train further with another, use --init-from"
+        )
+
+
+def _flat(table: dict[str, Any], above: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in table.items():
+        out |= _flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
+    return out
