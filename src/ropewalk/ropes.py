@@ -9,7 +9,7 @@ each side, and `proper` is the smallest cover, in which no rope leans on another
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +80,7 @@ class Arcs:
             np.array([graph.words for graph in graphs], dtype=np.int32),
         )
 
-    def scratch(self, *, per_arc: bool = False) -> memoryview:
+    def scratch(self, *, per_arc: bool = False) -> Any:  # noqa: ANN401 - a buffer
         """Make room for a number per node, or per arc, of the largest sentence."""
         sizes = np.diff(self.offsets) if per_arc else self.words
         return view(np.empty(int(sizes.max(initial=0)) + 1, dtype=np.int32))

@@ -2,8 +2,8 @@
 
 Transition t leads from its source to `targets[t]` by label `labels[t]`; those of state q are `begins[q]:begins[q+1]`.
 `roots[t]` is 1 if the word becomes the root. `scores[w, l]` is what label l gains at the w-th word of all, and
-`ties[w, 0]` or `ties[w, 1]` what the word gains by not being or being the root. All paths begin in state 0, and from state q at least
-`distances[q]` more words lead to an end.
+`ties[w, 0]` or `ties[w, 1]` what the word gains by not being or being the root. All paths begin in state 0, and from
+state q at least `distances[q]` more words lead to an end.
 """
 
 from __future__ import annotations
