@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure format lint types docs check
+.PHONY: setup test pure format lint types docs figures check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -27,6 +27,9 @@ types: setup
 
 docs: setup  ## the pages that are made from the program
 	$(PYTHON) docs/commands.py > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+
+figures: setup  ## the pictures of the documentation
+	$(PYTHON) docs/draw_figures.py
 
 check:  ## exactly what CI runs, in a fresh copy and a fresh environment
 	.ci/run

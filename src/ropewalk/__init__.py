@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ropewalk import conllu as conllu
+    from ropewalk.drawing import Picture as Picture
+    from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
     from ropewalk.treebank import Treebank as Treebank
     from ropewalk.trees import Graph as Graph
@@ -19,13 +21,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Graph": "trees",
+    "Picture": "drawing",
     "RopewalkError": "errors",
     "Tree": "trees",
     "Treebank": "treebank",
+    "draw": "drawing",
 }
 _MODULES = frozenset({"conllu"})
 
-__all__ = ["Graph", "RopewalkError", "Tree", "Treebank", "__version__", "conllu"]
+__all__ = ["Graph", "Picture", "RopewalkError", "Tree", "Treebank", "__version__", "conllu", "draw"]
 
 
 def __getattr__(name: str) -> object:

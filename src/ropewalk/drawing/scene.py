@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal["plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired"]
 Structure = Tree | Graph | Sentence
 
+LIFTED = ", lifted"  # marks the labels of a tree that had to be made projective first
 NOTES: dict[Kind, str] = {
     "structural": "structural arc",
     "auxiliary": "auxiliary arc",
@@ -83,8 +84,9 @@ class Scene:
 
     @property
     def named_rows(self) -> bool:
-        """Whether there is more than one row of labels, so that their names are needed."""
-        return sum(row.kind != "tag" for row in self.rows) > 1
+        """Whether the names of rows are needed: there are several, or one is of another tree than that drawn."""
+        names = [row.name for row in self.rows if row.kind != "tag"]
+        return len(names) > 1 or any(name.endswith(LIFTED) for name in names)
 
     def word(self, node: int) -> str:
         """Give the text of a node."""
@@ -238,8 +240,10 @@ def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec:
             "use optimal-nonprojective or brackets"
         )
     many = len(encoding.columns) > 1
+    lifted = isinstance(structure, Tree) and encoding.policy == "lift" and not encoding.covers(structure).all()
+    spec = encoding.spec + (LIFTED if lifted else "")
     return [
-        Row(f"{encoding.spec} {name}" if many else encoding.spec, ("", *found.texts(place)), "label")
+        Row(f"{name} {spec}" if many else spec, ("", *found.texts(place)), "label")
         for place, name in enumerate(encoding.columns)
     ]
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, clusters, is_right_to_left, shorten
@@ -18,7 +21,11 @@ if TYPE_CHECKING:
 BOXES = " ╶╺╴─╼╸╾━╷┌┍┐┬┮┑┭┯╻┎┏┒┰┲┓┱┳╵└┕┘┴┶┙┵┷│├┝┤┼┾┥┽┿╽┟┢┧╁╆┪╅╈╹┖┗┚┸┺┛┹┻╿┞┡┦╀╄┩╃╇┃┠┣┨╂╊┫╉╋"
 ROUNDED = {"┌": "╭", "┐": "╮", "└": "╰", "┘": "╯"}
 DASHED = {"─": "╌", "│": "╎", "━": "╍", "┃": "╏"}
-UP, DOWN, LEFT, RIGHT = range(4)
+# A place of the grid is a sum of arms, each light or twice that for heavy.
+UP, DOWN, LEFT, RIGHT = 1, 4, 16, 64
+LIGHT_WEIGHT, HEAVY_WEIGHT = 1, 2
+UPRIGHT = 3 * UP | 3 * DOWN
+SOLID = 256  # added to a place through which an arc goes that is not dashed
 
 HEAVY = frozenset({"structural", "wrong"})
 BROKEN = frozenset({"auxiliary", "missed", "refused"})
@@ -36,32 +43,71 @@ COLOURS = {
     "title": "1",
     "note": "2",
 }
+KINDS = ("", "plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired")
 LEFT_TO_RIGHT_MARK = "\u200e"
 ARROWS = {False: "▼", True: "▲"}
 SAMPLES = {"plain": "──", "heavy": "━━", "broken": "╌╌"}
 LEAST = 3  # cells of a column: a word has one end in its middle and one to each side
 
 
-@dataclass(slots=True)
-class Cell:
-    """One place of the grid: the weights of its four arms, what they belong to, or a piece of text."""
-
-    arms: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
-    dashed: bool = True
-    kind: str = ""
-    text: str | None = None
-
-    def shown(self) -> str:
-        """Give the character."""
-        if self.text is not None:
-            return self.text
-        up, down, left, right = self.arms
+def _characters(*, flipped: bool) -> npt.NDArray[Any]:
+    """Make the table from a place's sum to its character."""
+    out = []
+    for code in range(512):
+        up, down, left, right = (min(code >> shift & 3, 2) for shift in (0, 2, 4, 6))
+        if flipped:
+            up, down = down, up
         box = BOXES[27 * up + 9 * down + 3 * left + right]
-        box = DASHED.get(box, box) if self.dashed and any(self.arms) else box
-        return ROUNDED.get(box, box)
+        box = box if code & SOLID else DASHED.get(box, box)
+        out.append(ROUNDED.get(box, box))
+    return np.array(out)
 
 
-Line = dict[int, Cell]
+CHARACTERS = {below: _characters(flipped=below) for below in (False, True)}
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of the picture: pieces of text by their first cell, over arcs if there are any."""
+
+    codes: npt.NDArray[np.uint16]
+    kinds: npt.NDArray[np.uint8]
+    below: bool = False
+    texts: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def write(self, at: int, text: str, kind: str) -> None:
+        """Put text at a cell; what takes no cell joins what stands before it."""
+        last = at
+        for part, size in clusters(text):
+            if size == 0 and last in self.texts:
+                self.texts[last] = (self.texts[last][0] + part, kind)
+                continue
+            last = at
+            self.texts[at] = (part, kind)
+            if size == 2:
+                self.texts[at + 1] = ("", kind)
+            at += max(size, 1)
+
+    def begins_or_ends(self, start: int, stop: int) -> bool:
+        """Tell whether an arc begins or ends between two cells, or text stands there."""
+        codes = self.codes[start:stop]
+        turns = ((codes & 3 * LEFT) != 0) != ((codes & 3 * RIGHT) != 0)
+        return bool(turns.any()) or any(start <= at < stop for at in self.texts)
+
+    def shown(self, start: int, stop: int, *, colour: bool) -> str:
+        """Give the cells between two places as text."""
+        characters: list[str] = CHARACTERS[self.below][self.codes[start:stop]].tolist()
+        within = {at - start: text for at, text in self.texts.items() if start <= at < stop}
+        for at, (text, _) in within.items():
+            characters[at] = text
+        if not colour:
+            return "".join(characters).rstrip(" ")
+        names = [KINDS[number] for number in self.kinds[start:stop].tolist()]
+        for at, (_, kind) in within.items():
+            names[at] = kind
+        while characters and characters[-1] == " ":
+            characters.pop()
+        return _painted(list(zip(characters, names, strict=False)), colour=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +118,11 @@ class Columns:
     starts: list[int]
     widths: list[int]
     pieces: list[tuple[int, int]]
+
+    @property
+    def width(self) -> int:
+        """How many cells all columns take."""
+        return self.starts[-1] + self.widths[-1] if self.starts else 0
 
     def middle(self, place: int) -> int:
         """Give the cell where an arc to a word ends."""
@@ -94,7 +145,8 @@ def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> 
     words += [_row_line(scene, columns, [row.cells[node] for node in scene.nodes], row.kind) for row in scene.rows]
     names = ["", *(row.name if row.kind != "tag" else "" for row in scene.rows)] if scene.named_rows else []
     gutter = _gutter(scene, width)
-    out = [_painted([(scene.title, "title")], colour=colour)] if scene.title else []
+    title = shorten(scene.title, width) if width else scene.title
+    out = [_painted([(title, "title")], colour=colour)] if title else []
     for number, (start, stop) in enumerate(columns.pieces):
         if number:
             out.append("")
@@ -102,7 +154,7 @@ def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> 
         for place, line in enumerate(words):
             name = shorten(names[place], gutter - 2) if names else ""
             lead = _painted([(name + " " * (gutter - cells(name)), "note")], colour=colour) if gutter else ""
-            out.append(lead + _shown(line, start, stop, colour=colour))
+            out.append(lead + line.shown(start, stop, colour=colour))
         out += [" " * gutter + line for line in _piece(under, start, stop, colour=colour)]
     for kind, note in scene.notes():
         shape = "heavy" if kind in HEAVY else "broken" if kind in BROKEN else "plain"
@@ -188,54 +240,43 @@ def _arc_lines(scene: Scene, columns: Columns, *, below: bool) -> list[Line]:
     heights = levels([(low, high) for low, high in spans])
     top = max(heights, default=0)
     named = any(arc.text for arc in roots)
-    lines: list[Line] = [{} for _ in range(top + 1 + (bool(roots)) + named)]
-    for arc, height in zip(arcs, heights, strict=True):
-        _arc(lines, columns, arc, height)
+    height = top + 1 + bool(roots) + named
+    grid = np.zeros((height, columns.width), dtype=np.uint16)
+    kinds = np.zeros((height, columns.width), dtype=np.uint8)
+    lines = [Line(grid[row], kinds[row], below) for row in range(height)]
+    for arc, level in sorted(zip(arcs, heights, strict=True), key=lambda pair: pair[0].kind in HEAVY):
+        left, right, to_right = columns.ends(arc)
+        _mark(grid[level, left + 1 : right], kinds[level, left + 1 : right], arc, LEFT, RIGHT)
+        for at, inward in ((left, RIGHT), (right, LEFT)):
+            _mark(grid[level, at : at + 1], kinds[level, at : at + 1], arc, inward, DOWN)
+            _mark(grid[1:level, at], kinds[1:level, at], arc, UP, DOWN)
+        foot = left if to_right else right
+        _mark(grid[0, foot : foot + 1], kinds[0, foot : foot + 1], arc, UP, DOWN)
+        lines[0].write(right if to_right else left, ARROWS[below], arc.kind)
     for arc in roots:
-        _root(lines, columns, arc, top + 1)
-    for arc, height in zip(arcs, heights, strict=True):
-        _arc_text(lines[height], columns, arc)
-    for line in lines:
-        for cell in line.values():
-            if below and cell.text is None:
-                cell.arms[UP], cell.arms[DOWN] = cell.arms[DOWN], cell.arms[UP]
+        at = columns.middle(columns.place[arc.dependent])
+        _mark(grid[1 : top + 2, at], kinds[1 : top + 2, at], arc, UP, DOWN)
+        lines[0].write(at, ARROWS[below], arc.kind)
+        _root_text(lines[-1], columns, arc)
+    for arc, level in zip(arcs, heights, strict=True):
+        _arc_text(lines[level], columns, arc)
     return lines if below else lines[::-1]
 
 
-def _mark(line: Line, at: int, arc: Arc, *arms: int) -> None:
-    cell = line.setdefault(at, Cell())
-    weight = 2 if arc.kind in HEAVY else 1
-    for arm in arms:
-        cell.arms[arm] = max(cell.arms[arm], weight)
-    cell.dashed = cell.dashed and arc.kind in BROKEN
-    if weight == 2 or not cell.kind:
-        cell.kind = arc.kind
+def _mark(codes: npt.NDArray[np.uint16], kinds: npt.NDArray[np.uint8], arc: Arc, *arms: int) -> None:
+    """Lead an arc through some places; what is drawn later gives them its colour."""
+    weight = HEAVY_WEIGHT if arc.kind in HEAVY else LIGHT_WEIGHT
+    codes |= sum(arms) * weight + (0 if arc.kind in BROKEN else SOLID)
+    kinds[:] = KINDS.index(arc.kind)
 
 
-def _arc(lines: list[Line], columns: Columns, arc: Arc, height: int) -> None:
-    left, right, to_right = columns.ends(arc)
-    for at in range(left + 1, right):
-        _mark(lines[height], at, arc, LEFT, RIGHT)
-    _mark(lines[height], left, arc, RIGHT, DOWN)
-    _mark(lines[height], right, arc, LEFT, DOWN)
-    for line in lines[1:height]:
-        _mark(line, left, arc, UP, DOWN)
-        _mark(line, right, arc, UP, DOWN)
-    _mark(lines[0], left if to_right else right, arc, UP, DOWN)
-    lines[0][right if to_right else left] = Cell(kind=arc.kind, text=ARROWS[arc.below])
-
-
-def _root(lines: list[Line], columns: Columns, arc: Arc, height: int) -> None:
-    at = columns.middle(columns.place[arc.dependent])
-    for line in lines[1 : height + 1]:
-        _mark(line, at, arc, UP, DOWN)
-    lines[0][at] = Cell(kind=arc.kind, text=ARROWS[arc.below])
+def _root_text(line: Line, columns: Columns, arc: Arc) -> None:
     if arc.text:
         column = columns.place[arc.dependent]
         low, high = next(piece for piece in columns.pieces if piece[0] <= columns.starts[column] < piece[1])
         text = shorten(arc.text, high - low)
-        start = max(low, min(at - cells(text) // 2, high - cells(text)))
-        _write(lines[height + 1], start, text, f"{arc.kind} text")
+        at = columns.middle(column) - cells(text) // 2
+        line.write(max(low, min(at, high - cells(text))), text, f"{arc.kind} text")
 
 
 def _arc_text(line: Line, columns: Columns, arc: Arc) -> None:
@@ -251,25 +292,12 @@ def _arc_text(line: Line, columns: Columns, arc: Arc) -> None:
     fits = [part for part in parts if part[1] - part[0] >= size]
     low, high = fits[0] if fits else max(parts, key=lambda part: part[1] - part[0])
     text = shorten(arc.text, high - low)
-    middle = (low + high - cells(text)) // 2
-    choices = sorted(range(low, high - cells(text) + 1), key=lambda at: abs(at - middle))
-    free = (at for at in choices if all(_is_plain(line.get(x)) for x in range(at, at + cells(text))))
-    _write(line, next(free, middle), text, f"{arc.kind} text")
-
-
-def _is_plain(cell: Cell | None) -> bool:
-    return cell is None or (cell.text is None and not cell.arms[UP] and not cell.arms[DOWN])
-
-
-def _write(line: Line, at: int, text: str, kind: str) -> None:
-    for part, size in clusters(text):
-        if size == 0 and at - 1 in line:
-            line[at - 1].text = (line[at - 1].text or "") + part
-            continue
-        line[at] = Cell(kind=kind, text=part)
-        if size == 2:
-            line[at + 1] = Cell(kind=kind, text="")
-        at += max(size, 1)
+    size = cells(text)
+    middle = (low + high - size) // 2
+    crossed = np.concatenate([[0], np.cumsum((line.codes[low:high] & UPRIGHT) != 0)])
+    free = low + np.flatnonzero(crossed[size:] == crossed[: len(crossed) - size])
+    at = int(free[np.argmin(np.abs(free - middle))]) if len(free) else middle
+    line.write(at, text, f"{arc.kind} text")
 
 
 def _word_line(scene: Scene, columns: Columns) -> Line:
@@ -278,33 +306,17 @@ def _word_line(scene: Scene, columns: Columns) -> Line:
 
 def _row_line(scene: Scene, columns: Columns, texts: Sequence[str], kind: str) -> Line:
     """Write texts in the middle of their columns; each right-to-left word stays in its own."""
-    line: Line = {}
+    line = Line(np.zeros(columns.width, dtype=np.uint16), np.zeros(columns.width, dtype=np.uint8))
     for place, full in enumerate(texts):
         text = shorten(full, columns.widths[place])
-        at = columns.middle(place) - cells(text) // 2
-        _write(line, at, text, kind)
-        if text and scene.right_to_left and is_right_to_left((text,)):
-            last = max(at for at in line if line[at].text)
-            line[last].text = f"{line[last].text}{LEFT_TO_RIGHT_MARK}"
+        mark = LEFT_TO_RIGHT_MARK if scene.right_to_left and is_right_to_left((text,)) else ""
+        line.write(columns.middle(place) - cells(text) // 2, text + mark, kind)
     return line
 
 
 def _piece(lines: list[Line], start: int, stop: int, *, colour: bool) -> list[str]:
-    """Cut one piece out of the arcs, without the lines in which nothing runs across it."""
-    kept = []
-    for line in lines:
-        within = [cell for at, cell in line.items() if start <= at < stop]
-        if any(cell.text is not None or cell.arms[LEFT] or cell.arms[RIGHT] for cell in within):
-            kept.append(_shown(line, start, stop, colour=colour))
-    return kept
-
-
-def _shown(line: Line, start: int, stop: int, *, colour: bool) -> str:
-    blank = Cell()
-    parts = [(cell.shown(), cell.kind) for cell in (line.get(at, blank) for at in range(start, stop))]
-    while parts and parts[-1][0] == " ":
-        parts.pop()
-    return _painted(parts, colour=colour)
+    """Cut one piece out of the arcs, without the lines in which no arc begins, ends or has its text."""
+    return [line.shown(start, stop, colour=colour) for line in lines if line.begins_or_ends(start, stop)]
 
 
 def _painted(parts: Sequence[tuple[str, str]], *, colour: bool) -> str:

@@ -1,0 +1,46 @@
+"""Write the figures of the documentation; the paper's are made from nothing but their heads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ropewalk import conllu
+from ropewalk.drawing import draw, to_steps, trace
+from ropewalk.trees import Graph, Tree
+
+FOLDER = Path(__file__).parent / "figures"
+SAMPLE = Path(__file__).parent.parent / "examples" / "sample.conllu"
+
+SIMPLE = Tree([0, 4, 4, 0, 6, 7, 4])
+STEPWISE = [(7, 2), (1, 3), (7, 4), (8, 5), (9, 6), (1, 7), (3, 8), (4, 9)]
+
+
+def figures() -> dict[str, str]:
+    """Draw every figure, by the name of its file."""
+    bank = conllu.read(SAMPLE)
+    maker, knot = bank[0], bank[3]
+    other = Tree([2, 3, 4, 0, 4, 7, 5, 4], ["det", "compound", "obj", "root", "advmod", "det", "obl", "punct"])
+    complex_graph = Graph(14, [*STEPWISE, (14, 10), (9, 11), (9, 12), (9, 13), (11, 14)])
+    drawn = {
+        "paper-naive": draw(SIMPLE, bracketing=True, cover="all"),
+        "paper-optimal": draw(SIMPLE, bracketing=True),
+        "paper-four-bit": draw(SIMPLE, bracketing=True, cover="farthest"),
+        "paper-semibrackets": draw(Tree([4, 0, 5, 5, 0]), bracketing=True),
+        "paper-superbrackets": draw(Tree([2, 0, 0, 1, 2]), bracketing=True),
+        "paper-auxiliary": draw(Tree([0, 5, 0, 5, 0]), bracketing=True),
+        "paper-stepwise": draw(Graph(9, STEPWISE), bracketing=True),
+        "paper-complex": draw(complex_graph, bracketing=True),
+        "tree": draw(maker, tags=True),
+        "labels": draw(maker, labels=["optimal", "four-bit", "hexatags"]),
+        "cover": draw(knot, bracketing=True),
+        "errors": draw(maker, against=other),
+    }
+    labels = ["<", "<", ">^/^", "\\^>", ">^", "<"]
+    return {f"{name}.svg": picture.svg() for name, picture in drawn.items()} | {
+        "steps.html": to_steps(trace(labels, "optimal"), words=["The", "old", "rope", "is", "long", "."])
+    }
+
+
+if __name__ == "__main__":
+    for name, text in figures().items():
+        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")

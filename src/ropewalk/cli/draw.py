@@ -1,0 +1,302 @@
+"""`ropewalk draw`."""
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ropewalk.drawing import Scene
+    from ropewalk.drawing.scene import Row, Structure
+    from ropewalk.treebank import Treebank
+
+
+class Form(StrEnum):
+    """What a picture is written as."""
+
+    TEXT = "text"
+    SVG = "svg"
+    TIKZ = "tikz"
+    HTML = "html"
+
+
+class Theme(StrEnum):
+    """The colours of SVG and HTML: as the reader's system asks for, or always light or dark."""
+
+    AUTO = "auto"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Cover(StrEnum):
+    """The names are those of `ropewalk.ropes.COVERS`."""
+
+    PROPER = "proper"
+    FARTHEST = "farthest"
+    ALL = "all"
+
+
+EXTENSIONS = {
+    ".txt": Form.TEXT,
+    ".svg": Form.SVG,
+    ".tex": Form.TIKZ,
+    ".tikz": Form.TIKZ,
+    ".html": Form.HTML,
+    ".htm": Form.HTML,
+}
+
+
+def draw(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+    ] = None,
+    sentence: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N", show_default=False, help="Only this sentence: its number from 1, or its sent_id."),
+    ] = None,
+    heads: Annotated[
+        str | None,
+        typer.Option(metavar="4,4,0,3", show_default=False, help="Draw these heads; _ is none, 0 the root."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="'< >^ …'", show_default=False, help="Draw what these labels of one encoding spell."),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(metavar="'A B …'", show_default=False, help="The words of --heads or --labels."),
+    ] = None,
+    form: Annotated[
+        Form | None,
+        typer.Option("--as", show_default=False, help="What to write; by default what -o ends in, else text."),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+    encoding: Annotated[
+        list[str] | None,
+        typer.Option("--encoding", "-e", metavar="NAME", show_default=False, help="Write its labels under the words."),
+    ] = None,
+    cover: Annotated[
+        Cover | None,
+        typer.Option(show_default=False, help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
+    ] = None,
+    brackets: Annotated[
+        bool, typer.Option("--brackets", help="Write the brackets of the cover under the words, as the paper does.")
+    ] = False,
+    relations: Annotated[bool, typer.Option(help="Write relations on the arcs.")] = True,
+    tags: Annotated[bool, typer.Option("--tags", help="Write parts of speech under the words.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write the probability of each arc: Confidence= in MISC.")
+    ] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", show_default=False, help="A second CoNLL-U file over the same words; mark errors."
+        ),
+    ] = None,
+    root: Annotated[
+        bool | None, typer.Option(show_default=False, help="Draw node 0 as a word; by default where there is a cover.")
+    ] = None,
+    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = Theme.AUTO,
+    width: Annotated[
+        int | None,
+        typer.Option(min=20, show_default=False, help="Cut text into pieces of this width; by default the terminal's."),
+    ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
+    ] = False,
+) -> None:
+    """Draw trees in the terminal, or as SVG, TikZ or HTML.
+
+    The words stand in a row with arcs above them. Right-to-left sentences run from right to left. With --against,
+    arcs that only the first file has are dashed and green, those that only the second has are drawn below the words in
+    red. With --steps, one page shows how labels are read: brackets, stack, arcs, what broke and what was repaired.
+    """
+    from ropewalk.drawing import scene
+    from ropewalk.files import creating
+
+    if sum(source is not None for source in (file, heads, labels)) != 1:
+        raise typer.BadParameter("give one of FILE, --heads and --labels")
+    if words is not None and file is not None:
+        raise typer.BadParameter("--words goes with --heads or --labels; a file has its own words")
+    if file is None and (sentence or against or probabilities or (tags and labels is None)):
+        raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
+    chosen = form or EXTENSIONS.get(Path(output).suffix.lower(), Form.TEXT)
+    given = words.split() if words is not None else None
+    names = encoding or []
+    if steps:
+        text = _steps(file, sentence, heads, labels, given, names, theme)
+    else:
+        sources: Iterable[tuple[Structure, Structure | None, list[float | None] | None]]
+        rows: tuple[Row, ...] = ()
+        if labels is not None:
+            structure, rows = _labelled(labels, names)
+            names, sources = [], [(structure, None, None)]
+        elif heads is not None:
+            sources = [(_structure(heads), None, None)]
+        else:
+            sources = _sentences(str(file), sentence, against, probabilities=probabilities)
+        scenes = (
+            scene(
+                structure,
+                words=given,
+                relations=relations,
+                tags=tags,
+                probabilities=shares,
+                labels=names,
+                cover=cover.value if cover else None,
+                bracketing=brackets,
+                against=other,
+                root=root,
+            )
+            for structure, other, shares in sources
+        )
+        scenes = (replace(one, rows=one.rows + rows) for one in scenes)
+        text = _drawn(scenes, chosen, theme, _room(width, output), colour=_colourful(output))
+    with creating(output) as out:
+        out.write(text.encode("utf-8"))
+
+
+def _room(width: int | None, output: str) -> int | None:
+    """Give the width to cut at: as asked, or the terminal's, or none where nobody knows."""
+    if width is not None:
+        return width
+    known = output == "-" and (sys.stdout.isatty() or "COLUMNS" in os.environ)
+    return shutil.get_terminal_size().columns if known else None
+
+
+def _colourful(output: str) -> bool:
+    return output == "-" and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _structure(heads: str) -> "Structure":
+    from ropewalk.errors import OptionError
+    from ropewalk.trees import Graph, Tree
+
+    parts = heads.replace(",", " ").split()
+    try:
+        numbers = [-1 if part == "_" else int(part) for part in parts]
+    except ValueError:
+        raise OptionError(f"--heads is {heads!r}; expected numbers with commas, as 4,4,0,3, and _ for none") from None
+    if -1 not in numbers:
+        return Tree(numbers)
+    return Graph(len(numbers), [(head, word) for word, head in enumerate(numbers, start=1) if head >= 0])
+
+
+def _labelled(labels: str, names: list[str]) -> "tuple[Structure, tuple[Row, ...]]":
+    """Read labels into a tree, and say what was wrong with them."""
+    from ropewalk import encodings
+    from ropewalk.drawing.scene import Row
+
+    if len(names) > 1:
+        raise typer.BadParameter("--labels are of one encoding; give -e once")
+    encoding = encodings.get(names[0] if names else "optimal")
+    found = encoding.recover(encoding.labels([labels.split()]))
+    for fault in found.decoded.faults():
+        say(f"word {fault.word}: {fault.kind}")
+    return found.trees()[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
+
+
+def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
+    """Find sentences by number or name."""
+    from ropewalk.errors import OptionError
+
+    ids: dict[str | None, int] = {}
+    if not all(name.isdecimal() for name in wanted):
+        for number in range(len(bank)):
+            ids.setdefault(bank[number].sent_id, number)
+    out = []
+    for name in wanted:
+        at = int(name) - 1 if name.isdecimal() else ids.get(name, -1)
+        if not 0 <= at < len(bank):
+            raise OptionError(
+                f"{file}: there is no sentence {name!r}; expected a number from 1 to {len(bank)} or a sent_id"
+            )
+        out.append(at)
+    return out
+
+
+def _sentences(
+    file: str, wanted: list[str] | None, against: str | None, *, probabilities: bool
+) -> "Iterator[tuple[Structure, Structure | None, list[float | None] | None]]":
+    from ropewalk import conllu
+    from ropewalk.drawing import confidence
+    from ropewalk.errors import MismatchError
+
+    bank = conllu.read(file)
+    other = conllu.read(against) if against is not None else None
+    if other is not None and len(other) != len(bank):
+        raise MismatchError(
+            f"{file} has {len(bank)} sentences and {against} {len(other)}; expected the same sentences in both"
+        )
+    misc = bank.column("misc").texts() if probabilities else []
+    for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        where = slice(int(bank.offsets[number]), int(bank.offsets[number + 1]))
+        shares = [confidence(text) for text in misc[where]] if probabilities else None
+        yield bank[number], other[number] if other is not None else None, shares
+
+
+def _drawn(scenes: "Iterator[Scene]", form: Form, theme: Theme, width: int | None, *, colour: bool) -> str:
+    from ropewalk.drawing import to_html, to_svg, to_text, to_tikz_document
+    from ropewalk.errors import OptionError
+
+    if form is Form.TEXT:
+        return "\n".join(to_text(one, width=width, colour=colour) for one in scenes)
+    if form is Form.TIKZ:
+        return to_tikz_document(scenes)
+    if form is Form.HTML:
+        return to_html(scenes, theme=theme.value)
+    pictures = list(scenes)
+    if len(pictures) != 1:
+        raise OptionError(
+            f"SVG holds one picture, and there are {len(pictures)} sentences; choose one with --sentence, or --as html"
+        )
+    return to_svg(pictures[0], theme=theme.value)
+
+
+def _steps(
+    file: str | None,
+    sentence: list[str] | None,
+    heads: str | None,
+    labels: str | None,
+    words: list[str] | None,
+    names: list[str],
+    theme: Theme,
+) -> str:
+    from ropewalk import encodings
+    from ropewalk.drawing import to_steps, trace
+    from ropewalk.errors import MissingHeadError, OptionError
+    from ropewalk.treebank import Sentence
+    from ropewalk.trees import Tree, is_projective
+
+    if len(names) > 1:
+        raise typer.BadParameter("--steps shows one encoding; give -e once")
+    if labels is not None:
+        return to_steps(trace(labels.split(), names[0] if names else "optimal"), words=words, theme=theme.value)
+    found = (
+        [_structure(heads)]
+        if heads is not None
+        else [s for s, _, _ in _sentences(str(file), sentence, None, probabilities=False)]
+    )
+    if len(found) != 1:
+        raise OptionError(f"--steps shows one sentence, and there are {len(found)}; choose one with --sentence")
+    structure, title = found[0], ""
+    if isinstance(structure, Sentence):
+        title = structure.text or structure.sent_id or ""
+        words, structure = list(structure.forms), structure.tree
+    if not isinstance(structure, Tree):
+        raise MissingHeadError(next(word for word in range(1, len(structure) + 1) if word not in structure.dependents))
+    name = names[0] if names else "optimal" if is_projective(structure) else "optimal-nonprojective"
+    encoding = encodings.get(name)
+    return to_steps(trace(encoding.encode(structure).texts(), encoding), words=words, title=title, theme=theme.value)
