@@ -13,17 +13,34 @@ import typer
 from ropewalk.cli.compare import compare
 from ropewalk.cli.coverage import coverage
 from ropewalk.cli.decode import decode
+from ropewalk.cli.draw import draw
 from ropewalk.cli.encode import encode
 from ropewalk.cli.encodings import encodings
 from ropewalk.cli.evaluate import evaluate
 from ropewalk.cli.info import info
+from ropewalk.cli.predict import predict
 from ropewalk.cli.reproduce import reproduce
 from ropewalk.cli.shell import say, version_line
 from ropewalk.cli.stats import stats
+from ropewalk.cli.train import train
 from ropewalk.cli.validate import validate
 from ropewalk.errors import RopewalkError
 
-COMMANDS = (compare, evaluate, encode, decode, encodings, info, validate, coverage, reproduce, stats)
+COMMANDS = (
+    compare,
+    draw,
+    evaluate,
+    encode,
+    decode,
+    encodings,
+    info,
+    validate,
+    coverage,
+    reproduce,
+    stats,
+    train,
+    predict,
+)
 
 app = typer.Typer(
     name="ropewalk",
