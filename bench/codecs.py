@@ -16,6 +16,7 @@ import gc
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,15 +61,16 @@ SHORT, LONG = 10, 1_000
 LINEARITY_WORDS = 200_000
 
 
-def best(action: Callable[[], object], runs: int) -> float:
-    """Time an action: the shortest of some runs, in seconds."""
-    found = []
+def fastest(actions: Sequence[Callable[[], object]], runs: int) -> list[float]:
+    """Time some actions in turn, so that none has a quieter machine than another: the shortest of the runs of each."""
+    found = [float("inf")] * len(actions)
+    gc.collect()
     for _ in range(runs):
-        gc.collect()
-        begin = time.perf_counter()
-        action()
-        found.append(time.perf_counter() - begin)
-    return min(found)
+        for place, action in enumerate(actions):
+            begin = time.perf_counter()
+            action()
+            found[place] = min(found[place], time.perf_counter() - begin)
+    return found
 
 
 def split_lines(lines: Sequence[str]) -> None:
@@ -77,21 +79,20 @@ def split_lines(lines: Sequence[str]) -> None:
         line.split("\t")
 
 
-def speeds(spec: str, bank: Treebank, runs: int) -> tuple[float, float]:
-    """Measure writing and reading, in millions of words a second."""
+def speeds(spec: str, banks: Sequence[Treebank], runs: int) -> list[float]:
+    """Measure writing each treebank and then reading each, in millions of words a second."""
     encoding = get(spec)
-    labels = encoding.encode(bank)
-    writing = best(lambda: encoding.encode(bank), runs)
-    reading = best(lambda: encoding.decode(labels), runs)
-    return bank.words / writing / 1e6, bank.words / reading / 1e6
+    labels = [encoding.encode(bank) for bank in banks]
+    writing = fastest([partial(encoding.encode, bank) for bank in banks], runs)
+    reading = fastest([partial(encoding.decode, written) for written in labels], runs)
+    return [bank.words / seconds / 1e6 for bank, seconds in zip([*banks, *banks], writing + reading, strict=True)]
 
 
 def lifting_speed(bank: Treebank, scheme: str, runs: int) -> float:
     """Measure lifting and lowering together, in millions of words a second."""
     lifted = lift(bank, scheme)
-    up = best(lambda: lift(bank, scheme), runs)
-    down = best(lambda: lower(lifted.heads, lifted.relations, lifted.offsets, scheme), runs)
-    return bank.words / (up + down) / 1e6
+    down = partial(lower, lifted.heads, lifted.relations, lifted.offsets, scheme)
+    return bank.words / sum(fastest([partial(lift, bank, scheme), down], runs)) / 1e6
 
 
 def blocks(bank: Treebank) -> tuple[Treebank, Treebank]:
@@ -114,7 +115,7 @@ def speed_table(bank: Treebank, plain: float, runs: int) -> tuple[Table, bool]:
     rows: list[tuple[Cell, ...]] = []
     for spec in SPECS:
         fast = spec in FAST
-        writing, reading = speeds(spec, bank, runs)
+        writing, reading = speeds(spec, [bank], runs)
         bars = (FAST_ENCODE, FAST_DECODE) if fast else (LEAST, LEAST)
         met = writing >= bars[0] and reading >= bars[1]
         rows.append(
@@ -150,10 +151,10 @@ def linearity_table(bank: Treebank, runs: int) -> tuple[Table, bool]:
     short, long = blocks(bank)
     rows: list[tuple[Cell, ...]] = []
     for spec in SPECS:
-        few, many = speeds(spec, short, runs), speeds(spec, long, runs)
-        ratios = [most / least for most, least in zip(few, many, strict=True)]
-        met = all(1 / MOST_APART <= ratio <= MOST_APART for ratio in ratios)
-        rows.append((spec, few[0], many[0], ratios[0], few[1], many[1], ratios[1], _said(met)))
+        found = speeds(spec, [short, long], runs)
+        writing, reading = found[0] / found[1], found[2] / found[3]
+        met = all(1 / MOST_APART <= ratio <= MOST_APART for ratio in (writing, reading))
+        rows.append((spec, *found[:2], writing, *found[2:], reading, _said(met)))
     columns = [
         Column(f"{what}, {words} words" if words else f"{what}, ratio", f"{what}_{words or 'ratio'}", decimals=2)
         for what in ("encode", "decode")
@@ -187,7 +188,7 @@ def main() -> int:
     lines = path.read_text(encoding="utf-8").split("\n")
     how = "compiled" if kernels.compiled() else "in plain Python"
     print(f"{path.name}: {len(bank)} sentences, {bank.words} words; kernels {how}", file=sys.stderr)
-    plain = bank.words / best(lambda: split_lines(lines), given.runs) / 1e6
+    plain = bank.words / fastest([partial(split_lines, lines)], given.runs)[0] / 1e6
     tables = [speed_table(bank, plain, given.runs), linearity_table(bank, given.runs)]
     for table, _ in tables:
         print(FORMATS[given.format](table))

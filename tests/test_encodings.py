@@ -731,3 +731,23 @@ def test_offsets_over_parts_of_speech_by_hand() -> None:
     labels = get("pos-offset").encode(bank)
     assert labels.texts(0) == ["+2", "+2", "-1", "-1", "-1"]
     assert labels.texts(1) == ["VERB", "VERB", "NOUN", "ROOT", "VERB"]
+
+
+@pytest.mark.parametrize("page", ["docs/encodings.md", "README.md"])
+def test_the_examples_of_the_documentation_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(block, {})  # noqa: S102 - our own documentation
+
+
+def test_the_documentation_names_every_encoding() -> None:
+    page = (REPOSITORY / "docs" / "encodings.md").read_text(encoding="utf-8")
+    table = page.partition("## All encodings")[2].partition("\n- ")[0]
+    for name in known():
+        assert f"`{name}`" in table
+        labels = get(name).alphabet
+        if labels is not None:
+            row = next(line for line in table.split("\n") if f"| `{name}` |" in line)
+            assert row.split(" | ")[2] == str(len(labels))

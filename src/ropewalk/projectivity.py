@@ -16,7 +16,7 @@ import numpy as np
 from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
-from ropewalk.treebank import Column, Treebank
+from ropewalk.treebank import Column, Treebank, gather
 from ropewalk.trees import Bools, Ints, projective, scratch
 
 if TYPE_CHECKING:
@@ -61,13 +61,14 @@ def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, ste
 def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes: int = 1) -> Treebank:
     """Lift what is not covered, relations unmarked, until it is."""
     chosen = np.flatnonzero(~covers(bank.heads, bank.offsets)).astype(np.int32)
+    if not len(chosen):
+        return bank
     heads = lift_heads(bank.heads, bank.offsets, chosen, planes=planes).heads
     while True:  # fitting the planes may not be enough for an encoding with a further limit
-        chosen = np.flatnonzero(~covers(heads, bank.offsets)).astype(np.int32)
-        if not len(chosen):
-            return bank.with_trees(heads, bank.relations)
+        offsets, words = gather(bank.offsets, chosen)
+        chosen = chosen[~covers(heads[words], offsets.astype(np.int32))]
         lifts = lift_heads(heads, bank.offsets, chosen, steps=1)
-        if not len(lifts.words):  # projective, and still not covered: lifting cannot help
+        if not len(lifts.words):  # all covered, or projective and still not covered: lifting cannot help
             return bank.with_trees(heads, bank.relations)
         heads = lifts.heads
 

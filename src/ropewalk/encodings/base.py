@@ -217,12 +217,12 @@ class Encoding(ABC):
         if threads > 1 and len(bank) > threads:
             with ThreadPoolExecutor(threads) as pool:
                 return join_labels(list(pool.map(self.encode, split(bank, threads))))
-        if self.policy != "published":
+        if self.policy == "lift":
+            bank = self.lift(bank)
+        elif self.policy == "refuse":
             covered = self.covers_heads(bank.heads, bank.offsets)
             if not covered.all():
-                if self.policy == "refuse":
-                    raise self._uncovered(bank, int(np.flatnonzero(~covered)[0]))
-                bank = self.lift(bank)
+                raise self._uncovered(bank, int(np.flatnonzero(~covered)[0]))
         columns = self.write(bank.heads, bank.offsets, bank.upos)
         return Labels(
             self.spec,

@@ -137,10 +137,9 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
     """Write into `planes[d-1]` the plane, from 1, of the arc into each word d; return how many there are.
 
     Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
-    nothing. `order` is left holding the words in that order. Only arcs that cross any other are compared with each
+    nothing. `order` is left holding the words in that order if any arcs cross. Only those are compared with each
     other, so the time is the sum of the lengths of arcs, and quadratic only in those that cross.
     """
-    _breadth_first(heads, start, n, first, after, order)
     for x in range(n + 1):  # how far each node's arcs reach to the left and to the right
         first[x] = x
         after[x] = x
@@ -149,6 +148,7 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
         high = max(heads[start + d - 1], d)
         first[high] = min(first[high], low)
         after[low] = max(after[low], high)
+    crossed = 0
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
@@ -156,8 +156,12 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
         for x in range(low + 1, high):
             if first[x] < low or after[x] > high:
                 planes[d - 1] = 0
+                crossed += 1
                 break
     most = min(n, 1)
+    if crossed == 0:
+        return most
+    _breadth_first(heads, start, n, first, after, order)
     crossed = 0
     for i in range(n):
         a = order[i]
