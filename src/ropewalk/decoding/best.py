@@ -11,10 +11,19 @@ import numpy.typing as npt
 
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.beam import Memory, search
-from ropewalk.decoding.inputs import DEEPEST, DEPTH, checked, machine_for, root_ties, spelled_heads, words_of
+from ropewalk.decoding.inputs import (
+    DEEPEST,
+    DEPTH,
+    bounds_of,
+    checked,
+    machine_for,
+    root_ties,
+    spelled_heads,
+    words_of,
+)
 from ropewalk.decoding.machines import Machine, safe_labels, safe_machine
-from ropewalk.decoding.paths import Floats, best_paths
-from ropewalk.errors import UnknownNameError
+from ropewalk.decoding.paths import Floats, best_paths, sums_of
+from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.projectivity import DOWN, UP
 from ropewalk.repair import repair
 from ropewalk.trees import Bools, Ints, check
@@ -37,8 +46,10 @@ CHOICES = 12  # and labels tried for each word
 class Best:
     """For many sentences: label numbers per column, heads that are trees with one root, and how they were found.
 
-    `scores` are what the labels and ties of each sentence gain. `exact` is true where no better well-formed sequence
-    exists; `found` is false where none with a finite score was found, and labels were taken one by one and repaired.
+    `scores` are what the labels and ties of each sentence gain. `exact` is true where no well-formed sequence of at
+    most the depth used is better: the depth asked for, or the next one with a path of finite score. `found` is false
+    where no well-formed sequence of finite score was found, and labels were taken one by one and repaired; `scores` are
+    then those of the labels alone.
     """
 
     ids: tuple[LabelIds, ...]
@@ -74,7 +85,7 @@ class _Task:
 def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     encoding: Encoding,
     scores: Sequence[npt.ArrayLike],
-    offsets: Ints,
+    offsets: npt.ArrayLike,
     alphabets: Sequence[Sequence[str]],
     *,
     decoder: str = "exact",
@@ -91,8 +102,13 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     """
     if decoder not in DECODERS:
         raise UnknownNameError("decoder", decoder, DECODERS)
-    offsets = np.asarray(offsets, dtype=np.int32)
+    offsets = bounds_of(offsets)
     words = int(offsets[-1])
+    if not len(scores) == len(alphabets) == len(encoding.columns):
+        raise MismatchError(
+            f"{len(scores)} score tables and {len(alphabets)} alphabets; "
+            f"{encoding.spec} has {len(encoding.columns)} label columns"
+        )
     tables = [checked(table, len(names), words) for table, names in zip(scores, alphabets, strict=True)]
     machine = machine_for(encoding.spec, tuple(alphabets[0])) if decoder == "exact" and len(tables) == 1 else None
     if machine is None:
@@ -107,11 +123,8 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
             _by_beam(task, encoding)
         ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
     heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
-    gains = sum(table[np.arange(words), column] for table, column in zip(tables, ids, strict=True))
-    sums = np.concatenate([[0.0], np.cumsum(np.where(np.repeat(found, np.diff(offsets)), 0.0, gains))])
-    with np.errstate(invalid="ignore"):
-        totals = np.where(found, totals, sums[offsets[1:]] - sums[offsets[:-1]])
-    return Best(ids, heads, np.nan_to_num(totals, nan=-np.inf, neginf=-np.inf), exact, found)
+    gains = sum((t[np.arange(words), column] for t, column in zip(tables, ids, strict=True)), start=np.zeros(words))
+    return Best(ids, heads, np.where(found, totals, sums_of(gains, offsets)), exact, found)
 
 
 def assign_relations(scores: npt.NDArray[np.floating], names: Sequence[str], heads: Ints) -> LabelIds:

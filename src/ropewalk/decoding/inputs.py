@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ropewalk.decoding.machines import Machine, machine_of
 from ropewalk.encodings import get
 from ropewalk.encodings.base import Encoding, Labels, smallest
-from ropewalk.errors import MismatchError, RopewalkError
+from ropewalk.errors import MismatchError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ropewalk.decoding.paths import Floats
     from ropewalk.trees import Ints
 
-DEPTH = 6  # English EWT needs no more (`ropewalk info`)
+DEPTH = 6  # brackets open at once, node 0's among them; `bench/decoding.py` prints what a treebank needs
 DEEPEST = 14  # beyond this depth an automaton grows too large
 FLOOR = -40.0  # being the root, or not, never becomes impossible
 
@@ -34,14 +34,34 @@ def machine_for(spec: str, labels: tuple[str, ...]) -> Machine | None:
     return machine_of(get(spec), labels)
 
 
+def bounds_of(offsets: npt.ArrayLike) -> Ints:
+    """Take the places where sentences begin, and where the last one ends, or say what is wrong with them."""
+    bounds = np.ascontiguousarray(offsets, dtype=np.int32)
+    if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or (np.diff(bounds) < 0).any():
+        raise MismatchError(
+            "offsets must be one row of numbers that begins with 0 and never falls, one more than sentences"
+        )
+    return bounds
+
+
 def checked(scores: npt.ArrayLike, labels: int, words: int) -> Floats:
     """Take scores as they are needed, or say what is wrong with them."""
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.shape != (words, labels):
         raise MismatchError(f"scores of shape {array.shape}; expected {words} words by {labels} labels")
-    if np.isnan(array).any() or (array == np.inf).any():
-        raise RopewalkError("scores must be numbers or -inf, found nan or +inf; look at what the model put out")
+    if words and not labels:
+        raise MismatchError(f"{words} words but no labels to choose from; give the alphabet of the encoding")
+    _demand_numbers("scores", array)
     return array
+
+
+def _demand_numbers(what: str, array: Floats) -> None:
+    wrong = np.isnan(array) | (array == np.inf)
+    if wrong.any():
+        word = int(np.flatnonzero(wrong.reshape(len(array), -1).any(axis=1))[0])
+        raise MismatchError(
+            f"word {word + 1} of all: {what} must be numbers or -inf, found nan or +inf; look at what the model put out"
+        )
 
 
 def root_ties(machine: Machine, root: Logs | None, words: int) -> Floats:
@@ -51,7 +71,11 @@ def root_ties(machine: Machine, root: Logs | None, words: int) -> Floats:
     """
     if root is None or not machine.knows_root:
         return np.zeros((words, 2))
-    log_root = np.clip(np.asarray(root, dtype=np.float64), FLOOR, -1e-18)
+    logs = np.asarray(root, dtype=np.float64)
+    if logs.shape != (words,):
+        raise MismatchError(f"root log-probabilities of shape {logs.shape}; expected one for each of {words} words")
+    _demand_numbers("root log-probabilities", logs)
+    log_root = np.clip(logs, FLOOR, -1e-18)
     with np.errstate(divide="ignore"):
         other = np.log(-np.expm1(log_root))
     return np.ascontiguousarray(np.stack([np.maximum(other, FLOOR), log_root], axis=1))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-SAFE_RANGE = 300.0  # natural logarithms that can be multiplied out before numbers vanish
+SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
 
 def _arrays(automaton: Automaton, labels: Ints | None = None) -> tuple[Any, Any, Any, Any, Any, Any]:
@@ -34,6 +34,13 @@ def _arrays(automaton: Automaton, labels: Ints | None = None) -> tuple[Any, Any,
         view(automaton.finals),
         view(automaton.distances),
     )
+
+
+def sums_of(values: Floats, offsets: Ints) -> Floats:
+    """Add up the values of each sentence's words."""
+    sentences = len(offsets) - 1
+    owners = np.repeat(np.arange(sentences), np.diff(offsets))
+    return np.bincount(owners, weights=values, minlength=sentences)[:sentences].astype(np.float64)
 
 
 def best_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> tuple[Ints, Floats]:
@@ -64,7 +71,11 @@ class Sums:
 
 
 def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> Sums:
-    """Sum over all paths of each sentence; the log of the sum is -inf where there is no path of finite score."""
+    """Sum over all paths of each sentence; the log of the sum is -inf where there is no path of finite score.
+
+    Plain products lose what lies e^-700 below the sum over all label sequences, well-formed or not. That matters only
+    where the well-formed ones have so small a share: such sentences are summed once more, with care.
+    """
     shift = _finite_max(scores)
     weights = np.exp(scores - shift[:, None])
     factors = np.exp(ties)
@@ -80,11 +91,10 @@ def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints)
         *(view(array) for array in (shares, scales, out.labels, out.roots, np.empty(room), np.empty(room))),
     )
     scales[np.repeat(shares == 0.0, np.diff(offsets))] = 1.0
-    logs = np.concatenate([[0.0], np.cumsum(np.log(scales) + shift)])
-    with np.errstate(divide="ignore"):
-        out.logs[:] = np.log(shares) + logs[offsets[1:]] - logs[offsets[:-1]]
-    wide = _wide(scores, ties, offsets) | ~np.isfinite(out.logs)
-    for sentence in np.flatnonzero(wide):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out.logs[:] = np.log(shares) + sums_of(np.log(scales) + shift, offsets)
+        safe = sums_of(np.log(weights.sum(axis=1)) + shift + ties.max(axis=1), offsets) - out.logs < SAFE_RANGE
+    for sentence in np.flatnonzero(~safe):
         where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))
         _sum_wide((automaton, scores[where], ties[where]), out, where, int(sentence))
     return out
@@ -153,23 +163,23 @@ def _finite_max(scores: Floats) -> Floats:
     return np.where(np.isfinite(best), best, 0.0)
 
 
-def _wide(scores: Floats, ties: Floats, offsets: Ints) -> npt.NDArray[np.bool_]:
-    """Tell for each sentence whether its scores differ too much to be multiplied out as they are."""
-    spread = np.where(np.isfinite(scores), scores, np.inf).min(axis=1, initial=np.inf)
-    spread = _finite_max(scores) - np.where(np.isfinite(spread), spread, _finite_max(scores))
-    wide = np.concatenate([[0], np.cumsum((spread > SAFE_RANGE) | (np.abs(ties).max(axis=1) > SAFE_RANGE))])
-    return np.asarray(wide[offsets[1:]] > wide[offsets[:-1]])
-
-
 def _safe_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:
     """Give one sentence's weights so that they can be multiplied out: factors, ties, and each transition's weight.
 
     Where scores differ too much, each transition gets a weight of its own, relative to the best way to its target: then
     the best way to every state weighs 1. The last array turns the third into labels.
     """
-    if not _wide(scores, ties, np.array([0, len(scores)], dtype=np.int32))[0]:
-        own = np.arange(scores.shape[1], dtype=np.int32)
-        return np.exp(scores - _finite_max(scores)[:, None]), np.exp(ties), automaton.labels, own
+    shift = _finite_max(scores)
+    weights = np.exp(scores - shift[:, None])
+    total = best_paths(automaton, scores, ties, np.array([0, len(scores)], dtype=np.int32))[1][0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        safe = (np.log(weights.sum(axis=1)) + shift + ties.max(axis=1)).sum() - total < SAFE_RANGE
+    if safe:
+        return weights, np.exp(ties), automaton.labels, np.arange(scores.shape[1], dtype=np.int32)
+    return _relative_weights(automaton, scores, ties)
+
+
+def _relative_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:
     weights = np.zeros((len(scores), len(automaton.labels)))
     best = np.full(automaton.states, -np.inf)
     best[0] = 0.0
@@ -186,8 +196,12 @@ def _safe_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[F
 def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, sentence: int) -> None:
     """Sum over the paths of one sentence whose scores differ too much for plain products."""
     automaton, scores, ties = given
-    weights, factors, labels, names = _safe_weights(automaton, scores, ties)
     offsets = np.array([0, len(scores)], dtype=np.int32)
+    total = best_paths(automaton, scores, ties, offsets)[1][0]
+    if not np.isfinite(total):
+        out.labels[where], out.roots[where], out.logs[sentence] = 0.0, 0.0, -np.inf
+        return
+    weights, factors, labels, names = _relative_weights(automaton, scores, ties)
     shares, scales = np.zeros(1), np.ones(len(scores))
     marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
     room = (len(scores) + 1, automaton.states)
@@ -203,13 +217,8 @@ def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, 
         summed[:, label] += marginals[:, column]
     out.labels[where] = summed
     out.roots[where] = rooted
-    _, totals = best_paths(automaton, scores, ties, offsets)
-    if shares[0] > 0.0 and np.isfinite(totals[0]):
-        # the best whole path weighs 1 up to the end, so the sum is its score and what the others add
-        ends = np.log(shares[0]) + np.log(scales).sum()
-        out.logs[sentence] = totals[0] + ends
-    else:
-        out.logs[sentence] = -np.inf
+    # the best whole path weighs 1 up to the end, so the sum is its score and what the others add
+    out.logs[sentence] = total + np.log(shares[0]) + np.log(scales).sum()
 
 
 def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, chosen: Floats, matrix: Floats) -> None:

@@ -9,9 +9,28 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.decoding.automaton import Automaton, build
-from ropewalk.decoding.inputs import DEEPEST, DEPTH, checked, machine_for, root_ties, spelled_heads, words_of
-from ropewalk.decoding.paths import Floats, Sums, arc_matrix, arc_sums, draw_paths, k_best_paths, sum_paths
-from ropewalk.errors import UnknownNameError
+from ropewalk.decoding.inputs import (
+    DEEPEST,
+    DEPTH,
+    bounds_of,
+    checked,
+    machine_for,
+    root_ties,
+    spelled_heads,
+    words_of,
+)
+from ropewalk.decoding.paths import (
+    Floats,
+    Sums,
+    arc_matrix,
+    arc_sums,
+    best_paths,
+    draw_paths,
+    k_best_paths,
+    sum_paths,
+    sums_of,
+)
+from ropewalk.errors import MismatchError, OptionError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,12 +79,14 @@ def scored(  # noqa: PLR0913 - the parts of a question
     scores: npt.ArrayLike,
     alphabet: Sequence[str],
     *,
-    offsets: Ints | None = None,
+    offsets: npt.ArrayLike | None = None,
     root: Logs | None = None,
     temperature: float = 1.0,
 ) -> Scored:
     """Take the scores of sentences, of one if there are no offsets, for an encoding that has an automaton."""
-    bounds = np.asarray([0, len(np.asarray(scores))] if offsets is None else offsets, dtype=np.int32)
+    if not 0.0 < temperature < np.inf:
+        raise OptionError(f"the temperature is {temperature}; expected a number above 0")
+    bounds = bounds_of([0, len(np.asarray(scores))] if offsets is None else offsets)
     words = int(bounds[-1])
     machine = machine_for(encoding.spec, tuple(alphabet))
     if machine is None or not machine.certain:
@@ -79,24 +100,14 @@ def marginals(given: Scored, *, depth: int = DEPTH) -> Sums:
 
     A sentence none of whose sequences up to the depth has a finite score is summed in deeper automata.
     """
-    out = sum_paths(given.automaton(depth), given.table, given.ties, given.offsets)
-    while depth < DEEPEST and not np.isfinite(out.logs).all():
-        depth += 2
-        chosen = np.flatnonzero(~np.isfinite(out.logs))
-        places, inner = words_of(given.offsets, chosen)
-        again = sum_paths(given.automaton(depth), given.table[places], given.ties[places], inner)
-        out.labels[places] = again.labels
-        out.roots[places] = again.roots
-        out.logs[chosen] = again.logs
-    return out
+    return _grown(given, depth)[0]
 
 
 def tree_scores(given: Scored, ids: LabelIds, heads: Ints) -> Floats:
     """Add up what the labels and the root of each sentence gain."""
     words = np.arange(len(ids))
     rooted = (heads == 0).astype(np.intp) if given.machine.knows_root else np.zeros(len(ids), dtype=np.intp)
-    sums = np.concatenate([[0.0], np.cumsum(given.table[words, ids] + given.ties[words, rooted])])
-    return np.asarray(sums[given.offsets[1:]] - sums[given.offsets[:-1]])
+    return sums_of(given.table[words, ids] + given.ties[words, rooted], given.offsets)
 
 
 def confidences(given: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPTH) -> tuple[Floats, Floats]:
@@ -105,14 +116,19 @@ def confidences(given: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPTH
     Both are 0 where no well-formed sequence within reach has a finite score.
     """
     _demand_arcs(given)
-    sums = marginals(given, depth=depth)
+    lengths = np.diff(given.offsets)
+    if len(ids) != len(given.table) or len(heads) != len(given.table):
+        raise MismatchError(f"{len(ids)} labels and {len(heads)} heads for scores of {len(given.table)} words")
+    if (heads < 0).any() or (heads > np.repeat(lengths, lengths)).any():
+        raise MismatchError("a head lies outside its sentence; expected whole trees, as `decode` gives them")
+    sums, depths = _grown(given, depth)
     arcs = np.where(heads == 0, sums.roots, 0.0)
-    for number in range(len(given.offsets) - 1):
+    for number in np.flatnonzero(np.isfinite(sums.logs)).tolist():
         table, ties, where = given.sentence(number)
-        arcs[where] += _deep_enough(given, table, ties, np.ascontiguousarray(heads[where]), depth)
+        arcs[where] += arc_sums(given.automaton(int(depths[number])), table, ties, np.ascontiguousarray(heads[where]))
     with np.errstate(invalid="ignore"):
         trees = np.exp(tree_scores(given, ids, heads) - sums.logs)
-    return np.clip(arcs, 0.0, 1.0), np.clip(np.nan_to_num(trees), 0.0, 1.0)
+    return np.clip(arcs, 0.0, 1.0), np.clip(np.nan_to_num(trees, posinf=0.0), 0.0, 1.0)
 
 
 def arc_probabilities(given: Scored, sentence: int = 0, *, depth: int = DEPTH) -> Floats:
@@ -122,24 +138,29 @@ def arc_probabilities(given: Scored, sentence: int = 0, *, depth: int = DEPTH) -
     """
     _demand_arcs(given)
     table, ties, _ = given.sentence(sentence)
+    automaton = _deep_enough(given, sentence, depth)
     words = len(table)
     out = np.zeros((words + 1, words + 1))
-    out[1:, 1:] = arc_matrix(given.automaton(depth), table, ties)
-    out[0, 1:] = sum_paths(given.automaton(depth), table, ties, np.array([0, words], dtype=np.int32)).roots
+    out[1:, 1:] = arc_matrix(automaton, table, ties)
+    out[0, 1:] = sum_paths(automaton, table, ties, np.array([0, words], dtype=np.int32)).roots
     return out
 
 
 def k_best(given: Scored, k: int, sentence: int = 0, *, depth: int = DEPTH) -> list[Candidate]:
     """Give the k best label sequences of one sentence and their trees, the best first, or as many as there are."""
+    if k < 1:
+        raise OptionError(f"the {k} best trees were asked for; expected at least 1")
     table, ties, _ = given.sentence(sentence)
-    rows, totals = k_best_paths(given.automaton(depth), table, ties, k)
+    rows, totals = k_best_paths(_deep_enough(given, sentence, depth), table, ties, k)
     return _candidates(given, rows, totals)
 
 
 def sample(given: Scored, count: int, sentence: int = 0, *, seed: int, depth: int = DEPTH) -> list[Candidate]:
     """Draw label sequences of one sentence and their trees by their probability; empty if there is none."""
+    if count < 1:
+        raise OptionError(f"{count} trees were to be drawn; expected at least 1")
     table, ties, where = given.sentence(sentence)
-    rows = draw_paths(given.automaton(depth), table, ties, count, np.random.default_rng(seed))
+    rows = draw_paths(_deep_enough(given, sentence, depth), table, ties, count, np.random.default_rng(seed))
     if rows is None:
         return []
     bounds = np.arange(count + 1, dtype=np.int32) * (where.stop - where.start)
@@ -183,15 +204,31 @@ def _demand_arcs(given: Scored) -> None:
         raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, ("optimal", "four-bit"))
 
 
-def _deep_enough(given: Scored, table: Floats, ties: Floats, heads: Ints, depth: int) -> Floats:
-    while depth <= DEEPEST:
-        arcs = arc_sums(given.automaton(depth), table, ties, heads)
-        if arcs.any():
-            return arcs
+def _grown(given: Scored, depth: int) -> tuple[Sums, Ints]:
+    """Sum in the automaton of a depth, what has no path there in deeper ones; also the depth used for each sentence."""
+    out = sum_paths(given.automaton(depth), given.table, given.ties, given.offsets)
+    lengths = np.diff(given.offsets)
+    depths = np.full(len(lengths), depth, dtype=np.int32)
+    while depth < DEEPEST and len(chosen := np.flatnonzero(~np.isfinite(out.logs) & (lengths > depth))):
         depth += 2
-        if depth > len(heads) + 1:
+        places, inner = words_of(given.offsets, chosen)
+        again = sum_paths(given.automaton(depth), given.table[places], given.ties[places], inner)
+        out.labels[places] = again.labels
+        out.roots[places] = again.roots
+        out.logs[chosen] = again.logs
+        depths[chosen] = depth
+    return out, depths
+
+
+def _deep_enough(given: Scored, sentence: int, depth: int) -> Automaton:
+    """Give the automaton of a depth, or the first deeper one in which a sentence has a path of finite score."""
+    table, ties, _ = given.sentence(sentence)
+    bounds = np.array([0, len(table)], dtype=np.int32)
+    while depth < min(DEEPEST, len(table)):
+        if np.isfinite(best_paths(given.automaton(depth), table, ties, bounds)[1][0]):
             break
-    return np.zeros(len(heads))
+        depth += 2
+    return given.automaton(depth)
 
 
 def _candidates(given: Scored, rows: LabelIds, totals: Floats) -> list[Candidate]:
