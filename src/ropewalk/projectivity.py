@@ -64,13 +64,14 @@ def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes:
     if not len(chosen):
         return bank
     heads = lift_heads(bank.heads, bank.offsets, chosen, planes=planes).heads
-    while True:  # fitting the planes may not be enough for an encoding with a further limit
+    while planes > 1:  # fitting the planes may not be enough for an encoding with a further limit
         offsets, words = gather(bank.offsets, chosen)
         chosen = chosen[~covers(heads[words], offsets.astype(np.int32))]
         lifts = lift_heads(heads, bank.offsets, chosen, steps=1)
         if not len(lifts.words):  # all covered, or projective and still not covered: lifting cannot help
-            return bank.with_trees(heads, bank.relations)
+            break
         heads = lifts.heads
+    return bank.with_trees(heads, bank.relations)
 
 
 def lift(bank: Treebank, scheme: str = "head") -> Treebank:
