@@ -284,7 +284,10 @@ def test_hostile_words_stay_words() -> None:
     assert "img" not in Checked.of(page).seen
     tikz = to_tikz(scene(HOSTILE))
     cell_row = tikz.splitlines()[3]
-    assert cell_row.count(r"\&") == len(HOSTILE) - 1 + 1  # the separators, and the escaped &
+    assert cell_row.count(r"\&") == len(HOSTILE) - 1
+    assert r"\symbol{38}amp;" in cell_row
+    bars = to_tikz(scene(Tree([0, 1]), words=["|[red]|", "&"]))
+    assert r"\textbar{}{[}red]\textbar{} \& \symbol{38}" in bars
     assert r"50\%\_\{\}" in cell_row
     assert "\x1b" not in to_text(scene(HOSTILE))
 

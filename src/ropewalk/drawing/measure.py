@@ -50,8 +50,13 @@ def clusters(text: str) -> list[tuple[str, int]]:
         elif is_mark(character):
             out.append((character, 0))
         else:
-            out.append((character, 2 if unicodedata.east_asian_width(character) in "WF" else 1))
+            out.append((character, 2 if _is_wide(character) else 1))
     return [(part, 2 if _is_flag(part) else size) for part, size in out]
+
+
+def _is_wide(character: str) -> bool:
+    """Tell whether a character takes two cells; what Unicode has not assigned takes one."""
+    return unicodedata.east_asian_width(character) in "WF" and unicodedata.category(character) != "Cn"
 
 
 def _is_flag(part: str) -> bool:

@@ -175,10 +175,13 @@ def _columns(scene: Scene, width: int | None) -> Columns:
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
     room = max(width - _gutter(scene, width), LEAST) if width else None
-    widths = []
-    for node in nodes:
-        wanted = max([LEAST, cells(scene.word(node)), *(cells(row.cells[node]) for row in scene.rows)])
-        widths.append(min(wanted, room) if room else wanted)
+    widths = [LEAST] * len(nodes)
+    for node, number in place.items():
+        widths[number] = max(LEAST, cells(scene.word(node)), *(cells(row.cells[node]) for row in scene.rows), 0)
+    for below in (False, True):
+        for arc in scene.roots(below=below):
+            widths[place[arc.dependent]] = max(widths[place[arc.dependent]], cells(arc.text))
+    widths = [min(size, room) if room else size for size in widths]
     wanted_gaps: dict[int, list[tuple[int, int]]] = {}
     for below in (False, True):
         for arc in scene.arcs_on(below=below):
@@ -272,11 +275,9 @@ def _mark(codes: npt.NDArray[np.uint16], kinds: npt.NDArray[np.uint8], arc: Arc,
 
 def _root_text(line: Line, columns: Columns, arc: Arc) -> None:
     if arc.text:
-        column = columns.place[arc.dependent]
-        low, high = next(piece for piece in columns.pieces if piece[0] <= columns.starts[column] < piece[1])
-        text = shorten(arc.text, high - low)
-        at = columns.middle(column) - cells(text) // 2
-        line.write(max(low, min(at, high - cells(text))), text, f"{arc.kind} text")
+        place = columns.place[arc.dependent]
+        text = shorten(arc.text, columns.widths[place])
+        line.write(columns.middle(place) - cells(text) // 2, text, f"{arc.kind} text")
 
 
 def _arc_text(line: Line, columns: Columns, arc: Arc) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ropewalk.drawing.layout import levels
+from ropewalk.drawing.measure import units
 from ropewalk.encodings.text import BRACKET
 from ropewalk.tables import latex_escape
 
@@ -24,7 +25,10 @@ EDGES = {
     "repaired": "blue",
 }
 ROUND = 16  # words up to which arcs without texts are round, as in the paper; others have the heights of our layout
+SEPARATION = 0.6  # between columns, in em
+TEXT = 0.75  # size of the texts of arcs, as a share of that of words
 HEAD = r"""% Compile with lualatex or xelatex; pdflatex will do if all words are of Latin script.
+% Another script needs a font that has it: \setmainfont{...} after the line with fontspec.
 \documentclass[multi=dependency,border=4pt]{standalone}
 \usepackage{iftex}
 \ifPDFTeX\usepackage[T1]{fontenc}\else\usepackage{fontspec}\fi
@@ -47,8 +51,8 @@ def to_tikz(scene: Scene) -> str:
     lines = [f"% {scene.title}"] if scene.title else []
     lines += [
         rf"\begin{{dependency}}[{', '.join(options)}]",
-        r"  \begin{deptext}[column sep=0.6em]",
-        _line(latex_escape(scene.word(node)) for node in scene.nodes),
+        rf"  \begin{{deptext}}[column sep={SEPARATION}em]",
+        _word_line(scene),
         *(_line(_cell(row, row.cells[node]) for node in scene.nodes) for row in scene.rows),
         r"  \end{deptext}",
         *_edges(scene, column, round_arcs=round_arcs),
@@ -62,22 +66,45 @@ def to_tikz_document(scenes: Iterable[Scene]) -> str:
     return HEAD + "\n".join(map(to_tikz, scenes)) + "\\end{document}\n"
 
 
+def _escaped(text: str) -> str:
+    """Escape text for a cell, which ends at an ampersand, and where a bar or a square bracket begins options."""
+    escaped = latex_escape(text.replace("\ufffd", "?"))  # LuaTeX takes U+FFFD for broken UTF-8
+    return escaped.replace(r"\&", r"\symbol{38}").replace("|", r"\textbar{}").replace("[", "{[}")
+
+
+def _word_line(scene: Scene) -> str:
+    """Write the words, further apart where the text of an arc between neighbours needs it."""
+    nodes = scene.nodes
+    place = {node: number for number, node in enumerate(nodes)}
+    wanted: dict[int, float] = {}
+    for arc in scene.arcs:
+        if arc.head in place and abs(place[arc.head] - place[arc.dependent]) == 1:
+            gap = min(place[arc.head], place[arc.dependent])
+            there = (units(scene.word(nodes[gap])) + units(scene.word(nodes[gap + 1]))) / 2 + SEPARATION
+            wanted[gap] = max(wanted.get(gap, 0), units(arc.text) * TEXT + 1 - there)
+    out = "    " + _escaped(scene.word(nodes[0])) if nodes else "    "
+    for gap, node in enumerate(nodes[1:]):
+        wider = f"[{wanted[gap]:.1f}em]" if wanted.get(gap, 0) > 0.05 else ""
+        out += rf" \&{wider} {_escaped(scene.word(node))}"
+    return out + r" \\"
+
+
 def _line(cells: Iterable[str]) -> str:
     return "    " + r" \& ".join(cells) + r" \\"
 
 
 def _cell(row: Row, text: str) -> str:
     if row.kind == "tag":
-        return rf"\textsc{{\footnotesize {latex_escape(text.lower())}}}" if text else ""
+        return rf"\textsc{{\footnotesize {_escaped(text.lower())}}}" if text else ""
     if row.kind == "label":
-        return rf"\texttt{{{latex_escape(text)}}}" if text else ""
+        return rf"\texttt{{{_escaped(text)}}}" if text else ""
     hierarchical = any("^" in cell for cell in row.cells)
     out = []
     for sign, hat, stars in BRACKET.findall(text):
         colour = "super" if hat else "semi" if hierarchical else "naive"
         face = r"\bfseries" if hat else ""
         index = rf"\textsubscript{{{len(stars)}}}" if stars else ""
-        out.append(rf"\textcolor{{{colour}}}{{{face}\texttt{{{latex_escape(sign)}}}{index}}}")
+        out.append(rf"\textcolor{{{colour}}}{{{face}\texttt{{{_escaped(sign)}}}{index}}}")
     return "".join(out)
 
 
@@ -106,4 +133,4 @@ def _options(arc: Arc, height: int | None) -> str:
 
 
 def _text(arc: Arc) -> str:
-    return latex_escape(arc.text).replace("→", r"$\to$")
+    return _escaped(arc.text).replace("→", r"$\to$")
