@@ -9,8 +9,10 @@ cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int
 cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
                          int[::1] order) noexcept nogil
 cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
-cdef int assign_planes(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
-                       int[::1] order) noexcept nogil
+cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first,
+                       int[::1] after) noexcept nogil
+cdef int _assign_planes(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
+                        int[::1] order) noexcept nogil
 cpdef void planes(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] first, int[::1] after,
                   int[::1] ends) noexcept
 cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] mark,

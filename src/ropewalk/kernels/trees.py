@@ -133,12 +133,10 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
     return left_b < left_a < right_b < right_a
 
 
-def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints) -> int:
-    """Write into `planes[d-1]` the plane, from 1, of the arc into each word d; return how many there are.
+def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints) -> int:
+    """Write 1 into `planes[d-1]` if the arc into word d crosses any other, else 0; return how many do.
 
-    Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
-    nothing. `order` is left holding the words in that order if any arcs cross. Only those are compared with each
-    other, so the time is the sum of the lengths of arcs, and quadratic only in those that cross.
+    The time is the sum of the lengths of arcs.
     """
     for x in range(n + 1):  # how far each node's arcs reach to the left and to the right
         first[x] = x
@@ -152,25 +150,45 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
-        planes[d - 1] = 1
+        planes[d - 1] = 0
         for x in range(low + 1, high):
             if first[x] < low or after[x] > high:
-                planes[d - 1] = 0
+                planes[d - 1] = 1
                 crossed += 1
                 break
-    most = min(n, 1)
-    if crossed == 0:
-        return most
+    return crossed
+
+
+def _assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints) -> int:
+    """Write the planes, from 1, of the arcs whose plane is not 0; return how many planes there are.
+
+    Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
+    nothing; arcs whose plane is 0 must cross none and are left out. `order` is left holding the words in that
+    order if there is more than one plane.
+    """
+    some = 0
+    cross = 0
+    for a in range(1, n + 1):
+        if planes[a - 1] != 0:
+            planes[a - 1] = 1
+            for j in range(some):
+                if cross == 0 and _crosses(heads, start, a, first[j]):
+                    cross = 1
+            first[some] = a
+            some += 1
+    if cross == 0:
+        return 1
     _breadth_first(heads, start, n, first, after, order)
-    crossed = 0
+    most = 1
+    some = 0
     for i in range(n):
         a = order[i]
-        if planes[a - 1] == 1:
+        if planes[a - 1] == 0:
             continue
         plane = 1
         while True:
             free = 1
-            for j in range(crossed):
+            for j in range(some):
                 b = first[j]
                 if planes[b - 1] == plane and _crosses(heads, start, a, b):
                     free = 0
@@ -179,23 +197,22 @@ def assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
                 break
             plane += 1
         planes[a - 1] = plane
-        first[crossed] = a
-        crossed += 1
+        first[some] = a
+        some += 1
         most = max(most, plane)
     return most
 
 
 def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, ends: Ints) -> None:
-    """Write the plane, from 1, of every word's arc; a projective sentence has only plane 1."""
+    """Write the plane, from 1, of every word's arc: 1 if it crosses none."""
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            if _projective(heads, start, n, first, after, ends):
-                for d in range(n):
-                    out[start + d] = 1
-            else:
-                assign_planes(heads, start, n, out[start : start + n], first, after, ends)
+            if _mark_crossed(heads, start, n, out[start : start + n], first, after):
+                _assign_planes(heads, start, n, out[start : start + n], first, after, ends)
+            for w in range(start, start + n):
+                out[w] = max(out[w], 1)
 
 
 def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints) -> None:
@@ -250,7 +267,9 @@ def lift(
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            while (steps == 0 or done < steps) and assign_planes(heads, start, n, plane, first, after, order) > planes:
+            if _mark_crossed(heads, start, n, plane, first, after) == 0:
+                continue
+            while (steps == 0 or done < steps) and _assign_planes(heads, start, n, plane, first, after, order) > planes:
                 best = 0
                 shortest = 0
                 for i in range(n):
@@ -268,6 +287,9 @@ def lift(
                 lifted[count] = start + best - 1
                 left[count] = start + h - 1
                 heads[start + best - 1] = heads[start + h - 1]
+                for d in range(1, n + 1):  # what did not cross before can only cross the new arc
+                    if plane[d - 1] == 0 and _crosses(heads, start, d, best):
+                        plane[d - 1] = 1
                 count += 1
                 done += 1
             if count < 0:
