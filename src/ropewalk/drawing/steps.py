@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ropewalk.drawing.svg import Theme
     from ropewalk.drawing.trace import Made, Open, Step, Trace
 
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
+
 STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem;max-width:80rem;background:var(--paper);color:var(--ink);line-height:1.5;
@@ -244,7 +246,10 @@ def _sign(text: str, *, naive: bool) -> str:
 def _name(node: int, forms: tuple[str, ...]) -> str:
     if not node:
         return "node 0"
-    return forms[node - 1] if forms[node - 1] == str(node) else f"{node} {forms[node - 1]}"
+    form = forms[node - 1]
+    if is_right_to_left((form,)):
+        form = f"{FIRST_STRONG_ISOLATE}{form}{POP_ISOLATE}"  # or it would turn the rest of the message round
+    return form if form == str(node) else f"{node} {form}"
 
 
 def _message(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], *, naive: bool) -> str:
@@ -253,8 +258,8 @@ def _message(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], *, na
     if step.kind == "start":
         return f"The opening bracket {_sign('/^', naive=naive)} of node 0 lies on the stack; no label holds it."
     if step.kind == "open":
-        what = "a head to the right" if sign.startswith("<") else "a dependent to the right"
-        return f"{word}: {sign} waits on the stack for {what}."
+        what = "head" if sign.startswith("<") else "dependent"
+        return f"{word}: {sign} waits on the stack for a {what} further on."
     if step.kind == "end":
         missing = "; ".join(f"{_name(node, forms)}: {FAULTS[code]}" for node, code in step.faults)
         sound = "every bracket found its match, and every word has a head"
