@@ -4,9 +4,9 @@
     python bench/codecs.py [FILE] [--format markdown] [--runs N]
 
 FILE is by default the English EWT training file in the folder named by ROPEWALK_UD. Speeds are millions of words a
-second of CPU time, each the best of several runs; beside them stands the ratio to a bare loop of `line.split` at tabs over the same
-file. For linearity the trees of ten words in FILE are written and read once as they are and once chained to sentences
-of 1,000 words, each root hanging on the one before it. The exit code is 1 if a bar is missed.
+second of CPU time, each the best of several runs; beside them stands the ratio to a bare loop of `line.split` at tabs
+over the same file. For linearity the trees of ten words in FILE are written and read once as they are and once chained
+to sentences of 1,000 words, each root hanging on the one before it. The exit code is 1 if a bar is missed.
 """
 
 from __future__ import annotations
