@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conftest import REPOSITORY
 from golden_pictures import FOLDER, HOSTILE, LONG, pictures
 from ropewalk import conllu, draw, encodings
-from ropewalk.drawing import confidence, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
+from ropewalk.drawing import Scene, confidence, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, clean, is_right_to_left, shorten, units
@@ -292,8 +292,18 @@ def test_hostile_words_stay_words() -> None:
     assert "\x1b" not in to_text(scene(HOSTILE))
 
 
-@pytest.mark.parametrize("form", [to_text, to_svg, to_tikz, lambda shown: to_html([shown])])
-def test_two_hundred_words_take_less_than_a_tenth_of_a_second(form: Callable[[object], str]) -> None:
+@pytest.mark.parametrize(
+    "form",
+    [
+        to_text,
+        lambda shown: to_text(shown, width=100, colour=True),
+        to_svg,
+        to_tikz,
+        lambda shown: to_html([shown]),
+    ],
+    ids=["text", "wrapped text", "svg", "tikz", "html"],
+)
+def test_two_hundred_words_take_less_than_a_tenth_of_a_second(form: Callable[[Scene], str]) -> None:
     heads = [word // 2 for word in range(1, 201)]  # every arc over half of what came before
     shown = scene(Tree(heads, ["nsubj:pass"] * 200), words=["harbour"] * 200, labels=["optimal-nonprojective"])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def _characters(*, flipped: bool) -> npt.NDArray[Any]:
         box = BOXES[27 * up + 9 * down + 3 * left + right]
         box = box if code & SOLID else DASHED.get(box, box)
         out.append(ROUNDED.get(box, box))
-    return np.array(out)
+    return np.array(out, dtype="<U1")
 
 
 CHARACTERS = {below: _characters(flipped=below) for below in (False, True)}
@@ -88,26 +89,27 @@ class Line:
                 self.texts[at + 1] = ("", kind)
             at += max(size, 1)
 
-    def begins_or_ends(self, start: int, stop: int) -> bool:
-        """Tell whether an arc begins or ends between two cells, or text stands there."""
-        codes = self.codes[start:stop]
-        turns = ((codes & 3 * LEFT) != 0) != ((codes & 3 * RIGHT) != 0)
-        return bool(turns.any()) or any(start <= at < stop for at in self.texts)
+    def ends(self) -> list[int]:
+        """Give the cells where an arc begins or ends or text stands, in order."""
+        turns = ((self.codes & 3 * LEFT) != 0) != ((self.codes & 3 * RIGHT) != 0)
+        return sorted({*np.flatnonzero(turns).tolist(), *self.texts})
 
     def shown(self, start: int, stop: int, *, colour: bool) -> str:
         """Give the cells between two places as text."""
-        characters: list[str] = CHARACTERS[self.below][self.codes[start:stop]].tolist()
-        within = {at - start: text for at, text in self.texts.items() if start <= at < stop}
-        for at, (text, _) in within.items():
-            characters[at] = text
-        if not colour:
-            return "".join(characters).rstrip(" ")
-        names = [KINDS[number] for number in self.kinds[start:stop].tolist()]
-        for at, (_, kind) in within.items():
-            names[at] = kind
-        while characters and characters[-1] == " ":
-            characters.pop()
-        return _painted(list(zip(characters, names, strict=False)), colour=True)
+        drawn = CHARACTERS[self.below][self.codes[start:stop]].tobytes().decode("utf-32-le")
+        near = self.texts if len(self.texts) < stop - start else range(start, stop)
+        within = {at - start: self.texts[at] for at in near if start <= at < stop and at in self.texts}
+        kinds = self.kinds[start:stop]
+        cuts = {0, len(drawn), *within, *(at + 1 for at in within)}
+        if colour:
+            cuts.update((np.flatnonzero(np.diff(kinds)) + 1).tolist())
+        parts = [
+            within[low] if low in within else (drawn[low:high], KINDS[kinds[low]])
+            for low, high in pairwise(sorted(cuts))
+        ]
+        while parts and not parts[-1][0].strip(" "):
+            parts.pop()
+        return _painted(parts, colour=colour).rstrip(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,8 @@ class Columns:
 def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> str:
     """Draw with box-drawing characters; a picture wider than `width` is cut between words into pieces."""
     columns = _columns(scene, width)
-    above = _arc_lines(scene, columns, below=False)
-    under = _arc_lines(scene, columns, below=True)
+    above = [(line, line.ends()) for line in _arc_lines(scene, columns, below=False)]
+    under = [(line, line.ends()) for line in _arc_lines(scene, columns, below=True)]
     words = [_word_line(scene, columns)]
     words += [_row_line(scene, columns, [row.cells[node] for node in scene.nodes], row.kind) for row in scene.rows]
     names = ["", *(row.name if row.kind != "tag" else "" for row in scene.rows)] if scene.named_rows else []
@@ -315,9 +317,13 @@ def _row_line(scene: Scene, columns: Columns, texts: Sequence[str], kind: str) -
     return line
 
 
-def _piece(lines: list[Line], start: int, stop: int, *, colour: bool) -> list[str]:
+def _piece(lines: list[tuple[Line, list[int]]], start: int, stop: int, *, colour: bool) -> list[str]:
     """Cut one piece out of the arcs, without the lines in which no arc begins, ends or has its text."""
-    return [line.shown(start, stop, colour=colour) for line in lines if line.begins_or_ends(start, stop)]
+    return [
+        line.shown(start, stop, colour=colour)
+        for line, ends in lines
+        if bisect_left(ends, start) < bisect_left(ends, stop)
+    ]
 
 
 def _painted(parts: Sequence[tuple[str, str]], *, colour: bool) -> str:
