@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Column
 
 DECODERS = ("exact", "greedy")
-WIDEST = 4096  # states kept where the answer should still be exact
+WIDEST = 1024  # states kept where the answer should still be exact
 BEAM = 16  # states kept where it cannot be,
 WAYS = 2  # ways to each of them,
 CHOICES = 12  # and labels tried for each word

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DEPTH = 6  # brackets open at once, node 0's among them; `bench/decoding.py` prints what a treebank needs
 DEEPEST = 14  # beyond this depth an automaton grows too large
+LARGEST = 1e300  # scores are taken as no larger, so that their sums stay finite
 FLOOR = -40.0  # being the root, or not, never becomes impossible
 
 LabelIds = npt.NDArray[np.int32]
@@ -52,7 +53,8 @@ def checked(scores: npt.ArrayLike, labels: int, words: int) -> Floats:
     if words and not labels:
         raise MismatchError(f"{words} words but no labels to choose from; give the alphabet of the encoding")
     _demand_numbers("scores", array)
-    return array
+    huge = np.isfinite(array) & (np.abs(array) > LARGEST)
+    return np.where(huge, np.copysign(LARGEST, array), array) if huge.any() else array
 
 
 def _demand_numbers(what: str, array: Floats) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 from ropewalk.encodings.bits import SevenBit
-from ropewalk.encodings.compact import FourBit, Optimal, compact_text
+from ropewalk.encodings.compact import OPTIMAL_LABELS, FourBit, Optimal, compact_text
 from ropewalk.encodings.hexatags import HEXATAGS, Hexatags
 from ropewalk.encodings.indexed import OptimalNonprojective
 from ropewalk.encodings.pseudo import PseudoProjective
@@ -94,11 +94,12 @@ ROOT = "0"
 class BracketMachine(Machine):
     """One stack of superbrackets: `0` for node 0's, `L` and `R` for those of left and right arcs.
 
-    With `same_direction` a semibracket leans only on a bracket of its own direction, as the longest arcs from each
-    node demand; without it each sequence is the proper cover of its tree all the same.
+    A label without brackets, None, never fits. With `same_direction` a semibracket leans only on a bracket of its own
+    direction, as the longest arcs from each node demand; without it each sequence is the proper cover of its tree all
+    the same.
     """
 
-    brackets: tuple[tuple[int, ...], ...]
+    brackets: tuple[tuple[int, ...] | None, ...]
     same_direction: bool = False
     certain = True
     tracks = True
@@ -106,9 +107,12 @@ class BracketMachine(Machine):
 
     def step(self, state: str, label: int) -> tuple[str, Marks] | None:
         """Open, close and lean as the label's brackets say."""
+        brackets = self.brackets[label]
+        if brackets is None:
+            return None
         root = False
         did: dict[str, int] = {}
-        for symbol in self.brackets[label]:
+        for symbol in brackets:
             top = state[-1:]
             if symbol & SUPER and not symbol & CLOSING:
                 state += "R" if symbol & RIGHTWARD else "L"
@@ -178,8 +182,11 @@ class IndexedMachine(Machine):
     start = (0,)
 
     def step(self, state: tuple[int, ...], label: int) -> tuple[tuple[int, ...], Marks] | None:
-        """Open, close and lean as the label's brackets say; a label that does not give one head never fits."""
-        if sum(bool(symbol & CLOSING) == bool(symbol & RIGHTWARD) for symbol in self.brackets[label]) != 1:
+        """Open, close and lean as the label's brackets say; a label that gives its word two heads never fits.
+
+        One that gives none may: the head can lean on a bracket that the word opens, or wait under one that it closes.
+        """
+        if sum(bool(symbol & CLOSING) == bool(symbol & RIGHTWARD) for symbol in self.brackets[label]) > 1:
             return None
         stack = state
         for symbol in self.brackets[label]:
@@ -279,7 +286,10 @@ def machine_of(encoding: Encoding, labels: Sequence[str]) -> Machine | None:
     labels = tuple(labels)
     inner = encoding.inner if isinstance(encoding, PseudoProjective) else encoding
     if isinstance(inner, Optimal):
-        return BracketMachine(labels, _spelled(labels))
+        # The labels that only the published encoding has are for trees that are not projective: no stack bounds them.
+        plain = [label in OPTIMAL_LABELS for label in labels]
+        spelled = zip(_spelled(labels), plain, strict=True)
+        return BracketMachine(labels, tuple(brackets if fits else None for brackets, fits in spelled))
     if isinstance(inner, FourBit):
         return BracketMachine(labels, _spelled([compact_text(int(label, 2)) for label in labels]), same_direction=True)
     if isinstance(inner, Hexatags) and labels == HEXATAGS:
@@ -294,7 +304,7 @@ def machine_of(encoding: Encoding, labels: Sequence[str]) -> Machine | None:
 def safe_labels(encoding: Encoding, labels: Sequence[str]) -> list[int]:
     """Choose the labels of an uncertain encoding that are also labels of a projective one, for its guarantees."""
     if isinstance(encoding, OptimalNonprojective):
-        return [place for place, label in enumerate(labels) if label in Optimal().alphabet]
+        return [place for place, label in enumerate(labels) if label in OPTIMAL_LABELS]
     if isinstance(encoding, SevenBit):
         second = BIT_SECOND_PLANE | BIT_LEFT >> 2 | BIT_RIGHT >> 2
         return [place for place, label in enumerate(labels) if not int(label, 2) & second]

@@ -1,0 +1,935 @@
+"""Exact decoding against brute force over all well-formed label sequences, and what always holds."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from conftest import REPOSITORY
+from ropewalk import decoding, kernels
+from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
+from ropewalk.decoding.beam import Memory, search
+from ropewalk.decoding.inputs import DEEPEST, LARGEST
+from ropewalk.encodings import Labels, get
+from ropewalk.errors import LabelError, MismatchError, OptionError, UnknownNameError
+from ropewalk.projectivity import UP
+from ropewalk.repair import repair
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import Tree, check, is_projective
+from strategies import projective_trees, trees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.decoding import Automaton
+
+EXACT = ("optimal", "four-bit", "hexatags")
+BEAMS = ("optimal-nonprojective", "seven-bit")
+PUBLISHED = ("optimal(policy=published)", "four-bit(policy=published)", "optimal+head")
+LONGEST = 6
+Floats = npt.NDArray[np.float64]
+
+
+# All well-formed label sequences, found without the machines.
+
+
+@dataclass(frozen=True, eq=False)
+class All:
+    """Every well-formed label sequence of some words: label numbers, heads, and the most brackets open at once."""
+
+    rows: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.int64]
+    depths: list[int]
+
+    def totals(self, scores: Floats, ties: Floats | None = None) -> Floats:
+        """What each sequence gains."""
+        words = np.arange(len(scores))
+        out: Floats = scores[words, self.rows].sum(axis=1)
+        return out if ties is None else out + ties[words, (self.heads == 0).astype(int)].sum(axis=1)
+
+
+def symbols(label: str) -> list[str]:
+    return re.findall(r"[<>/\\]\^?", label)
+
+
+@cache
+def bracketings(alphabet: tuple[str, ...], words: int) -> All:
+    """Read brackets with one stack, whose entries are direction, word, and the words that wait under it."""
+    spelled = [symbols(label) for label in alphabet]
+    found: list[tuple[tuple[int, ...], tuple[int, ...], int]] = []
+
+    def read(
+        row: tuple[int, ...], stack: list[tuple[str, int, tuple[int, ...]]], arcs: dict[int, int], most: int
+    ) -> None:
+        word = len(row) + 1
+        if word > words:
+            if not stack:
+                found.append((row, tuple(arcs[w] for w in range(1, words + 1)), most))
+            return
+        for label, brackets in enumerate(spelled):
+            after = one(brackets, word, stack, arcs)
+            if after is not None and len(after[0]) <= 2 * (words - word):  # a label closes at most two
+                read((*row, label), *after, max(most, len(after[0])))
+
+    read((), [("R", 0, ())], {}, 1)
+    return All(
+        np.array([row for row, _, _ in found], dtype=np.int64).reshape(-1, words),
+        np.array([heads for _, heads, _ in found], dtype=np.int64).reshape(-1, words),
+        [most for _, _, most in found],
+    )
+
+
+def one(
+    brackets: list[str], word: int, stack: list[tuple[str, int, tuple[int, ...]]], arcs: dict[int, int]
+) -> tuple[list[tuple[str, int, tuple[int, ...]]], dict[int, int]] | None:
+    stack, arcs = list(stack), dict(arcs)
+    for bracket in brackets:
+        if bracket in {"<^", "/^"}:
+            stack.append(("L" if bracket == "<^" else "R", word, ()))
+            continue
+        if not stack:
+            return None
+        direction, opener, waiting = stack[-1]
+        if bracket == "<":
+            stack[-1] = (direction, opener, (*waiting, word))
+        elif bracket == ">":
+            if opener == 0:
+                return None
+            arcs[word] = opener
+        else:
+            if direction != ("R" if bracket == ">^" else "L"):
+                return None
+            stack.pop()
+            arcs.update(dict.fromkeys(waiting, word))
+            if direction == "R":
+                arcs[word] = opener
+            else:
+                arcs[opener] = word
+    return stack, arcs
+
+
+@cache
+def projective_heads(words: int) -> list[tuple[int, ...]]:
+    """All projective trees with one root, as heads of words 1 to n."""
+
+    def under(low: int, high: int, head: int) -> Iterator[dict[int, int]]:
+        """Hang the words of a span under a head that lies just outside it, as any number of subtrees."""
+        if low > high:
+            yield {}
+            return
+        for end in range(low, high + 1):
+            for first in whole(low, end, head):
+                for rest in under(end + 1, high, head):
+                    yield first | rest
+
+    def whole(low: int, high: int, head: int) -> Iterator[dict[int, int]]:
+        for top in range(low, high + 1):
+            for left in under(low, top - 1, top):
+                for right in under(top + 1, high, top):
+                    yield {top: head} | left | right
+
+    return [tuple(tree[word] for word in range(1, words + 1)) for tree in whole(1, words, 0)]
+
+
+@cache
+def four_bits(words: int) -> All:
+    """All 4-bit encodings of trees, by the meaning of each bit; its farthest dependents' arcs are the brackets."""
+    rows, depths = [], []
+    for heads in projective_heads(words):
+        arcs = list(enumerate(heads, start=1))
+        far = {
+            (min if dependent < head else max)(d for d, h in arcs if h == head and (d < head) == (dependent < head))
+            for dependent, head in arcs
+        }
+        rows.append(
+            [
+                8 * (head < word)
+                + 4 * (word in far)
+                + 2 * any(h == word and d < word for d, h in arcs)
+                + any(h == word and d > word for d, h in arcs)
+                for word, head in arcs
+            ]
+        )
+        over = [sum(min(d, h) <= gap < max(d, h) for d, h in arcs if d in far) for gap in range(words + 1)]
+        depths.append(max(over))
+    return All(np.array(rows), np.array(projective_heads(words)), depths)
+
+
+@cache
+def head_trees(words: int) -> All:
+    """All hexatag sequences, by building every binary tree over node 0 and the words and walking through it."""
+
+    def made(low: int, high: int) -> Iterator[tuple[int, dict[int, str], dict[int, int], int]]:
+        """The fence of the top node or -1, fences and words with their tags, heads, and the word at the top."""
+        if low == high:
+            yield -1, {}, {}, low
+            return
+        for fence in range(low + 1, high + 1):  # the node between word fence - 1 and word fence
+            for left_top, left_tags, left_arcs, left in made(low, fence - 1):
+                for right_top, right_tags, right_arcs, right in made(fence, high):
+                    tags = left_tags | right_tags
+                    for side, top, leaf in (("L", left_top, low), ("R", right_top, fence)):
+                        if top > 0:
+                            tags[top] = side + tags[top][1:]
+                        else:
+                            tags[-leaf - 1] = side.lower()
+                    arcs = left_arcs | right_arcs
+                    yield fence, tags | {fence: "L<"}, arcs | {right: left}, left
+                    yield fence, tags | {fence: "L>"}, arcs | {left: right}, right
+
+    names = get("hexatags").alphabet
+    assert names is not None
+    rows, heads = [], []
+    for _, tags, arcs, top in made(0, words):
+        if top == 0 and list(arcs.values()).count(0) == 1:
+            rows.append([names.index(tags[word] + tags[-word - 1]) for word in range(1, words + 1)])
+            heads.append([arcs[word] for word in range(1, words + 1)])
+    return All(np.array(rows), np.array(heads), [])
+
+
+def every(spec: str, words: int) -> All:
+    if spec == "four-bit":
+        return four_bits(words)
+    return head_trees(words) if spec == "hexatags" else bracketings(alphabet_of(spec), words)
+
+
+def alphabet_of(spec: str) -> tuple[str, ...]:
+    found = get(spec).alphabet
+    assert found is not None
+    return found
+
+
+def random_scores(spec: str, words: int, seed: int, scale: float = 3.0) -> tuple[Floats, Floats | None]:
+    """Scores of labels and log-probabilities of the root, as far as the labels tell the root."""
+    dice = np.random.default_rng(seed)
+    scores = dice.normal(size=(words, len(alphabet_of(spec)))) * scale
+    return scores, None if spec == "hexatags" else np.log(dice.random(words))
+
+
+def ties_of(root: Floats | None) -> Floats | None:
+    return None if root is None else np.stack([np.log1p(-np.exp(root)), root], axis=1)
+
+
+def log_sum(values: Floats) -> float:
+    return float(values.max() + np.log(np.exp(values - values.max()).sum()))
+
+
+CASES = [(spec, words) for spec in EXACT for words in range(1, LONGEST + 1)]
+
+
+@pytest.mark.parametrize(("spec", "words"), CASES)
+def test_the_oracles_hold_every_tree_and_spell_what_the_encoding_reads(spec: str, words: int) -> None:
+    all_of = every(spec, words)
+    encoding = get(spec)
+    offsets = np.arange(len(all_of.rows) + 1, dtype=np.int32) * words
+    none = Column(np.zeros(all_of.rows.size, dtype=np.int32), ("_",))
+    ids = all_of.rows.reshape(-1).astype(np.uint8)
+    decoded = encoding.decode(Labels(spec, offsets, (ids,), (alphabet_of(spec),), none))
+    assert decoded.well_formed
+    assert (decoded.heads.reshape(-1, words) == all_of.heads).all()
+    wanted = projective_heads(words)
+    assert set(map(tuple, all_of.heads.tolist())) >= set(wanted)
+    flat = np.array(wanted, dtype=np.int32).reshape(-1)
+    bank = Treebank(offsets[: len(wanted) + 1], flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
+    rows = encoding.encode(bank).ids[0].reshape(-1, words)
+    assert set(map(tuple, rows.tolist())) <= set(map(tuple, all_of.rows.tolist()))
+
+
+def test_only_crossing_auxiliary_arcs_make_an_optimal_sequence_other_than_a_projective_tree() -> None:
+    for words in range(1, LONGEST + 1):
+        all_of = every("optimal", words)
+        others = [heads for heads in map(tuple, all_of.heads.tolist()) if heads not in set(projective_heads(words))]
+        assert not any(is_projective(Tree(heads, ["_"] * words)) for heads in others)
+        assert (len(others) > 0) == (words > 3)
+        assert len(set(map(tuple, all_of.heads.tolist()))) == len(all_of.heads), "no two sequences spell one tree"
+
+
+@pytest.mark.parametrize(("spec", "words"), CASES)
+def test_best_sequences_are_those_of_brute_force(spec: str, words: int) -> None:
+    all_of = every(spec, words)
+    for seed in range(12):
+        scores, root = random_scores(spec, words, seed)
+        best = decode(get(spec), [scores], [0, words], [alphabet_of(spec)], root=root)
+        totals = all_of.totals(scores, ties_of(root))
+        place = int(totals.argmax())
+        assert best.scores[0] == pytest.approx(totals[place], abs=1e-9)
+        assert best.ids[0].tolist() == all_of.rows[place].tolist()
+        assert best.heads.tolist() == all_of.heads[place].tolist()
+        assert best.exact.all()
+        assert best.found.all()
+
+
+def test_many_sentences_are_decoded_as_each_alone() -> None:
+    for spec in EXACT:
+        lengths = [3, 1, 6, 0, 2, 5]
+        parts = [random_scores(spec, words, words) for words in lengths]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        root = None if spec == "hexatags" else np.concatenate([part[1] for part in parts if part[1] is not None])
+        names = alphabet_of(spec)
+        together = decode(get(spec), [np.concatenate([part[0] for part in parts])], offsets, [names], root=root)
+        alone = [decode(get(spec), [part[0]], [0, len(part[0])], [names], root=part[1]) for part in parts]
+        assert together.heads.tolist() == [head for best in alone for head in best.heads.tolist()]
+        assert np.allclose(together.scores, [best.scores[0] for best in alone])
+
+
+SCALES = (0.0, 3.0, 40.0, 120.0, 1e5 / 4)
+
+
+@pytest.mark.parametrize(("spec", "words"), CASES)
+@pytest.mark.parametrize("scale", SCALES)
+def test_sums_are_those_of_brute_force_at_any_range_of_scores(spec: str, words: int, scale: float) -> None:
+    all_of = every(spec, words)
+    for seed in range(3):
+        scores, root = random_scores(spec, words, seed, scale)
+        given_scores = scored(get(spec), scores, alphabet_of(spec), root=root)
+        totals = all_of.totals(scores, ties_of(root))
+        shares = np.exp(totals - log_sum(totals))
+        found = decoding.marginals(given_scores)
+        assert found.logs[0] == pytest.approx(log_sum(totals), rel=1e-12, abs=1e-6)
+        wanted = np.zeros_like(scores)
+        for word in range(words):
+            np.add.at(wanted[word], all_of.rows[:, word], shares)
+        assert np.abs(found.labels - wanted).max() < 1e-6
+        if spec != "hexatags":
+            arcs = np.zeros((words + 1, words + 1))
+            for word in range(words):
+                np.add.at(arcs[:, word + 1], all_of.heads[:, word], shares)
+            assert np.abs(found.roots - arcs[0, 1:]).max() < 1e-6
+            assert np.abs(decoding.arc_probabilities(given_scores) - arcs).max() < 1e-6
+            place = int(totals.argmax())
+            sure, tree = decoding.confidences(
+                given_scores, all_of.rows[place].astype(np.int32), all_of.heads[place].astype(np.int32)
+            )
+            assert np.abs(sure - arcs[all_of.heads[place], np.arange(1, words + 1)]).max() < 1e-6
+            assert tree[0] == pytest.approx(shares[place], abs=1e-6)
+
+
+@pytest.mark.parametrize(("spec", "words"), CASES)
+@pytest.mark.parametrize("scale", [3.0, 1e5 / 4])
+def test_the_k_best_are_those_of_brute_force(spec: str, words: int, scale: float) -> None:
+    all_of = every(spec, words)
+    scores, root = random_scores(spec, words, 7, scale)
+    totals = all_of.totals(scores, ties_of(root))
+    order = np.argsort(-totals)
+    given_scores = scored(get(spec), scores, alphabet_of(spec), root=root)
+    for k in (1, 5, 40):
+        found = decoding.k_best(given_scores, k)
+        assert len(found) == min(k, len(totals))
+        assert np.allclose([one.score for one in found], totals[order[:k]], rtol=1e-12, atol=1e-6)
+        assert [one.heads for one in found] == [tuple(heads) for heads in all_of.heads[order[:k]].tolist()]
+        names = alphabet_of(spec)
+        assert [one.labels for one in found] == [tuple(names[i] for i in row) for row in all_of.rows[order[:k]]]
+
+
+@pytest.mark.parametrize("spec", EXACT)
+@pytest.mark.parametrize(("words", "scale"), [(3, 1.0), (5, 1.0), (4, 400.0)])
+def test_samples_are_as_frequent_as_they_are_probable(spec: str, words: int, scale: float) -> None:
+    all_of = every(spec, words)
+    scores, root = random_scores(spec, words, 3, scale)
+    count = 4000
+    drawn = decoding.sample(scored(get(spec), scores, alphabet_of(spec), root=root), count, seed=1)
+    assert len(drawn) == count
+    totals = all_of.totals(scores, ties_of(root))
+    expected = count * np.exp(totals - log_sum(totals))
+    names = alphabet_of(spec)
+    tally = Counter(one.labels for one in drawn)
+    seen = np.array([tally.pop(tuple(names[label] for label in row), 0) for row in all_of.rows])
+    assert not tally, "only well-formed sequences are drawn"
+    common = expected >= 5
+    cells = [*zip(seen[common], expected[common], strict=True), (seen[~common].sum(), expected[~common].sum())]
+    cells = [(have, want) for have, want in cells if want > 0.5]
+    statistic = sum((have - want) ** 2 / want for have, want in cells)
+    freedom = max(len(cells) - 1, 1)
+    assert statistic < freedom + 4 * np.sqrt(2 * freedom) + 4
+    score_of = dict(zip([tuple(names[i] for i in row) for row in all_of.rows], totals.tolist(), strict=True))
+    assert all(one.score == pytest.approx(score_of[one.labels], rel=1e-9, abs=1e-6) for one in drawn[:50])
+
+
+def test_the_same_seed_draws_the_same_trees() -> None:
+    scores, _ = random_scores("optimal", 6, 0, 1.0)
+    asked = scored(get("optimal"), scores, alphabet_of("optimal"))
+    assert decoding.sample(asked, 20, seed=5) == decoding.sample(asked, 20, seed=5)
+    assert decoding.sample(asked, 20, seed=5) != decoding.sample(asked, 20, seed=6)
+
+
+def test_a_temperature_divides_scores_and_ties() -> None:
+    scores, root = random_scores("optimal", 4, 2)
+    warm = decoding.marginals(scored(get("optimal"), scores, alphabet_of("optimal"), root=root, temperature=2.5))
+    totals = every("optimal", 4).totals(scores, ties_of(root)) / 2.5
+    assert warm.logs[0] == pytest.approx(log_sum(totals), abs=1e-9)
+
+
+# The automaton as data.
+
+
+def accepted(automaton: Automaton, words: int) -> set[tuple[int, ...]]:
+    """Every label sequence of some words that an automaton reads."""
+    rows: dict[tuple[int, ...], int] = {(): 0}
+    for _ in range(words):
+        rows = {
+            (*row, int(automaton.labels[t])): int(automaton.targets[t])
+            for row, state in rows.items()
+            for t in range(automaton.begins[state], automaton.begins[state + 1])
+        }
+    return {row for row, state in rows.items() if automaton.finals[state]}
+
+
+@pytest.mark.parametrize("spec", ["optimal", "four-bit"])
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_the_automaton_of_a_depth_reads_exactly_the_sequences_of_that_depth(spec: str, depth: int) -> None:
+    automaton = build(_machine(spec), depth)
+    for words in range(1, 6):
+        all_of = every(spec, words)
+        wanted = {tuple(row) for row, most in zip(all_of.rows.tolist(), all_of.depths, strict=True) if most <= depth}
+        assert accepted(automaton, words) == wanted
+
+
+def test_the_automaton_of_hexatags_reads_exactly_the_binary_head_trees() -> None:
+    for words in range(1, 6):
+        rows = every("hexatags", words).rows.tolist()
+        assert accepted(build(_machine("hexatags"), words), words) == set(map(tuple, rows))
+
+
+@pytest.mark.parametrize("spec", EXACT)
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_the_automaton_is_deterministic_trim_and_minimal(spec: str, depth: int) -> None:
+    automaton = build(_machine(spec), depth)
+    steps: list[dict[int, int]] = [{} for _ in range(automaton.states)]
+    for source, label, target in zip(automaton.sources, automaton.labels, automaton.targets, strict=True):
+        assert int(label) not in steps[source], "one transition for a label"
+        steps[source][int(label)] = int(target)
+    reached = {0}
+    for _ in range(automaton.states):
+        reached |= {target for state in reached for target in steps[state].values()}
+    assert reached == set(range(automaton.states))
+    # distances: how many words it takes at least to an end, by trying one word more at a time
+    near = {state for state in range(automaton.states) if automaton.finals[state]}
+    distance = dict.fromkeys(near, 0)
+    for words in range(1, automaton.states):
+        near = {state for state in range(automaton.states) if near & set(steps[state].values())}
+        distance = dict.fromkeys(near, words) | distance
+    assert [distance[state] for state in range(automaton.states)] == automaton.distances.tolist()
+    # Moore: split classes of states until none has two kinds of rows
+    kinds = automaton.finals.tolist()
+    for _ in range(automaton.states):
+        rows = [
+            (kinds[q], tuple(sorted((label, kinds[t]) for label, t in steps[q].items()))) for q in range(len(kinds))
+        ]
+        numbers = {row: number for number, row in enumerate(sorted(set(rows)))}
+        kinds = [numbers[row] for row in rows]
+    assert len(set(kinds)) == automaton.states
+    if spec == "optimal":
+        assert automaton.states == 2 ** (depth + 1) - 1, "every string of left and right brackets up to a depth"
+
+
+def _machine(spec: str) -> decoding.Machine:
+    machine = machine_of(get(spec), alphabet_of(spec))
+    assert machine is not None
+    return machine
+
+
+# Roots and relations.
+
+
+def test_ties_move_the_root() -> None:
+    scores = np.zeros((3, 12))
+    for word in range(3):
+        root = np.log(np.where(np.arange(3) == word, 0.98, 0.01))
+        best = decode(get("optimal"), [scores], [0, 3], [alphabet_of("optimal")], root=root)
+        assert np.flatnonzero(best.heads == 0).tolist() == [word]
+
+
+def test_ties_never_make_a_root_impossible() -> None:
+    certain = np.array([0.0, 0.0, -np.inf])
+    ties = root_ties(_machine("optimal"), certain, 3)
+    assert np.isfinite(ties).all()
+    best = decode(get("optimal"), [np.zeros((3, 12))], [0, 3], [alphabet_of("optimal")], root=certain)
+    assert best.heads[2] != 0
+    assert (root_ties(_machine("hexatags"), certain, 3) == 0).all(), "hexatags do not say which word is the root"
+
+
+def test_relations_are_root_at_the_root_and_nowhere_else() -> None:
+    names = ["nsubj", "root", "obj", f"root{UP}nmod"]
+    scores = np.array([[0.0, 9.0, 1.0, 0.0], [5.0, 0.0, 1.0, 2.0], [1.0, 4.0, 2.0, 9.0]])
+    chosen = decoding.assign_relations(scores, names, np.array([2, 0, 2], dtype=np.int32))
+    assert [names[place] for place in chosen] == ["obj", f"root{UP}nmod", "obj"]
+    plain = decoding.assign_relations(scores[:, [0, 2]], ["nsubj", "obj"], np.array([2, 0, 2], dtype=np.int32))
+    assert plain.tolist() == [1, 0, 1], "without a relation `root` each word's best is taken"
+    only = decoding.assign_relations(scores[:, [1]], ["root"], np.array([2, 0, 2], dtype=np.int32))
+    assert only.tolist() == [0, 0, 0]
+
+
+# Always one tree.
+
+
+def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32], names: tuple[str, ...]) -> None:
+    """One tree with one root each; where labels were found to fit, they spell it without repair."""
+    found = check(best.heads, offsets)
+    assert (found.codes == 0).all()
+    for start, stop in pairwise(offsets.tolist()):
+        assert (best.heads[start:stop] == 0).sum() == (stop > start)
+    assert (best.found | ~best.exact).all()
+    encoding = get(spec)
+    none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
+    small = best.ids[0].astype(np.uint8 if len(names) < 256 else np.int16)
+    spelled = encoding.decode(Labels(encoding.spec, offsets, (small,), (names,), none)).heads
+    fits = np.repeat(best.found, np.diff(offsets))
+    assert (spelled[fits] == best.heads[fits]).all()
+
+
+@st.composite
+def wild_scores(draw: st.DrawFn, labels: int) -> Floats:
+    """Scores of one sentence of 1 to 300 words: random, tied, very wide, or with holes."""
+    words = draw(st.one_of(st.integers(1, 12), st.integers(13, 300)))
+    dice = np.random.default_rng(draw(st.integers(0, 2**32)))
+    scores = dice.normal(size=(words, labels)) * draw(st.sampled_from([1.0, 30.0, 1e5, 1e307]))
+    if draw(st.booleans()):
+        scores = np.round(scores)
+    if draw(st.booleans()):
+        scores[dice.random(scores.shape) < draw(st.sampled_from([0.1, 0.5, 0.9]))] = -np.inf
+    return scores
+
+
+@pytest.mark.parametrize("spec", [*EXACT, *PUBLISHED])
+@given(data=st.data())
+@settings(max_examples=30 if kernels.compiled() else 4)
+def test_there_is_always_one_tree_with_one_root(spec: str, data: st.DataObject) -> None:
+    names = alphabet_of(spec)
+    scores = data.draw(wild_scores(len(names)))
+    offsets = np.array([0, len(scores)], dtype=np.int32)
+    for decoder in decoding.DECODERS:
+        best = decode(get(spec), [scores], offsets, [names], decoder=decoder)
+        assert_trees(spec, best, offsets, names)
+        if np.isfinite(scores).all():
+            assert best.found.all() == (decoder == "exact")
+            assert np.isfinite(best.scores).all()
+
+
+@pytest.mark.parametrize("spec", EXACT)
+@given(
+    scores=st.integers(1, 5).flatmap(
+        lambda n: arrays.arrays(
+            np.float64, (n, 16), elements=st.floats(allow_nan=False, max_value=1e308, allow_infinity=None)
+        )
+    )
+)
+@settings(max_examples=40)
+def test_any_numbers_give_a_tree_and_marginals_that_are_probabilities(spec: str, scores: Floats) -> None:
+    names = alphabet_of(spec)
+    scores = np.where(scores == np.inf, 1e308, scores)[:, : len(names)]
+    offsets = np.array([0, len(scores)], dtype=np.int32)
+    best = decode(get(spec), [scores], offsets, [names])
+    assert_trees(spec, best, offsets, names)
+    totals = every(spec, len(scores)).totals(np.clip(scores, np.where(np.isinf(scores), -np.inf, -LARGEST), LARGEST))
+    assert best.found[0] == np.isfinite(totals).any()
+    sums = decoding.marginals(scored(get(spec), scores, names))
+    assert np.isfinite(sums.logs[0]) == best.found[0]
+    assert np.allclose(sums.labels.sum(axis=1), 1.0 if best.found[0] else 0.0)
+    if best.found[0]:
+        assert best.scores[0] == pytest.approx(totals.max(), rel=1e-9)
+
+
+def test_where_nothing_fits_the_greedy_tree_is_given_and_said_so() -> None:
+    for spec in EXACT:
+        names = alphabet_of(spec)
+        scores, _ = random_scores(spec, 12, 1)
+        scores[2] = -np.inf  # the first sentence cannot be labelled
+        offsets = np.array([0, 8, 12], dtype=np.int32)
+        best = decode(get(spec), [scores], offsets, [names])
+        greedy = decode(get(spec), [scores], offsets, [names], decoder="greedy")
+        assert best.found.tolist() == best.exact.tolist() == [False, True]
+        assert best.heads[:8].tolist() == greedy.heads[:8].tolist()
+        assert best.scores[0] == -np.inf
+        assert np.isfinite(best.scores[1]), "one sentence does not spoil the next"
+        assert greedy.scores[1] == pytest.approx(scores[8:].max(axis=1).sum())
+        assert not greedy.found.any()
+        asked = scored(get(spec), scores, names, offsets=offsets)
+        assert decoding.k_best(asked, 3) == []
+        assert decoding.sample(asked, 3, seed=0) == []
+        sums = decoding.marginals(asked)
+        assert np.isfinite(sums.logs).tolist() == [False, True]
+        assert not sums.labels[:8].any()
+        if spec != "hexatags":
+            sure, tree_shares = decoding.confidences(asked, best.ids[0], best.heads)
+            assert not sure[:8].any()
+            assert sure[8:].all()
+            assert tree_shares[0] == 0.0
+            assert tree_shares[1] > 0.0
+            assert not decoding.arc_probabilities(asked, 0).any()
+
+
+def nested(levels: int) -> list[int]:
+    """A tree that has `levels` brackets open at once, node 0's among them: its words lie inside each other's arcs."""
+    words = 2 * levels
+    heads = [0] * words
+    low, high, head = 1, words, 0
+    while low <= high:
+        heads[low - 1] = head
+        if low < high:
+            heads[high - 1] = low
+            low, high, head = low + 1, high - 1, high
+        else:
+            break
+    return heads
+
+
+def needed(spec: str, tree: Tree) -> int:
+    """How many brackets a tree's labels have open at once."""
+    encoding = get(spec)
+    machine = _machine(spec)
+    state, most = machine.start, 1
+    for label in encoding.encode(tree).ids[0].tolist():
+        after = machine.step(state, label)
+        assert after is not None
+        state = after[0]
+        most = max(most, machine.height(state))
+    assert machine.accepts(state)
+    return most
+
+
+def one_hot(encoding_spec: str, tree: Tree | Treebank) -> tuple[Floats, tuple[str, ...]]:
+    labels = get(encoding_spec).encode(tree)
+    scores = np.full((len(labels.ids[0]), len(labels.alphabets[0])), -np.inf)
+    scores[np.arange(len(scores)), labels.ids[0]] = 0.0
+    return scores, labels.alphabets[0]
+
+
+@pytest.mark.parametrize("spec", EXACT)
+@pytest.mark.parametrize("levels", [4, 9, DEEPEST + 4] if kernels.compiled() else [4, 9])
+def test_the_depth_grows_by_itself(spec: str, levels: int) -> None:
+    tree = Tree(nested(levels), ["_"] * (2 * levels))
+    depth = needed(spec, tree)
+    scores, names = one_hot(spec, tree)
+    offsets = np.array([0, len(tree)], dtype=np.int32)
+    best = decode(get(spec), [scores], offsets, [names], depth=2)
+    assert best.heads.tolist() == tree.heads.tolist()
+    assert best.found.all()
+    assert best.exact.all(), "one way only: nothing was left out, whether in an automaton or beyond the deepest"
+    asked = scored(get(spec), scores, names)
+    sums = decoding.marginals(asked, depth=2)
+    if depth <= DEEPEST:
+        assert sums.logs[0] == pytest.approx(0.0)
+        assert [one.heads for one in decoding.k_best(asked, 2, depth=2)] == [tuple(tree.heads.tolist())]
+        assert decoding.sample(asked, 1, seed=0, depth=2)[0].heads == tuple(tree.heads.tolist())
+    else:
+        assert sums.logs[0] == -np.inf
+    if spec != "hexatags":
+        sure, share = decoding.confidences(asked, best.ids[0], best.heads, depth=2)
+        assert np.allclose(sure, float(depth <= DEEPEST))
+        assert share[0] == pytest.approx(float(depth <= DEEPEST))
+
+
+def test_a_search_that_left_something_out_is_not_called_exact() -> None:
+    machine = _machine("optimal")
+    scores, _ = random_scores("optimal", 8, 0)
+    wide = search(Memory(machine), scores, np.zeros((8, 2)), width=10**6)
+    narrow = search(Memory(machine), scores, np.zeros((8, 2)), width=2)
+    best = decode(get("optimal"), [scores], [0, 8], [alphabet_of("optimal")], depth=8)
+    assert wide.whole
+    assert not narrow.whole
+    assert wide.sequences[0][0] == pytest.approx(best.scores[0])
+    assert wide.sequences[0][1] == best.ids[0].tolist()
+
+
+@pytest.mark.parametrize("spec", EXACT)
+@given(tree=projective_trees(max_words=40))
+@settings(max_examples=30 if kernels.compiled() else 5)
+def test_gold_labels_give_the_tree_back(spec: str, tree: Tree) -> None:
+    scores, names = one_hot(spec, tree)
+    best = decode(get(spec), [scores], [0, len(tree)], [names])
+    assert best.heads.tolist() == tree.heads.tolist()
+    assert best.scores[0] == 0.0
+    assert best.exact.all()
+
+
+# Beams.
+
+
+@pytest.mark.parametrize("spec", BEAMS)
+@given(tree=trees(max_words=14))
+@settings(max_examples=40)
+def test_beams_give_back_what_gold_labels_say(spec: str, tree: Tree) -> None:
+    if not get(spec).covers(tree).all():
+        return
+    scores, names = one_hot(spec, tree)
+    best = decode(get(spec), [scores], [0, len(tree)], [names])
+    assert best.heads.tolist() == tree.heads.tolist()
+    assert best.found.all()
+    assert not best.exact.any(), "a beam promises nothing"
+
+
+NONPROJECTIVE = ((2, 0, 2, 1), (3, 4, 0, 3, 2), (0, 4, 1, 3, 2), (3, 5, 0, 3, 4, 2), (2, 0, 2, 3), (0,), (0, 1))
+
+
+@cache
+def beam_alphabet(spec: str) -> tuple[str, ...]:
+    """The labels of some trees, as a tagger would have seen them in training."""
+    encoding = get(spec)
+    seen: dict[str, None] = {}
+    for heads in [*NONPROJECTIVE, *projective_heads(4)]:
+        seen |= dict.fromkeys(encoding.encode(Tree(heads, ["_"] * len(heads))).texts())
+    return tuple(seen)
+
+
+@pytest.mark.parametrize("spec", BEAMS)
+@given(data=st.data())
+@settings(max_examples=25 if kernels.compiled() else 5)
+def test_beams_always_give_one_tree_with_one_root(spec: str, data: st.DataObject) -> None:
+    names = beam_alphabet(spec)
+    scores = data.draw(wild_scores(len(names)))[:40]
+    offsets = np.array([0, len(scores)], dtype=np.int32)
+    best = decode(get(spec), [scores], offsets, [names])
+    assert_trees(spec, best, offsets, names)
+    if np.isfinite(scores).all():
+        assert best.found.all(), "projective labels are there to fall back on"
+    greedy = decode(get(spec), [scores], offsets, [names], decoder="greedy")
+    none = Column(np.zeros(len(scores), dtype=np.int32), ("_",))
+    spelled = get(spec).decode(Labels(spec, offsets, (greedy.ids[0].astype(np.uint8),), (names,), none))
+    if spelled.well_formed and (check(spelled.heads, offsets).codes == 0).all() and np.isfinite(greedy.scores[0]):
+        assert best.scores[0] >= greedy.scores[0] - 1e-9 * abs(greedy.scores[0])
+
+
+@pytest.mark.parametrize("spec", BEAMS)
+def test_a_beam_that_leaves_nothing_out_finds_the_best_of_all_trees(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk.decoding import best as module
+
+    names = beam_alphabet(spec)
+    encoding = get(spec)
+    rows = []
+    for heads in np.ndindex(5, 5, 5, 5):
+        if heads.count(0) != 1 or check(np.array(heads, dtype=np.int32), np.array([0, 4], dtype=np.int32)).codes.any():
+            continue
+        tree = Tree(heads, ["_"] * 4)
+        texts = encoding.encode(tree).texts()
+        if encoding.covers(tree).all() and set(texts) <= set(names):
+            rows.append([names.index(text) for text in texts])
+    assert len(rows) > len(projective_heads(4))
+    seeds = range(12)
+    tables = [np.random.default_rng(seed).normal(size=(4, len(names))) * 2 for seed in seeds]
+    wanted = [max(scores[np.arange(4), row].sum() for row in rows) for scores in tables]
+    usual = [decode(encoding, [scores], [0, 4], [names]).scores[0] for scores in tables]
+    assert np.mean(np.array(usual) >= np.array(wanted) - 1e-9) > 0.5
+    monkeypatch.setattr(module, "CHOICES", None)
+    monkeypatch.setattr(module, "BEAM", 10**6)
+    monkeypatch.setattr(module, "WAYS", 10**6)
+    for scores, most in zip(tables, wanted, strict=True):
+        assert decode(encoding, [scores], [0, 4], [names]).scores[0] >= most - 1e-9
+
+
+@pytest.mark.parametrize("spec", BEAMS)
+def test_where_a_beam_finds_nothing_projective_labels_do(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk.decoding import best as module
+
+    names = beam_alphabet(spec)
+    scores = np.random.default_rng(4).normal(size=(9, len(names)))
+    usual = decode(get(spec), [scores], [0, 5, 9], [names])
+    monkeypatch.setattr(module, "CHOICES", 0)
+    fallen = decode(get(spec), [scores], [0, 5, 9], [names])
+    assert fallen.found.all()
+    assert_trees(spec, fallen, np.array([0, 5, 9], dtype=np.int32), names)
+    assert all(is_projective(Tree(heads, ["_"] * len(heads))) for heads in (fallen.heads[:5], fallen.heads[5:]))
+    assert (fallen.scores <= usual.scores + 1e-9).all()
+    safe = "optimal" if spec == "optimal-nonprojective" else "four-bit"
+    # the same scores for the projective encoding itself: the fallback is as good as its exact decoder
+    texts = alphabet_of(safe)
+    as_seven = {text: f"{(c & 8) << 3 | (c & 4) << 2 | (c & 3) << 2:07b}" for c, text in enumerate(texts)}
+    places = [
+        names.index(text if safe == "optimal" else as_seven[text])
+        if (text if safe == "optimal" else as_seven[text]) in names
+        else -1
+        for text in texts
+    ]
+    table = np.where(np.array(places) >= 0, scores[:, places], -np.inf)
+    exact = decode(get(safe), [table], [0, 5, 9], [texts])
+    assert np.allclose(exact.scores, fallen.scores)
+    assert exact.heads.tolist() == fallen.heads.tolist()
+
+
+# Encodings without a machine.
+
+
+@pytest.mark.parametrize("spec", ["brackets", "relative", "pos-offset", "absolute", "arc-standard", "covington"])
+def test_encodings_without_a_machine_are_read_greedily_and_repaired(spec: str) -> None:
+    encoding = get(spec)
+    heads = [(2, 0, 2, 5, 3), (2, 0, 2), (3, 1, 0, 3)]
+    tags = ["PRON", "VERB", "DET", "ADJ", "NOUN"]
+    upos = Column.of(tag for tree in heads for tag in tags[: len(tree)])
+    offsets = np.array([0, 5, 8, 12], dtype=np.int32)
+    flat = np.array([head for tree in heads for head in tree], dtype=np.int32)
+    bank = Treebank(offsets, flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
+    labels = encoding.encode(bank)
+    dice = np.random.default_rng(0)
+    noisy = [dice.normal(size=(12, len(names))) for names in labels.alphabets]
+    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
+    assert (check(best.heads, offsets).codes == 0).all()
+    assert not best.found.any()
+    assert [ids.tolist() for ids in best.ids] == [table.argmax(axis=1).tolist() for table in noisy]
+    for table, ids in zip(noisy, labels.ids, strict=True):
+        table[np.arange(12), ids] += 99.0
+    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
+    spelled = repair(encoding.decode(labels).heads, offsets).heads
+    assert best.heads.tolist() == spelled.tolist()
+
+
+# Temperature.
+
+
+def test_a_known_temperature_is_found_again() -> None:
+    encoding = get("optimal")
+    names = alphabet_of("optimal")
+    dice = np.random.default_rng(11)
+    sentences, words, hidden = (150, 8, 2.0) if kernels.compiled() else (12, 4, 2.0)
+    offsets = np.arange(sentences + 1, dtype=np.int32) * words
+    scores = dice.normal(size=(sentences * words, len(names))) * 4
+    truth = scored(encoding, scores, names, offsets=offsets, temperature=hidden)
+    gold = np.array([decoding.sample(truth, 1, s, seed=s)[0].heads for s in range(sentences)], dtype=np.int32)
+    best = decode(encoding, [scores], offsets, [names])
+    given_scores = scored(encoding, scores, names, offsets=offsets)
+    found = decoding.fit_temperature(given_scores, best, gold.reshape(-1))
+
+    def loss(temperature: float) -> float:
+        asked = scored(encoding, scores, names, offsets=offsets, temperature=temperature)
+        sure = np.clip(decoding.confidences(asked, best.ids[0], best.heads)[0], 1e-6, 1 - 1e-6)
+        return float(-np.where(best.heads == gold.reshape(-1), np.log(sure), np.log1p(-sure)).mean())
+
+    assert loss(found) < loss(1.0)
+    assert loss(found) <= min(loss(found * 1.1), loss(found / 1.1)) + 1e-6
+    if kernels.compiled():
+        assert found == pytest.approx(hidden, rel=0.2)
+
+
+# Errors.
+
+
+def test_wrong_inputs_are_named() -> None:
+    encoding, names = get("optimal"), alphabet_of("optimal")
+    fine = np.zeros((3, 12))
+    with pytest.raises(UnknownNameError, match=r"greedy"):
+        decode(encoding, [fine], [0, 3], [names], decoder="best")
+    with pytest.raises(MismatchError, match=r"\(3, 11\); expected 3 words by 12"):
+        decode(encoding, [fine[:, 1:]], [0, 3], [names])
+    with pytest.raises(MismatchError, match=r"expected 4 words"):
+        decode(encoding, [fine], [0, 4], [names])
+    for offsets in ([], [1, 3], [0, 3, 2, 3], [[0, 3]]):
+        with pytest.raises(MismatchError, match="offsets"):
+            decode(encoding, [fine], offsets, [names])
+    with pytest.raises(MismatchError, match="has 1 label column"):
+        decode(encoding, [fine, fine], [0, 3], [names, names])
+    with pytest.raises(MismatchError, match="has 1 label column"):
+        decode(encoding, [fine], [0, 3], [])
+    with pytest.raises(MismatchError, match="no labels to choose from"):
+        decode(encoding, [fine[:, :0]], [0, 3], [()])
+    with pytest.raises(LabelError):
+        decode(encoding, [fine[:, :1]], [0, 3], [("nonsense",)])
+    for wrong in (np.nan, np.inf):
+        holed = fine.copy()
+        holed[1, 2] = wrong
+        with pytest.raises(MismatchError, match="word 2 of all: scores"):
+            decode(encoding, [holed], [0, 3], [names])
+        with pytest.raises(MismatchError, match="word 2 of all: root"):
+            decode(encoding, [fine], [0, 3], [names], root=holed[:, 2])
+    with pytest.raises(MismatchError, match="root log-probabilities of shape"):
+        decode(encoding, [fine], [0, 3], [names], root=np.zeros(2))
+
+
+def test_wrong_questions_are_named() -> None:
+    names = alphabet_of("optimal")
+    asked = scored(get("optimal"), np.zeros((3, 12)), names)
+    for k in (0, -1):
+        with pytest.raises(OptionError, match="at least 1"):
+            decoding.k_best(asked, k)
+        with pytest.raises(OptionError, match="at least 1"):
+            decoding.sample(asked, k, seed=0)
+    for temperature in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(OptionError, match="temperature"):
+            scored(get("optimal"), np.zeros((3, 12)), names, temperature=temperature)
+    heads = np.array([0, 1, 1], dtype=np.int32)
+    ids = np.zeros(3, dtype=np.int32)
+    with pytest.raises(MismatchError, match="2 labels and 3 heads for scores of 3 words"):
+        decoding.confidences(asked, ids[:2], heads)
+    for head in (-1, 4):
+        with pytest.raises(MismatchError, match="outside its sentence"):
+            decoding.confidences(asked, ids, np.array([0, 1, head], dtype=np.int32))
+    for spec in ("brackets", *BEAMS):
+        labels = get(spec).encode(Tree((2, 0, 2), ["_"] * 3))
+        with pytest.raises(UnknownNameError, match="encoding with exact decoding"):
+            scored(get(spec), np.zeros((3, len(labels.alphabets[0]))), labels.alphabets[0])
+    tags = scored(get("hexatags"), np.zeros((3, 8)), alphabet_of("hexatags"))
+    with pytest.raises(UnknownNameError, match="arc probabilities"):
+        decoding.arc_probabilities(tags)
+    with pytest.raises(UnknownNameError, match="arc probabilities"):
+        decoding.confidences(tags, ids, heads)
+
+
+def test_nothing_gives_nothing() -> None:
+    for spec in (*EXACT, *BEAMS):
+        names = alphabet_of(spec) if spec in EXACT else beam_alphabet(spec)
+        for offsets in ([0], [0, 0, 0]):
+            best = decode(get(spec), [np.zeros((0, len(names)))], offsets, [names])
+            assert best.heads.tolist() == []
+            assert best.found.all()
+            assert len(best.scores) == len(offsets) - 1
+
+
+# Compiled or not, and the page of the documentation.
+
+
+def summary_of_all() -> list[Any]:
+    """Run everything once on small scores."""
+    out: list[Any] = []
+    for spec in EXACT:
+        scores, root = random_scores(spec, 5, 9)
+        names = alphabet_of(spec)
+        best = decode(get(spec), [scores], [0, 5], [names], root=root)
+        asked = scored(get(spec), scores, names, root=root)
+        sums = decoding.marginals(asked)
+        kept: list[Candidate] = [*decoding.k_best(asked, 4), *decoding.sample(asked, 4, seed=2)]
+        out += [best.heads.tolist(), best.ids[0].tolist(), [one.labels for one in kept]]
+        numbers = [best.scores, sums.labels, sums.logs]
+        if spec != "hexatags":
+            numbers += [decoding.arc_probabilities(asked), *decoding.confidences(asked, best.ids[0], best.heads)]
+        out.append([np.round(array, 9).tolist() for array in numbers])
+    return out
+
+
+def test_plain_python_gives_the_same() -> None:
+    program = "import test_decoding as t; print(t.kernels.compiled(), t.summary_of_all())"
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"ROPEWALK_PURE": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+    ).stdout
+    assert said.startswith("False")
+    assert said == f"False {summary_of_all()}\n"
+
+
+def test_the_documentation_is_true() -> None:
+    done = doctest.testfile(
+        str(REPOSITORY / "docs" / "decoding.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert done.attempted > 10
+    assert done.failed == 0
+
+
+def test_a_scored_question_is_a_value() -> None:
+    asked = scored(get("optimal"), np.zeros((2, 12)), alphabet_of("optimal"))
+    assert isinstance(asked, Scored)
+    with pytest.raises(AttributeError):
+        asked.table = np.zeros((2, 12))  # type: ignore[misc]
