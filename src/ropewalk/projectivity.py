@@ -51,7 +51,7 @@ def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, ste
             steps,
             view(words),
             view(left),
-            *(view(scratch(offsets)) for _ in range(4)),
+            *(view(scratch(offsets)) for _ in range(5)),
         )
         if count >= 0:
             return Lifts(lifted, words[:count], left[:count])

@@ -208,7 +208,7 @@ def planes(heads: Ints, offsets: Ints) -> Ints:
     nothing.
     """
     out = np.zeros(len(heads), dtype=np.int32)
-    kernel.planes(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(3)))
+    kernel.planes(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(4)))
     return out
 
 

@@ -6,19 +6,19 @@ cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned cha
                       int[::1] after, int[::1] ends) noexcept
 cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
                      int[::1] ends) noexcept nogil
-cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
-                         int[::1] order) noexcept nogil
+cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] marked, int many, int[::1] first,
+                         int[::1] after, int[::1] order, int[::1] found) noexcept nogil
 cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
-cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first,
-                       int[::1] after) noexcept nogil
-cdef int _assign_planes(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
-                        int[::1] order) noexcept nogil
+cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
+                       int[::1] found) noexcept nogil
+cdef int _any_cross(const int[::1] heads, int start, int[::1] found, int many) noexcept nogil
+cdef int _assign_planes(const int[::1] heads, int start, int[::1] planes, int[::1] found, int many) noexcept nogil
 cpdef void planes(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] first, int[::1] after,
-                  int[::1] ends) noexcept
+                  int[::1] order, int[::1] found) noexcept
 cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] mark,
                        int[::1] starts) noexcept
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,
-               int[::1] left, int[::1] first, int[::1] after, int[::1] order, int[::1] plane) noexcept
+               int[::1] left, int[::1] first, int[::1] after, int[::1] order, int[::1] plane, int[::1] found) noexcept
 cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int[::1] relations,
                  const int[::1] plain, const int[::1] parts, const int[::1] part_starts, const unsigned char[::1] down, int along_path,
                  int[::1] first, int[::1] after, int[::1] queue) noexcept

@@ -95,7 +95,10 @@ def _projective(heads: Ints, start: int, n: int, first: Ints, after: Ints, ends:
     return 1
 
 
-def _breadth_first(heads: Ints, start: int, n: int, first: Ints, after: Ints, order: Ints) -> None:
+def _breadth_first(
+    heads: Ints, start: int, n: int, marked: Ints, many: int, first: Ints, after: Ints, order: Ints, found: Ints
+) -> None:
+    """List in `found` the `many` words d with a mark at `marked[d-1]`, breadth-first, children in word order."""
     for x in range(n + 1):
         first[x] = 0
     for i in range(n):
@@ -104,18 +107,20 @@ def _breadth_first(heads: Ints, start: int, n: int, first: Ints, after: Ints, or
         after[d] = first[h]
         first[h] = d
     last = 0
-    i = -1
+    read = -1
     node = 0
-    while True:  # `order` is the queue: what was put in first is read first
+    have = 0
+    while have < many:  # `order` is the queue: what was put in first is read first
         d = first[node]
         while d != 0:
             order[last] = d
             last += 1
+            if marked[d - 1] != 0:
+                found[have] = d
+                have += 1
             d = after[d]
-        i += 1
-        if i >= last:
-            return
-        node = order[i]
+        read += 1
+        node = order[read]
 
 
 def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
@@ -133,8 +138,8 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
     return left_b < left_a < right_b < right_a
 
 
-def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints) -> int:
-    """Write 1 into `planes[d-1]` if the arc into word d crosses any other, else 0; return how many do.
+def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, found: Ints) -> int:
+    """Write 1 into `planes[d-1]` if the arc into word d crosses any other, else 0; list those words, return how many.
 
     The time is the sum of the lengths of arcs.
     """
@@ -154,63 +159,55 @@ def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
         for x in range(low + 1, high):
             if first[x] < low or after[x] > high:
                 planes[d - 1] = 1
+                found[crossed] = d
                 crossed += 1
                 break
     return crossed
 
 
-def _assign_planes(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints) -> int:
-    """Write the planes, from 1, of the arcs whose plane is not 0; return how many planes there are.
+def _any_cross(heads: Ints, start: int, found: Ints, many: int) -> int:
+    for i in range(many):
+        for j in range(i):
+            if _crosses(heads, start, found[i], found[j]):
+                return 1
+    return 0
 
-    Breadth-first from the root, children in word order, each arc into the first plane in which it crosses
-    nothing; arcs whose plane is 0 must cross none and are left out. `order` is left holding the words in that
-    order if there is more than one plane.
+
+def _assign_planes(heads: Ints, start: int, planes: Ints, found: Ints, many: int) -> int:
+    """Write the planes, from 1, of the `many` arcs listed, each the first in which it crosses none listed before it.
+
+    Returns how many planes there are.
     """
-    some = 0
-    cross = 0
-    for a in range(1, n + 1):
-        if planes[a - 1] != 0:
-            planes[a - 1] = 1
-            for j in range(some):
-                if cross == 0 and _crosses(heads, start, a, first[j]):
-                    cross = 1
-            first[some] = a
-            some += 1
-    if cross == 0:
-        return 1
-    _breadth_first(heads, start, n, first, after, order)
     most = 1
-    some = 0
-    for i in range(n):
-        a = order[i]
-        if planes[a - 1] == 0:
-            continue
+    for i in range(many):
         plane = 1
         while True:
             free = 1
-            for j in range(some):
-                b = first[j]
-                if planes[b - 1] == plane and _crosses(heads, start, a, b):
+            for j in range(i):
+                if planes[found[j] - 1] == plane and _crosses(heads, start, found[i], found[j]):
                     free = 0
                     break
             if free:
                 break
             plane += 1
-        planes[a - 1] = plane
-        first[some] = a
-        some += 1
+        planes[found[i] - 1] = plane
         most = max(most, plane)
     return most
 
 
-def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, ends: Ints) -> None:
-    """Write the plane, from 1, of every word's arc: 1 if it crosses none."""
+def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, order: Ints, found: Ints) -> None:
+    """Write the plane, from 1, of every word's arc: 1 if it crosses none.
+
+    Arcs go breadth-first from the root, children in word order, into the first plane in which they cross nothing.
+    """
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            if _mark_crossed(heads, start, n, out[start : start + n], first, after):
-                _assign_planes(heads, start, n, out[start : start + n], first, after, ends)
+            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, found)
+            if many > 0:
+                _breadth_first(heads, start, n, out[start : start + n], many, first, after, order, found)
+                _assign_planes(heads, start, out[start : start + n], found, many)
             for w in range(start, start + n):
                 out[w] = max(out[w], 1)
 
@@ -253,6 +250,7 @@ def lift(
     after: Ints,
     order: Ints,
     plane: Ints,
+    found: Ints,
 ) -> int:
     """Lift arcs of the chosen sentences until they need no more planes than given; return how many lifts.
 
@@ -267,13 +265,15 @@ def lift(
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            if _mark_crossed(heads, start, n, plane, first, after) == 0:
-                continue
-            while (steps == 0 or done < steps) and _assign_planes(heads, start, n, plane, first, after, order) > planes:
+            many = _mark_crossed(heads, start, n, plane, first, after, found)
+            while (steps == 0 or done < steps) and _any_cross(heads, start, found, many):
+                _breadth_first(heads, start, n, plane, many, first, after, order, found)
+                if _assign_planes(heads, start, plane, found, many) <= planes:
+                    break
                 best = 0
                 shortest = 0
-                for i in range(n):
-                    d = order[i]
+                for i in range(many):
+                    d = found[i]
                     if plane[d - 1] <= planes:
                         continue
                     length = abs(heads[start + d - 1] - d)
@@ -287,9 +287,16 @@ def lift(
                 lifted[count] = start + best - 1
                 left[count] = start + h - 1
                 heads[start + best - 1] = heads[start + h - 1]
+                low = min(heads[start + best - 1], best)
+                high = max(heads[start + best - 1], best)
                 for d in range(1, n + 1):  # what did not cross before can only cross the new arc
-                    if plane[d - 1] == 0 and _crosses(heads, start, d, best):
+                    if plane[d - 1] != 0:
+                        continue
+                    h = heads[start + d - 1]
+                    if (low < d < high and (h < low or h > high)) or (low < h < high and (d < low or d > high)):
                         plane[d - 1] = 1
+                        found[many] = d
+                        many += 1
                 count += 1
                 done += 1
             if count < 0:
