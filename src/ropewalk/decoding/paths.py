@@ -73,8 +73,8 @@ class Sums:
 def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> Sums:
     """Sum over all paths of each sentence; the log of the sum is -inf where there is no path of finite score.
 
-    Plain products lose what lies e^-700 below the sum over all label sequences, well-formed or not. That matters only
-    where the well-formed ones have so small a share: such sentences are summed once more, with care.
+    Plain products lose what lies e^-700 below the sum over all label sequences, well-formed or not. That can matter
+    only where the well-formed ones have so small a share: such sentences are looked at once more.
     """
     shift = _finite_max(scores)
     weights = np.exp(scores - shift[:, None])
@@ -96,7 +96,8 @@ def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints)
         safe = sums_of(np.log(weights.sum(axis=1)) + shift + ties.max(axis=1), offsets) - out.logs < SAFE_RANGE
     for sentence in np.flatnonzero(~safe):
         where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))
-        _sum_wide((automaton, scores[where], ties[where]), out, where, int(sentence))
+        if shares[sentence] == 0.0 or _loses(automaton, weights[where], factors[where]):
+            _sum_wide((automaton, scores[where], ties[where]), out, where, int(sentence))
     return out
 
 
@@ -161,6 +162,15 @@ def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> 
 def _finite_max(scores: Floats) -> Floats:
     best: Floats = scores.max(axis=1, initial=-np.inf)
     return np.where(np.isfinite(best), best, 0.0)
+
+
+def _loses(automaton: Automaton, weights: Floats, factors: Floats) -> bool:
+    """Tell whether any product on the way through one sentence may have been too small for a number."""
+    n = len(weights)
+    alpha = np.zeros((n + 1, automaton.states))
+    kernel.forward(view(weights), view(factors), n, *_arrays(automaton), view(alpha), view(np.ones(n)))
+    least = [float(array[array > 0.0].min(initial=1.0)) for array in (alpha, weights, factors)]
+    return bool(np.log(least).sum() < -SAFE_RANGE)
 
 
 def _safe_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:

@@ -8,7 +8,7 @@ cpdef void viterbi(const double[:, ::1] scores, const double[:, ::1] ties, const
                    const int[::1] finals, const int[::1] distances, int[::1] best, double[::1] totals,
                    double[::1] now, double[::1] soon, double[::1] gains, int[:, ::1] back) noexcept
 @cython.locals(value=double, total=double, ends=double)
-cdef double forward(const double[:, ::1] weights, const double[:, ::1] ties, int n, const int[::1] begins,
+cpdef double forward(const double[:, ::1] weights, const double[:, ::1] ties, int n, const int[::1] begins,
                     const int[::1] labels, const int[::1] targets, const int[::1] roots, const int[::1] finals,
                     const int[::1] distances, double[:, ::1] alpha, double[::1] scales) noexcept nogil
 @cython.locals(value=double, i=int)

@@ -1,0 +1,78 @@
+"""Exact decoding on real treebanks: gold labels as scores give every tree back, whatever its depth."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ropewalk import conllu, decoding
+from ropewalk.encodings import get
+from ropewalk.trees import check, projective, same_trees
+
+pytestmark = pytest.mark.treebanks
+
+FOLDER = os.environ.get("ROPEWALK_UD", "")
+FILES = sorted(Path(FOLDER).rglob("*-ud-*.conllu")) if FOLDER else []
+needs_files = pytest.mark.skipif(not FOLDER, reason="ROPEWALK_UD is not set")
+SAMPLE = 400  # sentences of each file for beams, which are slow
+
+
+@needs_files
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_gold_labels_give_every_projective_tree_back(file: Path) -> None:
+    bank = conllu.read(file)
+    bank = bank.select(projective(bank.heads, bank.offsets))
+    assert len(bank)
+    for spec in ("optimal", "four-bit", "hexatags"):
+        labels = get(spec).encode(bank)
+        scores = np.full((bank.words, len(labels.alphabets[0])), -np.inf)
+        scores[np.arange(bank.words), labels.ids[0]] = 0.0
+        best = decoding.decode(get(spec), [scores], bank.offsets, labels.alphabets)
+        assert same_trees(best.heads, bank.heads, bank.offsets).all()
+        assert best.found.all()
+        assert best.exact.all()
+        assert not best.scores.any()
+
+
+@needs_files
+@pytest.mark.parametrize("file", [file for file in FILES if "-dev" in file.name], ids=lambda file: file.stem)
+@pytest.mark.parametrize("spec", ["optimal-nonprojective", "seven-bit"])
+def test_gold_labels_give_trees_back_by_beam(file: Path, spec: str) -> None:
+    bank = conllu.read(file)
+    bank = bank.select(range(min(SAMPLE, len(bank))))
+    encoding = get(spec)
+    bank = bank.select(encoding.covers(bank))
+    labels = encoding.encode(bank)
+    scores = np.full((bank.words, len(labels.alphabets[0])), -np.inf)
+    scores[np.arange(bank.words), labels.ids[0]] = 0.0
+    best = decoding.decode(encoding, [scores], bank.offsets, labels.alphabets)
+    assert same_trees(best.heads, bank.heads, bank.offsets).all()
+    assert best.found.all()
+
+
+@needs_files
+def test_the_best_fitting_labels_are_nearer_to_gold_than_each_words_best() -> None:
+    """Noise around gold labels: the reason to decode exactly."""
+    bank = conllu.read(next(file for file in FILES if file.name == "en_ewt-ud-dev.conllu"))
+    dice = np.random.default_rng(0)
+    for spec in ("optimal", "four-bit", "hexatags"):
+        labels = get(spec).encode(bank)
+        scores = dice.normal(size=(bank.words, len(labels.alphabets[0]))) * 2
+        scores[np.arange(bank.words), labels.ids[0]] += 6
+        found = {
+            decoder: decoding.decode(get(spec), [scores], bank.offsets, labels.alphabets, decoder=decoder)
+            for decoder in decoding.DECODERS
+        }
+        right = {decoder: (best.heads == bank.heads).mean() for decoder, best in found.items()}
+        assert right["exact"] > right["greedy"] + 0.02
+        assert found["exact"].exact.all()
+        assert (check(found["exact"].heads, bank.offsets).codes == 0).all()
+        if spec == "optimal":
+            part = slice(0, int(bank.offsets[SAMPLE]))
+            asked = decoding.scored(get(spec), scores[part], labels.alphabets[0], offsets=bank.offsets[: SAMPLE + 1])
+            sure, _ = decoding.confidences(asked, found["exact"].ids[0][part], found["exact"].heads[part])
+            arcs_right = found["exact"].heads[part] == bank.heads[part]
+            assert sure[arcs_right].mean() > sure[~arcs_right].mean() + 0.1
