@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import OnError, OnErrorOption, plural, require_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import OnError, OnErrorOption, plural, prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,12 +38,11 @@ def predict(
     Puts the model's trees, and tags if it has any, over the words of each sentence. Everything else stays as it is,
     byte for byte and in the same order. Files are read piece by piece: their size does not matter.
     """
-    require_torch()
+    prepare_torch()
     warn_if_uncompiled()
-    from ropewalk.tagging import use_threads
-
     from ropewalk import conllu
     from ropewalk.progress import track
+    from ropewalk.tagging import use_threads
     from ropewalk.tagging.tagger import Tagger
 
     if threads:

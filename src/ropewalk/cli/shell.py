@@ -107,8 +107,12 @@ def warn_if_uncompiled() -> None:
         say(f"note: the kernels run in plain Python, many times slower: {how_to_compile()}")
 
 
-def require_torch() -> None:
-    """Stop with what to install if the packages that models are trained and run with are missing."""
+def prepare_torch() -> None:
+    """Stop with what to install if torch or its kin are missing, and let its idle threads sleep.
+
+    By default they spin, and where other programs want the same cores everything becomes many times slower.
+    """
+    import os
     from importlib.util import find_spec
 
     from ropewalk.errors import MissingExtraError
@@ -116,3 +120,4 @@ def require_torch() -> None:
     for package in ("torch", "transformers", "accelerate", "safetensors"):
         if find_spec(package) is None:
             raise MissingExtraError("models", package, "train")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import plural, require_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import plural, prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def train(
     interrupted goes on from there with --resume and ends with the same weights. With several processes, start it by
     `accelerate launch -m ropewalk.cli train …`.
     """
-    require_torch()
+    prepare_torch()
     warn_if_uncompiled()
     from ropewalk.tagging import config as configuration
     from ropewalk.tagging.run import train as run

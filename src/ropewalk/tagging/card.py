@@ -42,6 +42,9 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
     encoder = Path(model.encoder.name).name if model.encoder.kind == "transformer" else "bilstm"
     parser = "biaffine" if model.parser == "biaffine" else f"`{model.encoding}`"
     licence = data.licence or "that of the treebank; not stated in the configuration"
+    alone = model.parser != "biaffine" and model.relations.from_ == "word"
+    source = "relations from the word alone" if alone else "relations from word and head"
+    run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
     names = [name for name in SHOWN if any(name in table for table in scores.values())]
     lines = [
         "---",
@@ -51,8 +54,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "---",
         f"# {data.name or 'A dependency parser'}",
         "",
-        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {encoder}, relations from "
-        f"{'word and head' if model.parser == 'biaffine' or model.relations.from_ == 'word+head' else 'the word alone'}.",
+        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {encoder}, {source}.",
         "",
         "## Data",
         "",
@@ -72,8 +74,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "",
         "## Training",
         "",
-        f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch} "
-        f"by `{config.training.metric}`; {state.step:,} steps.",
+        f"{run} by `{config.training.metric}`; {state.step:,} steps.",
         *([f"Energy: {energy}."] if (energy := _energy(state)) else []),
         "",
         "```",

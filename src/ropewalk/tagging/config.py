@@ -68,6 +68,7 @@ class Encoder:
     hidden: int = option(256, low=1)
     depth: int = option(2, low=1)
     least_count: int = option(2, low=1)
+    forget: float = option(0.1, low=0, high=0.9)  # share of words read as unknown in training
     vectors: str = ""
     most_vectors: int = option(100_000, low=1)
 
@@ -231,7 +232,7 @@ def _made(kind: type, table: Any, source: str, where: str) -> Any:  # noqa: ANN4
         hint_type = hints[one.name]
         values[one.name] = (
             _made(hint_type, value, source, path)
-            if dataclasses.is_dataclass(hint_type)
+            if isinstance(hint_type, type) and dataclasses.is_dataclass(hint_type)
             else _checked(hint_type, one.metadata, value, source, path)
         )
     return kind(**values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
     """Give the words of every sentence."""
     texts = bank.column("form").texts()
     offsets = bank.offsets.tolist()
-    return tuple(tuple(texts[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True))
+    return tuple(tuple(texts[a:b]) for a, b in pairwise(offsets))
 
 
 def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Treebank, list[FormatError]]:

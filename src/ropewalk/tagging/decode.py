@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Scores = npt.NDArray[np.float32]
 
 
-def heads_of(
+def heads_of(  # noqa: PLR0913 - all that a decoder may use
     labels: LabelSet,
     scores: Sequence[Scores],
     offsets: Ints,

@@ -90,13 +90,18 @@ class Vocabulary:
                 parts[part] += count
             for character in form:
                 characters[character] += count
-        chosen = (_frequent(counter, least_count) for counter in (words, parts, shapes, characters))
-        return cls(*chosen, tuple(vectors))
+        return cls(
+            _frequent(words, least_count),
+            _frequent(parts, least_count),
+            _frequent(shapes, least_count),
+            _frequent(characters, least_count),
+            tuple(vectors),
+        )
 
     @classmethod
     def from_json(cls, table: dict[str, list[str]]) -> Vocabulary:
         """Take a vocabulary from what `labels.json` holds."""
-        return cls(*(tuple(table[name]) for name in cls.__dataclass_fields__))
+        return cls(**{name: tuple(table[name]) for name in cls.__dataclass_fields__})
 
     def to_json(self) -> dict[str, list[str]]:
         """Give what `labels.json` holds."""

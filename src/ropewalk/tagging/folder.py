@@ -10,7 +10,7 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
@@ -200,7 +200,7 @@ def new_encoder(options: Options, labels: LabelSet, vectors: npt.NDArray[np.floa
         keep_layers(model, options.layers, options.name)
     tokens = Tokens.of(tokenizer, model.config, options.window)
     cased = tokens.lowercases if options.casing == "auto" else options.casing == "yes"
-    return _transformer(model, tokenizer, tokens, options, cased=cased)
+    return Transformer(model, tokenizer, tokens, options, cased=cased)
 
 
 def _stored_encoder(path: Path, options: Options, labels: LabelSet, table: dict[str, Any]) -> Encoder:
@@ -222,18 +222,7 @@ def _stored_encoder(path: Path, options: Options, labels: LabelSet, table: dict[
             tokens = Tokens.from_json(table["tokens"])
     except Exception as failure:
         raise ModelError(str(home), f"is no encoder that can be loaded: {failure}") from failure
-    return _transformer(model, tokenizer, tokens, options, cased=bool(table["casing"]))
-
-
-def _transformer(model: Any, tokenizer: Any, tokens: Tokens, options: Options, *, cased: bool) -> Transformer:  # noqa: ANN401 - of transformers
-    return Transformer(
-        model,
-        tokenizer,
-        tokens,
-        pooling=cast("Any", options.pooling),
-        cased=cased,
-        freeze_embeddings=options.freeze_embeddings,
-    )
+    return Transformer(model, tokenizer, tokens, options, cased=bool(table["casing"]))
 
 
 def _set_dropout(made: PretrainedConfig, dropout: float) -> None:

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk.tagging.encoders import Batch, Encoder
 from ropewalk.tagging.heads import Biaffine, FeedForward, PairRelations
 from ropewalk.tagging.labels import MISSING
 
 if TYPE_CHECKING:
     from ropewalk.tagging.config import Model
+    from ropewalk.tagging.encoders import Batch, Encoder
     from ropewalk.tagging.labels import LabelSet
 
 
@@ -52,12 +52,12 @@ class Network(nn.Module):
         self.tags = nn.ModuleList(
             FeedForward(size, options.hidden, len(texts), options.dropout) for _, texts in labels.tags
         )
-        self.biaffine: Biaffine | None = None
-        self.relations: PairRelations | FeedForward | None = None
         out = len(labels.relations)
+        self.biaffine: Biaffine | None = None
+        self.relations: PairRelations | FeedForward
         if options.parser == "biaffine":
-            sizes_of = options.biaffine
-            self.biaffine = Biaffine(size, sizes_of.arc_size, sizes_of.relation_size, out, options.dropout)
+            arcs, pairs = options.biaffine.arc_size, options.biaffine.relation_size
+            self.biaffine = Biaffine(size, arcs, pairs, out, options.dropout)
         elif options.relations.from_ == "word":
             self.relations = FeedForward(size, options.relations.hidden, out, options.dropout)
         else:
@@ -92,11 +92,10 @@ class Network(nn.Module):
         """Score the relation of every word under its head: [words, relations]."""
         if self.biaffine is not None:
             return self.biaffine.label(words, heads, lengths)
-        scores: Tensor = (
-            self.relations(words, heads, lengths)
-            if isinstance(self.relations, PairRelations)
-            else self.relations(words)  # type: ignore[misc] - there is always one of the three
-        )
+        if isinstance(self.relations, PairRelations):
+            scores: Tensor = self.relations(words, heads, lengths)
+        else:
+            scores = self.relations(words)
         return scores
 
 

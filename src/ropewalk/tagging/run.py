@@ -17,7 +17,7 @@ from ropewalk.tagging.card import card
 from ropewalk.tagging.config import to_mapping
 from ropewalk.tagging.data import examples, forms_of, label_set, read_treebank
 from ropewalk.tagging.tagger import Tagger
-from ropewalk.tagging.training import fit
+from ropewalk.tagging.training import Job, fit
 
 if TYPE_CHECKING:
     import os
@@ -38,7 +38,7 @@ class Outcome:
     scores: dict[str, Metrics]
 
 
-def train(
+def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     config: Config,
     out: str | os.PathLike[str],
     *,
@@ -66,17 +66,18 @@ def train(
     folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
     folder.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     dev_inputs = tagger.encoder.prepare(forms_of(dev))
-    state = fit(
+    job = Job(
         config,
         tagger.network,
         tagger.encoder.prepare(forms_of(bank)),
         examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine"),
         lambda: measures(dev, tagger.parse_inputs(dev, dev_inputs)),
         home,
-        resume=resume,
-        report=report,
+        report,
     )
-    scores = {"dev": {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}}
+    state = fit(job, resume=resume)
+    scores: dict[str, Metrics] = {}
+    scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
     if config.data.test:
         gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
         scores["test"] = measures(gold, Tagger.from_pretrained(home).parse(gold))
@@ -87,7 +88,7 @@ def train(
 def measures(gold: Treebank, predicted: Treebank) -> Metrics:
     """Score trees by every measure, subtypes and punctuation included."""
     found = score(gold, predicted)
-    values = {measure: found.parts(measure).value for measure in MEASURES}
+    values: Metrics = {measure: found.parts(measure).value for measure in MEASURES}
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
 
 

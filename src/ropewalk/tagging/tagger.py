@@ -75,6 +75,7 @@ class Tagger:
         found = folder.load(folder.locate(name, revision, local_files_only=local_files_only))
         network = Network(found.config.model, found.labels, found.encoder)
         folder.fill(network, found.weights, found.path)
+        network.eval()
         return cls(found.config, found.labels, network)
 
     def save_pretrained(self, path: str | os.PathLike[str], card: str = "") -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from accelerate import Accelerator
-from accelerate.utils import DistributedDataParallelKwargs, DistributedType, broadcast_object_list
+from accelerate.utils import DistributedType, broadcast_object_list
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 
 from ropewalk import files
@@ -79,19 +79,22 @@ def rate(done: float, warmup: float, schedule: str) -> float:
     return 1.0 if schedule == "constant" else max((1.0 - done) / max(1.0 - warmup, 1e-9), 0.0)
 
 
-def fit(
-    config: Config,
-    network: Network,
-    inputs: Sequence[Inputs],
-    examples: Examples,
-    evaluate: Callable[[], Metrics],
-    home: Path,
-    *,
-    resume: bool = False,
-    report: Callable[[Progress], None] = lambda _: None,
-) -> State:
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What is to be trained on what, how it is scored, where it is kept, and who hears of it."""
+
+    config: Config
+    network: Network
+    inputs: Sequence[Inputs]
+    examples: Examples
+    evaluate: Callable[[], Metrics]
+    home: Path
+    report: Callable[[Progress], None] = lambda _: None
+
+
+def fit(job: Job, *, resume: bool = False) -> State:
     """Train a network, keeping the weights of the best epoch in the model's folder and a checkpoint of the last."""
-    return _Run(config, network, inputs, examples, evaluate, home, report).run(resume=resume)
+    return _Run(job).run(resume=resume)
 
 
 def groups(network: Network, options: Training) -> list[dict[str, Any]]:
@@ -114,32 +117,20 @@ def groups(network: Network, options: Training) -> list[dict[str, Any]]:
 class _Run:
     """One training run in one of its processes."""
 
-    def __init__(
-        self,
-        config: Config,
-        network: Network,
-        inputs: Sequence[Inputs],
-        examples: Examples,
-        evaluate: Callable[[], Metrics],
-        home: Path,
-        report: Callable[[Progress], None],
-    ) -> None:
-        options = config.training
-        self.config = config
+    def __init__(self, job: Job) -> None:
+        options = job.config.training
+        self.job = job
         self.options = options
-        self.inputs = inputs
-        self.examples = examples
-        self.evaluate = evaluate
-        self.home = home
-        self.report = report
-        self.sizes = np.array([one.size for one in inputs], dtype=np.int64)
-        self.lengths = np.diff(examples.offsets)
+        self.sizes = np.array([one.size for one in job.inputs], dtype=np.int64)
+        self.lengths = np.diff(job.examples.offsets)
         self.accelerator = Accelerator(
             cpu=options.device == "cpu",
             mixed_precision=options.precision,
-            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
         )
+        if self.accelerator.num_processes > 1:
+            self._freeze_unused(job.network)
         sharded = self.accelerator.distributed_type == DistributedType.FSDP
+        network = job.network
         self.plain = network
         if not sharded:
             network.to(self.accelerator.device)
@@ -149,6 +140,13 @@ class _Run:
         )
         self.sharded = sharded
         self.state = State()
+
+    def _freeze_unused(self, network: Network) -> None:
+        """Freeze weights that no loss reaches: processes that wait for each other's gradients would wait for ever."""
+        network.cpu()(network.encoder.collate(self.job.inputs[:1]), self._targets([0], torch.device("cpu"))).backward()
+        for weight in network.parameters():
+            weight.requires_grad_(weight.requires_grad and weight.grad is not None)
+            weight.grad = None
 
     def run(self, *, resume: bool) -> State:
         """Train until the last epoch, or until patience ends."""
@@ -178,10 +176,10 @@ class _Run:
             )
             if self.accelerator.is_main_process:
                 if better:
-                    folder.save_weights(self.home, model)
+                    folder.save_weights(self.job.home, model)
                 self._save(model, optimizer)
             self.accelerator.wait_for_everyone()
-            self.report(
+            self.job.report(
                 Progress(
                     state.epoch,
                     self.options.epochs,
@@ -199,9 +197,9 @@ class _Run:
         """Learn every sentence once; give the loss a word and the speed."""
         options = self.options
         rank, many = self.accelerator.process_index, self.accelerator.num_processes
-        torch.manual_seed(int(np.random.SeedSequence([self.config.seed, epoch, rank]).generate_state(1)[0]))
+        torch.manual_seed(int(np.random.SeedSequence([self.job.config.seed, epoch, rank]).generate_state(1)[0]))
         self.network.train()
-        batches = shuffled(self.sizes, options.batch, self.config.seed, epoch)
+        batches = shuffled(self.sizes, options.batch, self.job.config.seed, epoch)
         total = int(self.lengths.sum())
         seen = 0
         begun = time.monotonic()
@@ -230,7 +228,7 @@ class _Run:
                     if self.state.history
                     else {}
                 )
-                self.report(
+                self.job.report(
                     Progress(
                         epoch + 1,
                         options.epochs,
@@ -253,8 +251,9 @@ class _Run:
             chosen = mine or batch[:1]
             last = number + 1 == len(batches)
             with nullcontext() if last else self.accelerator.no_sync(self.network):
-                collated = self.plain.encoder.collate([self.inputs[s] for s in chosen])
-                loss = self.network(collated.to(self.accelerator.device), self._targets(chosen)) * weight
+                collated = self.plain.encoder.collate([self.job.inputs[s] for s in chosen])
+                device = self.accelerator.device
+                loss = self.network(collated.to(device), self._targets(chosen, device)) * weight
                 self.accelerator.backward(loss * (many / words))
             summed += loss.detach()
         if self.options.clip:
@@ -263,8 +262,8 @@ class _Run:
         self.optimizer.zero_grad()
         return summed
 
-    def _targets(self, chosen: Sequence[int]) -> Targets:
-        examples = self.examples
+    def _targets(self, chosen: Sequence[int], device: torch.device) -> Targets:
+        examples = self.job.examples
         places = np.concatenate([np.arange(examples.offsets[s], examples.offsets[s + 1]) for s in chosen])
 
         def tensor(array: Any) -> Tensor:  # noqa: ANN401 - an array of numbers
@@ -275,27 +274,27 @@ class _Run:
             tensor(examples.heads),
             tensor(examples.relations),
             tuple(tensor(tag) for tag in examples.tags),
-        ).to(self.accelerator.device)
+        ).to(device)
 
     def _told(self, loss: Tensor) -> float:
         return float(self.accelerator.reduce(loss.clone(), "sum").item())
 
     def _weights(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Bring all weights and the optimizer's state together on the first process."""
-        model, optimizer = get_state_dict(self.network, self.optimizer.optimizer, options=FULL)
-        return model, optimizer
+        found: tuple[Any, Any] = get_state_dict(self.network, self.optimizer.optimizer, options=FULL)
+        return found
 
     def _evaluated(self, weights: dict[str, Tensor]) -> Metrics:
         told: list[Metrics] = [{}]
         if self.accelerator.is_main_process:
             if self.sharded:
                 self.plain.load_state_dict(weights)
-            told = [self.evaluate()]
+            told = [self.job.evaluate()]
         return dict(broadcast_object_list(told)[0]) if self.accelerator.num_processes > 1 else told[0]
 
     def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
         """Write the checkpoint: first its tensors under a new name, then what says which name counts."""
-        place = files.make_folder(self.home / "checkpoint")
+        place = files.make_folder(self.job.home / "checkpoint")
         name = f"epoch-{self.state.epoch}.safetensors"
         tensors = {f"model/{key}": value for key, value in model.items()}
         for weight, values in optimizer["state"].items():
@@ -313,7 +312,7 @@ class _Run:
                 "history": state.history,
             },
         )
-        with files.creating(self.home / "log.jsonl") as file:
+        with files.creating(self.job.home / "log.jsonl") as file:
             file.write("".join(json.dumps(entry) + "\n" for entry in state.history).encode("utf-8"))
         for old in place.glob("epoch-*.safetensors"):
             if old.name != name:
@@ -321,15 +320,17 @@ class _Run:
 
     def _restore(self) -> None:
         """Go on from the last checkpoint, if there is one."""
-        place = self.home / "checkpoint"
+        place = self.job.home / "checkpoint"
         if not (place / "state.json").is_file():
             return
         table = folder.read_json(place / "state.json")
         tensors = folder.read_tensors(place / table.pop("tensors"))
         self.state = State(**table)
         _, optimizer = self._weights()
-        model = {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}
-        states: dict[str, dict[str, Tensor]] = {}
+        model: dict[str, Any] = {
+            key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")
+        }
+        states: dict[str, Any] = {}
         for key, value in tensors.items():
             if key.startswith("optimizer/"):
                 weight, name = key.removeprefix("optimizer/").rsplit("/", 1)

@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import torch
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ropewalk.tagging.config import Encoder as Options
 
-FORGOTTEN = 0.1  # share of training words read as unknown, so that the unknown word is learnt
 LEAST = 16  # predicted rows come in multiples of it
 
 
@@ -29,11 +28,8 @@ class BiLSTM(Encoder):
         super().__init__()
         self.lookup = Lookup(vocabulary)
         self.words = _embedding(vocabulary.words, options.word_size)
-        self.affixes = nn.ModuleList(
-            [_embedding(vocabulary.affixes, options.affix_size) for _ in (*PREFIXES, *SUFFIXES)]
-            if options.affix_size
-            else []
-        )
+        tables = [_embedding(vocabulary.affixes, options.affix_size) for _ in (*PREFIXES, *SUFFIXES)]
+        self.affixes = nn.ModuleList(table for table in tables if table is not None)
         self.shapes = _embedding(vocabulary.shapes, options.shape_size)
         self.characters = _embedding(vocabulary.characters, options.character_size, extra=2)
         channels = 2 * options.character_size
@@ -41,9 +37,9 @@ class BiLSTM(Encoder):
         self.vectors = nn.Embedding(len(vocabulary.vectors) + 1, vector_size) if vector_size else None
         if self.vectors is not None:
             self.vectors.requires_grad_(False)  # noqa: FBT003 - torch's signature
-        affix_size = options.affix_size if self.affixes else 0
-        width = options.word_size + affix_size + options.shape_size + channels + vector_size
+        width = options.word_size + options.affix_size + options.shape_size + channels + vector_size
         self.dropout = nn.Dropout(options.dropout)
+        self.forget = options.forget
         self.lstm = nn.LSTM(
             width,
             options.hidden,
@@ -78,8 +74,8 @@ class BiLSTM(Encoder):
         parts = []
         if self.words is not None:
             words = tensors["words"]
-            if self.training:
-                words = words.masked_fill(torch.rand(words.shape, device=words.device) < FORGOTTEN, 0)
+            if self.training and self.forget:
+                words = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
             parts.append(self.words(words))
         if self.affixes:
             parts.append(sum(table(tensors["affixes"][:, n]) for n, table in enumerate(self.affixes)))

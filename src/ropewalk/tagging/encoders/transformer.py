@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from ropewalk.tagging.config import Encoder as Options
 
 Places = npt.NDArray[np.int64]
 
@@ -70,7 +72,10 @@ class Tokens:
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> Tokens:
         """Take the facts from what `config.json` holds."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+        facts: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
+        return cls(**facts)
 
     def to_json(self) -> dict[str, Any]:
         """Give what `config.json` holds."""
@@ -125,23 +130,22 @@ class Transformer(Encoder):
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         tokens: Tokens,
+        options: Options,
         *,
-        pooling: Literal["first", "last", "mean"],
         cased: bool,
-        freeze_embeddings: bool,
     ) -> None:
         super().__init__()
         if isinstance(getattr(model, "pooler", None), nn.Module):
-            model.pooler = None  # reads the whole sentence, which nothing here does
+            setattr(model, "pooler", None)  # noqa: B010 - its type says a module; it reads the whole sentence, which nothing here does
         self.model = model
         self.tokenizer = tokenizer
         self.tokens = tokens
-        self.pooling = pooling
+        self.pooling = options.pooling
         self.size = int(model.config.hidden_size)
         self.casing = nn.Embedding(len(CASINGS), self.size) if cased else None
         if self.casing is not None:
             nn.init.zeros_(self.casing.weight)  # at first the encoder is what it was
-        if freeze_embeddings:
+        if options.freeze_embeddings:
             model.get_input_embeddings().requires_grad_(False)  # noqa: FBT003 - torch's signature
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
@@ -240,7 +244,7 @@ class Transformer(Encoder):
         else:
             embedded = self.model.get_input_embeddings()(tensors["ids"])
             given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
-        hidden = self.model(**given).last_hidden_state.flatten(0, 1)  # [windows * width, size]
+        hidden: Tensor = self.model(**given).last_hidden_state.flatten(0, 1)  # [windows * width, size]
         if self.pooling == "first":
             return hidden[tensors["firsts"]]
         if self.pooling == "last":

@@ -1,0 +1,361 @@
+"""Taggers: encoders, training, model folders and prediction, with tiny random encoders made here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from ropewalk import conllu
+from ropewalk.errors import ModelError, TrainingError
+from ropewalk.scoring.attachment import score
+from ropewalk.tagging import Tagger, train
+from ropewalk.tagging.config import from_mapping, read, to_mapping
+from ropewalk.tagging.data import forms_of, label_set, read_treebank
+from ropewalk.tagging.encoders.transformer import windows
+from ropewalk.treebank import Treebank
+from ropewalk.trees import Tree, check
+from tagging_tools import bank_of, config_of, restored, tiny_encoder, write_bank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.tagging import Outcome
+
+ENCODINGS = (
+    "optimal",
+    "optimal+head",
+    "optimal-nonprojective",
+    "four-bit",
+    "four-bit+path",
+    "seven-bit",
+    "brackets(planes=2)",
+    "hexatags+head",
+    "absolute",
+    "relative",
+    "pos-offset",
+    "arc-standard",
+    "arc-eager",
+    "arc-hybrid",
+    "covington",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bank(tmp_path_factory.mktemp("data") / "fifty.conllu", restored(bank_of(250), "optimal+head"))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, encoder: Path, data: Path) -> Outcome:
+    """A small model that has learnt a little."""
+    config = config_of(data, encoder, epochs=3, tags=["upos", "xpos", "feats"], auxiliary=["relative"])
+    return train(config, tmp_path_factory.mktemp("model"), command="ropewalk train small.toml")
+
+
+def overfitted(tmp_path: Path, data: Path, **options: object) -> tuple[Treebank, Treebank]:
+    """Train until the training data is known by heart; the trees that the saved model gives it, and gold."""
+    train(config_of(data, **options), tmp_path)  # type: ignore[arg-type]
+    gold = conllu.read(data)
+    return Tagger.from_pretrained(tmp_path).parse(gold), gold
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_is_learnt_by_heart(encoding: str, tmp_path: Path) -> None:
+    bank = restored(bank_of(250), encoding)
+    assert len(bank) == 50
+    data = write_bank(tmp_path / "data.conllu", bank)
+    parsed, gold = overfitted(tmp_path / "model", data, encoding=encoding, epochs=16)
+    assert score(gold, parsed).las > 0.99
+
+
+@pytest.mark.parametrize("options", [{"parser": "biaffine"}, {"relations": "word"}])
+def test_other_parsers_are_learnt_by_heart(options: dict[str, str], tmp_path: Path, data: Path) -> None:
+    parsed, gold = overfitted(tmp_path, data, epochs=15, **options)
+    assert score(gold, parsed).las > 0.99
+
+
+@pytest.mark.parametrize(("kind", "pooling"), [("bert", "first"), ("xlm-roberta", "mean"), ("xlnet", "last")])
+def test_transformers_learn_by_heart(
+    kind: str, pooling: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, data: Path
+) -> None:
+    home = tiny_encoder(tmp_path_factory.mktemp("encoder"), kind)
+    parsed, gold = overfitted(tmp_path, data, encoder=home, pooling=pooling, epochs=16 if kind == "bert" else 26)
+    assert score(gold, parsed).las > 0.99
+
+
+def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) -> None:
+    gold = conllu.read(data)
+    parsed = Tagger.from_pretrained(trained.home).parse(gold)
+    assert score(gold, parsed).las == pytest.approx(trained.scores["dev"]["las"])
+    assert trained.state.best == max(entry["las"] for entry in trained.state.history)
+    card = (trained.home / "README.md").read_text(encoding="utf-8")
+    assert f"{100 * trained.scores['dev']['las']:.2f}" in card
+    assert "ropewalk train small.toml" in card
+    assert f"torch {torch.__version__.split('+')[0]}" in card
+    assert str(data.parent) not in "".join(file.read_text(encoding="utf-8") for file in trained.home.glob("*.json"))
+    assert not [file for file in trained.home.rglob("*") if file.suffix in {".bin", ".pt", ".pkl", ".pickle"}]
+    assert parsed.column("upos").texts() != []
+    assert set(parsed.column("feats").texts()) <= set(gold.column("feats").texts())
+
+
+def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, encoder: Path, data: Path) -> None:
+    homes = [tmp_path / name for name in ("a", "b", "c")]
+    for home, seed in zip(homes, (1, 1, 2), strict=True):
+        train(config_of(data, encoder, epochs=1, seed=seed), home)
+    weights = [(home / "model.safetensors").read_bytes() for home in homes]
+    assert weights[0] == weights[1]
+    assert weights[0] != weights[2]
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, encoder, epochs=3)
+    whole = train(config, tmp_path / "whole")
+    program = f"""
+import json, os, signal, torch
+torch.set_num_threads(1)
+from ropewalk.tagging import train
+from ropewalk.tagging.config import from_mapping, read, to_mapping
+from ropewalk.tagging.data import forms_of, label_set, read_treebank
+def kill(progress):
+    if progress.epoch == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+train(from_mapping(json.loads({json.dumps(json.dumps(to_mapping(config)))})), {str(tmp_path / "killed")!r}, report=kill)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len((tmp_path / "killed" / "log.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+    resumed = train(config, tmp_path / "killed", resume=True)
+    for name in ("model.safetensors", "checkpoint/epoch-3.safetensors"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+    assert resumed.state.best == whole.state.best
+    assert [entry["loss"] for entry in resumed.state.history] == [entry["loss"] for entry in whole.state.history]
+
+
+def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:
+    with pytest.raises(TrainingError, match="--resume"):
+        train(config_of(data, encoder, epochs=3), trained.home)
+    with pytest.raises(TrainingError, match=r"training\.epochs was 3 and is now 9"):
+        train(
+            config_of(data, encoder, epochs=9, tags=["upos", "xpos", "feats"], auxiliary=["relative"]),
+            trained.home,
+            resume=True,
+        )
+
+
+def test_fine_tuning_begins_with_what_was_learnt(tmp_path: Path, trained: Outcome, data: Path) -> None:
+    config = config_of(data, Path("unused"), epochs=1, tags=["upos"], encoder_rate=0.0, head_rate=0.0)
+    tuned = train(config, tmp_path, init_from=str(trained.home))
+    assert tuned.scores["dev"]["las"] == pytest.approx(trained.scores["dev"]["las"])
+
+
+@pytest.mark.parametrize("options", [{}, {"parser": "biaffine"}, {"kind": "bilstm"}, {"relations": "word"}])
+def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, None if options.get("kind") else encoder, epochs=1, **options)  # type: ignore[arg-type]
+    tagger = Tagger.from_pretrained(train(config, tmp_path).home)
+    bank = bank_of(60, longest=40, seed=5)
+    whole = conllu.dumps(tagger.parse(bank))
+    for batch in (1, 16, 256, 100_000):
+        other = tagger.with_decoding(batch=batch)
+        assert conllu.dumps(other.parse(bank)) == whole
+        alone = b"".join(conllu.dumps(other.parse(bank.select([s]))) for s in range(len(bank)))
+        assert alone == whole
+    beside = tagger._vectors(bank, tagger.encoder.prepare(forms_of(bank)))
+    single = [bank.select([s]) for s in range(len(bank))]
+    alone_vectors = torch.cat([tagger._vectors(one, tagger.encoder.prepare(forms_of(one))) for one in single])
+    assert torch.equal(beside, alone_vectors)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "bilstm"])
+def test_a_sentence_of_5000_words(kind: str, tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, encoder if kind == "transformer" else None, epochs=1)
+    tagger = Tagger.from_pretrained(train(config, tmp_path).home)
+    long = Treebank.concat([bank_of(300, longest=30, seed=3)]).column("form").texts()
+    forms = (long * 10)[:5000]
+    bank = Treebank.of([Tree([0, *range(1, 5000)], ["root", *["dep"] * 4999])]).with_columns({"form": forms})
+    parsed = tagger.parse(bank)
+    found = check(parsed.heads, parsed.offsets)
+    assert found.codes.tolist() == [0]
+    assert found.roots.tolist() == [1]
+
+
+def test_windows_keep_every_word_where_it_is_most_central() -> None:
+    counts = np.array([1, 3, 2, 1, 1, 4, 1, 1, 2, 1] * 20)
+    lasts = np.cumsum(counts) - 1
+    firsts = lasts - counts + 1
+    room = 30
+    starts, chosen = windows(firsts, lasts, room)
+    total = int(lasts[-1]) + 1
+    assert starts[0] == 0
+    assert starts[-1] + room == total
+    for first, last, window in zip(firsts, lasts, chosen, strict=True):
+        assert starts[window] <= first
+        assert last < starts[window] + room
+
+        def edge(start: int, first: int = first, last: int = last) -> int:
+            left = total if start == 0 else first - start
+            right = total if start + room == total else start + room - 1 - last
+            return min(left, right)
+
+        assert edge(starts[window]) == max(edge(s) for s in starts if s <= first and last < s + room)
+    assert windows(firsts[:5], lasts[:5], room)[0].tolist() == [0]
+
+
+def test_long_sentences_are_read_in_windows(encoder: Path, data: Path) -> None:
+    """The middle of a long sentence gets the vectors that its window alone would give."""
+    config = config_of(data, encoder, epochs=1)
+    tagger = Tagger.create(config, label_set(config, conllu.read(data))[0])
+    tagger.network.eval()
+    forms = [f"w{number % 7}" for number in range(200)]
+    inputs = tagger.encoder.prepare([forms])[0]
+    assert len(inputs.arrays["starts"]) > 1
+    assert inputs.size <= 64
+    with torch.inference_mode():
+        vectors = tagger.network(tagger.encoder.collate([inputs]))
+    assert vectors.shape == (200, tagger.encoder.size)
+    window = inputs.arrays["windows"][100]
+    mine = np.flatnonzero(inputs.arrays["windows"] == window)
+    start = int(inputs.arrays["starts"][window])
+    assert inputs.arrays["firsts"][mine].min() >= 1
+    assert start + inputs.arrays["firsts"][100] - 1 == np.cumsum([0, *_pieces(tagger, forms)])[100]
+
+
+def _pieces(tagger: Tagger, forms: list[str]) -> list[int]:
+    return [one.arrays["ids"].size for one in tagger.encoder.prepare([[form] for form in forms])]
+
+
+def test_words_that_a_tokenizer_drops_are_kept(trained: Outcome) -> None:
+    tagger = Tagger.from_pretrained(trained.home)
+    forms = ["\u200b", "a" * 3000, "\ufeff", "§", "the"]
+    bank = Treebank.of([Tree([0, 1, 1, 1, 1], ["root", *["dep"] * 4])]).with_columns({"form": forms})
+    parsed = tagger.parse(bank)
+    assert check(parsed.heads, parsed.offsets).roots.tolist() == [1]
+
+
+def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
+    bank = bank_of(80, seed=9)
+    parsed = Tagger.from_pretrained(trained.home).parse(bank)
+    named = np.array([name.partition(":")[0] == "root" for name in parsed.relations.names])
+    assert (named[parsed.relations.ids] == (parsed.heads == 0)).all()
+    assert (check(parsed.heads, parsed.offsets).roots == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        ("config.json", None, "missing"),
+        ("config.json", b"{", "not JSON"),
+        ("config.json", b"{}", "not that of a Ropewalk model"),
+        ("labels.json", b"[]", "damaged"),
+        ("labels.json", b"\xff\xff", "not JSON"),
+        ("model.safetensors", None, "missing"),
+        ("model.safetensors", b"", "cut short"),
+        ("encoder/tokenizer.json", b'{"version": ', "not JSON"),
+        ("encoder/config.json", None, "missing"),
+    ],
+)
+def test_a_damaged_folder_names_the_file(
+    file: str, content: bytes | None, why: str, tmp_path: Path, trained: Outcome
+) -> None:
+    home = shutil.copytree(trained.home, tmp_path / "model")
+    (home / file).unlink()
+    if content is not None:
+        (home / file).write_bytes(content)
+    with pytest.raises(ModelError, match=why) as caught:
+        Tagger.from_pretrained(home)
+    assert caught.value.file == str(home / file)
+
+
+def test_weights_cut_short_or_of_another_model_are_refused(tmp_path: Path, trained: Outcome, data: Path) -> None:
+    home = shutil.copytree(trained.home, tmp_path / "model")
+    weights = (home / "model.safetensors").read_bytes()
+    (home / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(ModelError, match="cut short"):
+        Tagger.from_pretrained(home)
+    other = train(config_of(data, epochs=1), tmp_path / "other")
+    shutil.copy(other.home / "model.safetensors", home / "model.safetensors")
+    with pytest.raises(ModelError, match="another model"):
+        Tagger.from_pretrained(home)
+    with pytest.raises(ModelError, match="no folder"):
+        Tagger.from_pretrained(tmp_path / "nowhere")
+
+
+def test_save_and_load(tmp_path: Path, trained: Outcome) -> None:
+    tagger = Tagger.from_pretrained(trained.home)
+    tagger.save_pretrained(tmp_path)
+    again = Tagger.from_pretrained(tmp_path, local_files_only=True)
+    for name, weight in tagger.network.state_dict().items():
+        assert torch.equal(weight, again.network.state_dict()[name])
+    bank = bank_of(10, seed=4)
+    assert conllu.dumps(tagger.parse(bank)) == conllu.dumps(again.parse(bank))
+
+
+def test_bad_trees_are_named_then_skipped_or_repaired(tmp_path: Path, data: Path) -> None:
+    text = data.read_text(encoding="utf-8")
+    second = text.index("\n\n") + 2
+    broken = tmp_path / "broken.conllu"
+    head = text[second:].replace("\t0\troot\t", "\t1\troot\t", 1)
+    broken.write_text(text[:second] + head, encoding="utf-8", newline="\n")
+    told: list[str] = []
+    for policy, sentences in (("skip", 49), ("repair", 50)):
+        bank, problems = read_treebank([str(broken)], policy, "train")
+        assert len(bank) == sentences
+        assert (check(bank.heads, bank.offsets).roots == 1).all()
+        assert len(problems) == 1
+        assert str(problems[0]).startswith(f"{broken}:")
+        assert problems[0].line > text[:second].count("\n")
+        told += map(str, problems)
+    with pytest.raises(Exception, match=r"broken\.conllu:\d+: word \d+"):
+        train(config_of(broken, epochs=1), tmp_path / "stopped")
+
+
+def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[data]\ntrain = "{data.as_posix()}"\ndev = "{data.as_posix()}"\n'
+        "[model]\ndropout = 0.0\n"
+        '[model.encoder]\nkind = "bilstm"\ndropout = 0.0\nhidden = 16\nleast_count = 1\nforget = 0.0\n'
+        '[training]\nepochs = 2\nbatch = 100\ndevice = "cpu"\nthreads = 1\naccumulate = 2\n',
+        encoding="utf-8",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = "import sys; from ropewalk.tagging import load, train; train(load(sys.argv[1]), sys.argv[2])"
+
+    def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
+        settings = os.environ | environment | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+        return subprocess.Popen([sys.executable, "-c", program, str(config), str(home)], env=settings)
+
+    together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    runs = [start(tmp_path / "two", RANK=str(rank), LOCAL_RANK=str(rank), **together) for rank in range(2)]
+    runs.append(start(tmp_path / "one"))
+    assert [run.wait(timeout=240) for run in runs] == [0, 0, 0]
+    one, two = (Tagger.from_pretrained(tmp_path / name).network.state_dict() for name in ("one", "two"))
+    moved = Tagger.create(from_mapping(read(config)), Tagger.from_pretrained(tmp_path / "one").labels)
+    for name, weight in one.items():
+        assert torch.allclose(weight, two[name], atol=2e-5), name
+    assert any(not torch.equal(weight, moved.network.state_dict()[name]) for name, weight in one.items())
