@@ -47,7 +47,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
         right = part[torch.arange(n), wanted[start : start + n]].sum()
         expected = expected + torch.logsumexp(totals, 0) - right
         start += n
-    expected.backward()  # type: ignore[no-untyped-call] # likewise
+    expected.backward()
     assert loss.item() == pytest.approx(expected.item(), abs=1e-9)
     assert scores.grad is not None
     assert plain.grad is not None

@@ -836,6 +836,11 @@ def test_wrong_inputs_are_named() -> None:
         decode(encoding, [fine[:, :0]], [0, 3], [()])
     with pytest.raises(LabelError):
         decode(encoding, [fine[:, :1]], [0, 3], [("nonsense",)])
+    for depth in (0, DEEPEST + 1):
+        with pytest.raises(OptionError, match=f"the depth is {depth}; expected 1 to {DEEPEST}"):
+            decode(encoding, [fine], [0, 3], [names], depth=depth)
+        with pytest.raises(OptionError, match=f"the depth is {depth}; expected 1 to {DEEPEST}"):
+            decoding.marginals(scored(encoding, fine, names), depth=depth)
     for wrong in (np.nan, np.inf):
         holed = fine.copy()
         holed[1, 2] = wrong

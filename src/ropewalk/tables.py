@@ -264,4 +264,5 @@ _LATEX = {
 
 
 def latex_escape(text: str) -> str:
+    """Write a text so that LaTeX prints it as it is."""
     return "".join(_LATEX.get(character, character) for character in text)

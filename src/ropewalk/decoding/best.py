@@ -16,6 +16,7 @@ from ropewalk.decoding.inputs import (
     DEPTH,
     bounds_of,
     checked,
+    demand_depth,
     machine_for,
     root_ties,
     spelled_heads,
@@ -102,6 +103,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     """
     if decoder not in DECODERS:
         raise UnknownNameError("decoder", decoder, DECODERS)
+    demand_depth(depth)
     offsets = bounds_of(offsets)
     words = int(offsets[-1])
     if not len(scores) == len(alphabets) == len(encoding.columns):
@@ -146,7 +148,7 @@ def _exactly(task: _Task, depth: int) -> None:
     lengths = np.diff(task.offsets)
     waiting = np.flatnonzero(lengths > 0)
     task.exact[lengths == 0] = task.found[lengths == 0] = True
-    while len(waiting) and depth <= max(DEEPEST, DEPTH):
+    while len(waiting) and depth <= DEEPEST:
         places, inner = words_of(task.offsets, waiting)
         best, sums = best_paths(build(task.machine, depth), task.scores[places], task.ties[places], inner)
         fits = np.isfinite(sums)

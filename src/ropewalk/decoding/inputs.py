@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ropewalk.decoding.machines import Machine, machine_of
 from ropewalk.encodings import get
 from ropewalk.encodings.base import Encoding, Labels, smallest
-from ropewalk.errors import MismatchError
+from ropewalk.errors import MismatchError, OptionError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ Logs = npt.NDArray[np.floating]
 def machine_for(spec: str, labels: tuple[str, ...]) -> Machine | None:
     """Make the machine of an encoding over the given labels, or take the one made before."""
     return machine_of(get(spec), labels)
+
+
+def demand_depth(depth: int) -> None:
+    """Refuse a depth that no automaton has."""
+    if not 1 <= depth <= DEEPEST:
+        raise OptionError(f"the depth is {depth}; expected 1 to {DEEPEST}: it grows by itself for trees that need more")
 
 
 def bounds_of(offsets: npt.ArrayLike) -> Ints:

@@ -14,6 +14,7 @@ from ropewalk.decoding.inputs import (
     DEPTH,
     bounds_of,
     checked,
+    demand_depth,
     machine_for,
     root_ties,
     spelled_heads,
@@ -66,6 +67,7 @@ class Scored:
 
     def automaton(self, depth: int) -> Automaton:
         """Build the automaton of a depth, or take the one built before."""
+        demand_depth(depth)
         return build(self.machine, depth)
 
     def sentence(self, number: int) -> tuple[Floats, Floats, slice]:
@@ -209,7 +211,7 @@ def _grown(given: Scored, depth: int) -> tuple[Sums, Ints]:
     out = sum_paths(given.automaton(depth), given.table, given.ties, given.offsets)
     lengths = np.diff(given.offsets)
     depths = np.full(len(lengths), depth, dtype=np.int32)
-    while depth < DEEPEST and len(chosen := np.flatnonzero(~np.isfinite(out.logs) & (lengths > depth))):
+    while depth + 2 <= DEEPEST and len(chosen := np.flatnonzero(~np.isfinite(out.logs) & (lengths > depth))):
         depth += 2
         places, inner = words_of(given.offsets, chosen)
         again = sum_paths(given.automaton(depth), given.table[places], given.ties[places], inner)
@@ -224,7 +226,7 @@ def _deep_enough(given: Scored, sentence: int, depth: int) -> Automaton:
     """Give the automaton of a depth, or the first deeper one in which a sentence has a path of finite score."""
     table, ties, _ = given.sentence(sentence)
     bounds = np.array([0, len(table)], dtype=np.int32)
-    while depth < min(DEEPEST, len(table)):
+    while depth < len(table) and depth + 2 <= DEEPEST:
         if np.isfinite(best_paths(given.automaton(depth), table, ties, bounds)[1][0]):
             break
         depth += 2
