@@ -17,6 +17,7 @@ from ropewalk.cli.draw import draw
 from ropewalk.cli.encode import encode
 from ropewalk.cli.encodings import encodings
 from ropewalk.cli.evaluate import evaluate
+from ropewalk.cli.experiment import experiment
 from ropewalk.cli.info import info
 from ropewalk.cli.predict import predict
 from ropewalk.cli.reproduce import reproduce
@@ -40,6 +41,7 @@ COMMANDS = (
     stats,
     train,
     predict,
+    experiment,
 )
 
 app = typer.Typer(

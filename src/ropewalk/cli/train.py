@@ -67,7 +67,7 @@ def train(
             resume=resume,
             init_from=init_from,
             command=shlex.join(["ropewalk", *sys.argv[1:]]),
-            report=_reporter(stack),
+            report=reporter(stack),
             tell=tell,
         )
     if told:
@@ -80,7 +80,7 @@ def train(
     say(f"the model of epoch {outcome.state.best_epoch} is in {outcome.home}")
 
 
-def _reporter(stack: ExitStack) -> "Callable[[Progress], None]":
+def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
     """Show a bar on a terminal, and elsewhere a line after each epoch."""
     if not sys.stderr.isatty():
         return _line

@@ -24,7 +24,9 @@ from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.tagging import folder
 from ropewalk.tagging.batching import shuffled
+from ropewalk.tagging.config import Training
 from ropewalk.tagging.network import Targets
+from ropewalk.tagging.tracking import Tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ropewalk.tagging.config import Config, Training
+    from ropewalk.tagging.config import Config
     from ropewalk.tagging.data import Examples
     from ropewalk.tagging.encoders import Inputs
     from ropewalk.tagging.network import Network
@@ -140,6 +142,7 @@ class _Run:
         )
         self.sharded = sharded
         self.state = State()
+        self.tracker = Tracker(options if self.accelerator.is_main_process else Training(), job.home)
 
     def _freeze_unused(self, network: Network) -> None:
         """Freeze weights that no loss reaches: processes that wait for each other's gradients would wait for ever."""
@@ -172,8 +175,10 @@ class _Run:
                     "seconds": round(time.monotonic() - begun, 1),
                     "best": better,
                     **metrics,
+                    **self.tracker.energy(),
                 }
             )
+            self.tracker.epoch(state.history[-1])
             if self.accelerator.is_main_process:
                 if better:
                     folder.save_weights(self.job.home, model)
@@ -191,6 +196,7 @@ class _Run:
                     ended=True,
                 )
             )
+        self.tracker.close()
         return self.state
 
     def _epoch(self, epoch: int) -> tuple[float, float]:

@@ -1,0 +1,65 @@
+"""`ropewalk experiment`."""
+
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.train import reporter
+
+if TYPE_CHECKING:
+    from ropewalk.tables import Table
+    from ropewalk.tagging.experiment import Result
+
+
+def experiment(
+    grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="The grid; see docs/training.md.")],
+    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the models and tables.")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable."),
+    ] = None,
+) -> None:
+    """Train a grid of encodings, encoders and treebanks, and compare them.
+
+    Runs that are done are not done again, and an interrupted one goes on where it stopped. Writes after each run the
+    paper's Table 2 (`summary`), every score (`details`) as Markdown, CSV and LaTeX, and for each treebank the figure of
+    LAS against words per second with the front that no other beats, as SVG and PNG.
+    """
+    prepare_torch()
+    warn_if_uncompiled()
+    from ropewalk import files, plots
+    from ropewalk.tagging import experiment as library
+
+    plots.require("figure.svg")
+    planned = library.cells(grid, changes or [])
+    home = files.make_folder(out)
+    results: list[Result] = []
+    for number, cell in enumerate(planned, start=1):
+        say(f"run {number} of {plural(len(planned), 'run')}: {cell.treebank}, {cell.encoder}, {cell.encoding}")
+        with ExitStack() as stack:
+            command = shlex.join(["ropewalk", *sys.argv[1:]])
+            results += library.run(cell, home, command=command, report=reporter(stack))
+        _write(home / "summary", library.summary(results))
+        _write(home / "details", library.details(results))
+        for treebank in {result.treebank: None for result in results}:
+            for suffix in ("svg", "png"):
+                plots.scatter(
+                    home / f"pareto-{treebank}.{suffix}",
+                    library.points(results, treebank),
+                    plots.Labels(treebank, "words per second", "LAS over words"),
+                )
+    say(f"tables and figures are in {home}")
+
+
+def _write(path: Path, table: "Table") -> None:
+    from ropewalk import files
+    from ropewalk.tables import FORMATS
+
+    for form, suffix in (("markdown", "md"), ("csv", "csv"), ("latex", "tex")):
+        with files.creating(path.with_suffix(f".{suffix}")) as file:
+            file.write(FORMATS[form](table).encode("utf-8"))
