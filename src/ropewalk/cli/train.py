@@ -46,7 +46,7 @@ def train(
     Writes a model's folder that can be used offline, copied and published: weights, labels, tokenizer and a model
     card. After each epoch the model is scored on the dev data and a checkpoint is written; a run that was
     interrupted goes on from there with --resume and ends with the same weights. With several processes, start it by
-    `accelerate launch -m ropewalk.cli train …`.
+    `accelerate launch --no_python ropewalk train …`.
     """
     prepare_torch()
     warn_if_uncompiled()
@@ -70,6 +70,8 @@ def train(
             report=reporter(stack),
             tell=tell,
         )
+    if not outcome.main:
+        return
     if told:
         say(f"{plural(len(told), 'bad tree')} in the data")
     for part, scores in outcome.scores.items():

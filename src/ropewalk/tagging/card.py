@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ropewalk.tagging.training import State
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
+FOLDERS = re.compile(r"(?<![\w.~-])/(?:[^\s/=,'\"]+/)+")  # of absolute paths, which mean nothing elsewhere
 SHOWN = {
     "uas": "UAS, over words",
     "las": "LAS, over words",
@@ -78,7 +80,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         *([f"Energy: {energy}."] if (energy := _energy(state)) else []),
         "",
         "```",
-        command,
+        FOLDERS.sub("", command),
         "```",
         "",
         "Versions: " + ", ".join(f"{name} {text}" for name, text in versions().items()) + ".",

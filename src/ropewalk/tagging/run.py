@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from accelerate import PartialState
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
@@ -31,11 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a run left: where its model is, how it went, and the scores of the best epoch."""
+    """What a run left: where its model is, how it went, and the scores of the best epoch.
+
+    Of several processes only the first, `main`, writes, scores and has anything to tell.
+    """
 
     home: Path
     state: State
     scores: dict[str, Metrics]
+    main: bool = True
 
 
 def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
@@ -50,12 +55,15 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
 ) -> Outcome:
     """Train a model into a folder; `tell` hears of each sentence that was skipped or repaired."""
     home = Path(out)
+    process = PartialState(cpu=config.training.device == "cpu")
+    main = process.is_main_process
     _check_home(home, config, resume=resume)
+    process.wait_for_everyone()  # or another would find what the first begins to write
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
     bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
     dev, more = read_treebank(config.data.dev, config.data.bad_trees, "dev")
-    for problem in (*problems, *more):
+    for problem in (*problems, *more) if main else ():
         tell(problem)
     labels, vectors = label_set(config, bank)
     tagger = (
@@ -63,8 +71,9 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         if init_from
         else Tagger.create(config, labels, vectors)
     )
-    folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
-    folder.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
+    if main:
+        folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
+        folder.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     dev_inputs = tagger.encoder.prepare(forms_of(dev))
     job = Job(
         config,
@@ -73,11 +82,13 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine"),
         lambda: measures(dev, tagger.parse_inputs(dev, dev_inputs)),
         home,
-        report,
+        report if main else lambda _: None,
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
+    if not main:
+        return Outcome(home, state, scores, main=False)
     if config.data.test:
         gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
         scores["test"] = measures(gold, Tagger.from_pretrained(home).parse(gold))

@@ -13,7 +13,6 @@ from torch.nn import functional
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.tagging import decode, folder
 from ropewalk.tagging.batching import alike
-from ropewalk.tagging.config import Config, to_mapping
 from ropewalk.tagging.data import forms_of
 from ropewalk.tagging.network import Network
 from ropewalk.trees import frozen_ints
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ropewalk.tagging.config import Config
     from ropewalk.tagging.encoders import Encoder, Inputs
     from ropewalk.tagging.labels import LabelSet
     from ropewalk.treebank import Column, Treebank
@@ -98,10 +98,6 @@ class Tagger:
     def encoder(self) -> Encoder:
         """What reads the words."""
         return self.network.encoder
-
-    def describe(self) -> dict[str, Any]:
-        """Give the configuration as nested tables."""
-        return to_mapping(self.config)
 
     def parse(self, bank: Treebank) -> Treebank:
         """Put the model's trees, and tags if it has any, over the words of a treebank."""
