@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from ropewalk import conllu
+from ropewalk import conllu, encodings
 from ropewalk.errors import MissingExtraError, ModelError, TrainingError
 from ropewalk.scoring.attachment import score
 from ropewalk.tagging import Tagger, train
@@ -391,3 +391,29 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None
     for name, weight in one.items():
         assert torch.allclose(weight, two[name], atol=2e-5), name
     assert any(not torch.equal(weight, moved.network.state_dict()[name]) for name, weight in one.items())
+
+
+def test_whole_sequences_are_learnt_by_heart(tmp_path: Path, data: Path) -> None:
+    parsed, gold = overfitted(tmp_path, data, encoding="optimal+head", loss="sequences", epochs=16)
+    assert score(gold, parsed).las > 0.99
+
+
+def test_whole_sequences_need_an_exact_decoder(tmp_path: Path, data: Path) -> None:
+    with pytest.raises(TrainingError, match=r"needs an encoding that is decoded exactly, found 'relative'"):
+        train(config_of(data, encoding="relative", loss="sequences", epochs=1), tmp_path)
+
+
+def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) -> None:
+    gold = conllu.read(data)
+    tagger = Tagger.from_pretrained(trained.home)
+    kept = tagger.config.decoding.temperature
+    assert kept != 1.0
+
+    def loss(temperature: float) -> float:
+        told = tagger.with_decoding(confidence=True, temperature=temperature).parse(gold)
+        arcs = np.array([float(text.split("Confidence=")[1]) for text in told.column("misc").texts()])
+        arcs = np.clip(arcs, 1e-4, 1 - 1e-4)
+        lifted = encodings.get(tagger.labels.encodings[0]).lift(gold)
+        return float(-np.where(told.heads == lifted.heads, np.log(arcs), np.log(1 - arcs)).mean())
+
+    assert loss(kept) <= min(loss(kept * 1.5), loss(kept / 1.5)) + 1e-3

@@ -131,3 +131,21 @@ def test_a_grid_with_an_unknown_name_is_refused(home: Path) -> None:
     done = run("experiment", grid, "-o", home / "bad")
     assert done.returncode == 1
     assert b"encoding is unknown" in done.stderr
+
+
+def test_predict_says_how_sure_it_is(home: Path) -> None:
+    done = run("predict", home / "model", home / "data.conllu", "-", "--confidence")
+    assert done.returncode == 0, done.stderr.decode()
+    parsed = conllu.loads(done.stdout)
+    plain = conllu.loads(run("predict", home / "model", home / "data.conllu", "-").stdout)
+    assert parsed.heads.tolist() == plain.heads.tolist()
+    arcs = [float(text.removeprefix("Confidence=")) for text in parsed.column("misc").texts()]
+    trees = [float(parsed[number].metadata["confidence"]) for number in range(len(parsed))]
+    assert all(0.0 <= arc <= 1.0 for arc in arcs)
+    for number, tree in enumerate(trees):  # a tree is never surer than the least sure of its arcs
+        start, stop = parsed.offsets[number : number + 2].tolist()
+        assert tree <= min(arcs[start:stop]) + 1e-4
+    assert sum(arcs) / len(arcs) > 0.9
+    refused = run("predict", home / "model", home / "data.conllu", "-", "--confidence", "--decoder", "greedy")
+    assert refused.returncode == 2
+    assert b"exact decoder" in refused.stderr

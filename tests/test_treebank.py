@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,10 +10,8 @@ from hypothesis import strategies as st
 from ropewalk import conllu
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.treebank import Column, Sentence, Treebank, intern
+from ropewalk.trees import Tree
 from strategies import banks, trees
-
-if TYPE_CHECKING:
-    from ropewalk.trees import Tree
 
 RAW = (
     b"# newpar\n# sent_id = a\n# text = x = y\n"
@@ -153,3 +149,27 @@ def test_equal_stretches_get_one_number(stretches: list[bytes]) -> None:
 @given(st.lists(st.lists(st.sampled_from("abc"))))
 def test_columns_end_to_end(texts: list[list[str]]) -> None:
     assert Column.concat([Column.of(part) for part in texts]).texts() == [text for part in texts for text in part]
+
+
+@given(banks(), st.data())
+def test_comments_are_put_before_each_sentence(raw: bytes, data: st.DataObject) -> None:
+    bank = conllu.loads(raw)
+    texts = data.draw(st.lists(st.sampled_from(["", "# a", "# é = 1"]), min_size=len(bank), max_size=len(bank)))
+    commented = bank.with_comments(texts)
+    again = conllu.loads(conllu.dumps(commented))
+    assert [again[number].comments for number in range(len(bank))] == [
+        ((text,) if text else ()) + bank[number].comments for number, text in enumerate(texts)
+    ]
+    assert np.array_equal(again.heads, bank.heads)
+    assert commented.column("form").texts() == bank.column("form").texts()
+    backwards = range(len(bank) - 1, -1, -1)
+    assert commented.select(backwards).column("misc").texts() == bank.select(backwards).column("misc").texts()
+
+
+def test_what_is_no_comment_is_refused() -> None:
+    bank = Treebank.of([Tree([0])])
+    with pytest.raises(MismatchError, match="2 comments for a treebank of 1"):
+        bank.with_comments(["# a", "# b"])
+    for text in ("no sign", "# two\nlines"):
+        with pytest.raises(MismatchError, match="is no comment line"):
+            bank.with_comments([text])

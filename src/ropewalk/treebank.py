@@ -232,6 +232,22 @@ class Text:
         )
         return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
 
+    def commented(self, offsets: Ints, comments: Sequence[str]) -> Text:
+        """Put a comment line before each sentence's own lines; an empty one is left out."""
+        lines = [f"{comment}\n".encode() if comment else b"" for comment in comments]
+        raw = view(self.raw)
+        bounds = self.sentences.tolist()
+        pieces = [
+            part for line, (a, b) in zip(lines, itertools.pairwise(bounds), strict=True) for part in (line, raw[a:b])
+        ]
+        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum([len(line) for line in lines], dtype=np.int64)])
+        return replace(
+            self,
+            raw=np.frombuffer(b"".join(pieces), dtype=np.uint8),
+            sentences=frozen(self.sentences + before),
+            fields=frozen(self.fields + np.repeat(before[1:], np.diff(offsets))[:, None]),
+        )
+
     def _encoded(self, at: int, column: Column) -> list[bytes]:
         """Turn the distinct strings of a column into bytes, refusing those that would break the file."""
         encoded = [name.encode("utf-8", "surrogatepass") for name in column.names]
@@ -438,6 +454,17 @@ class Treebank:
             upos=edits.get("upos", self.upos),
             edits=MappingProxyType(edits),
         )
+
+    def with_comments(self, comments: Sequence[str]) -> Treebank:
+        """Put a comment line before each sentence's own lines; an empty one is left out."""
+        if len(comments) != len(self):
+            raise MismatchError(f"{len(comments)} comments for a treebank of {len(self)} sentences")
+        bad = next(
+            (comment for comment in comments if comment and (comment[0] != "#" or UNWRITABLE.search(comment))), ""
+        )
+        if bad:
+            raise MismatchError(f"{bad!r} is no comment line; expected # first, and no tab or line break")
+        return replace(self, text=self.rendered().commented(self.offsets, comments), edits=MappingProxyType({}))
 
     def _fits(self, name: str, found: int) -> None:
         if found != self.words:

@@ -28,6 +28,10 @@ def predict(
     decoder: Annotated[
         Decoder | None, typer.Option("--decoder", help="Best tree, or best label of each word and repair.")
     ] = None,
+    confidence: Annotated[
+        bool,
+        typer.Option("--confidence", help="Write arc probabilities into MISC, and tree probabilities into comments."),
+    ] = False,
     batch: Annotated[int, typer.Option("--batch", min=1, help="Tokens that pass the network together.")] = 4096,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to use; 0 is torch's own choice.")] = 0,
     offline: Annotated[bool, typer.Option("--offline", help="Never ask the hub; use what was downloaded.")] = False,
@@ -41,6 +45,7 @@ def predict(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk import conllu
+    from ropewalk.errors import ModelError
     from ropewalk.progress import track
     from ropewalk.tagging import use_threads
     from ropewalk.tagging.tagger import Tagger
@@ -50,6 +55,12 @@ def predict(
     tagger = Tagger.from_pretrained(model, local_files_only=offline).with_decoding(batch=batch)
     if decoder is not None:
         tagger = tagger.with_decoding(decoder=decoder.value)
+    if confidence:
+        if decoder is Decoder.GREEDY:
+            raise typer.BadParameter("only trees of the exact decoder have probabilities; leave out --decoder greedy")
+        if not tagger.tells_confidence:
+            raise ModelError(model, "its trees have no probabilities; those of optimal and four-bit labels have")
+        tagger = tagger.with_decoding(confidence=True)
     stream = conllu.stream(source, on_error=on_error.value, chunk_bytes=1 << 19)
     words = 0
 

@@ -130,11 +130,13 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
 
 
 def assign_relations(scores: npt.NDArray[np.floating], names: Sequence[str], heads: Ints) -> LabelIds:
-    """Choose each word's best relation, `root` for the root and for no other word, marks of lifting aside."""
-    roots = np.array([name.split(UP)[0].removesuffix(DOWN) == "root" for name in names], dtype=np.bool_)
-    if not roots.any() or roots.all():
+    """Choose each word's best relation: that of a root for the root, never a lifted one, and for no other word."""
+    bare = [name.split(UP)[0].removesuffix(DOWN) == "root" for name in names]
+    roots = np.array(bare, dtype=np.bool_)
+    plain = roots & np.array([UP not in name for name in names], dtype=np.bool_)
+    if not plain.any() or roots.all():
         return np.asarray(scores.argmax(axis=1), dtype=np.int32)
-    allowed = np.where((heads == 0)[:, None], roots[None, :], ~roots[None, :])
+    allowed = np.where((heads == 0)[:, None], plain[None, :], ~roots[None, :])
     return np.asarray(np.where(allowed, scores, -np.inf).argmax(axis=1), dtype=np.int32)
 
 

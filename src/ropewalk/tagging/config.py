@@ -95,6 +95,7 @@ class Model:
 
     parser: str = option("labels", choices=("labels", "biaffine"))
     encoding: str = "optimal+head"
+    loss: str = option("words", choices=("words", "sequences"))  # each word's label alone, or whole label sequences
     auxiliary: tuple[str, ...] = ()
     auxiliary_weight: float = option(0.3, low=0)
     tags: tuple[str, ...] = ()
@@ -135,9 +136,11 @@ class Decoding:
     """How labels become trees."""
 
     decoder: str = option("exact", choices=("exact", "greedy"))
-    depth: int = option(6, low=1)
+    depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
     batch: int = option(4096, low=1)
+    temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training
+    confidence: bool = False  # whether arcs and trees carry their probabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ropewalk import encodings
-from ropewalk.decoding import DEPTH, marginals, scored
+from ropewalk.decoding import DEPTH, machine_of, marginals, scored
 from ropewalk.errors import TrainingError
 
 if TYPE_CHECKING:
@@ -40,6 +40,16 @@ class _LogSum(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's signature
         (probabilities,) = ctx.saved_tensors
         return grads[0] * probabilities, None, None, None, None
+
+
+def demand_sequences(encoding: str, alphabet: Sequence[str]) -> None:
+    """Raise an error if whole sequences of an encoding cannot be summed."""
+    machine = machine_of(encodings.get(encoding), alphabet)
+    if machine is None or not machine.certain:
+        raise TrainingError(
+            f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
+            "use optimal, four-bit or hexatags, with or without a scheme, or model.loss = 'words'"
+        )
 
 
 def crf_loss(  # noqa: PLR0913 - what is scored and what is right

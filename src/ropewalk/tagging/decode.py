@@ -8,21 +8,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import encodings
-from ropewalk.decoding import decode
-from ropewalk.projectivity import UP
+from ropewalk.decoding import assign_relations, confidences, decode, fit_temperature, machine_of, scored
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.decoding import Best
     from ropewalk.tagging.config import Decoding
     from ropewalk.tagging.labels import LabelSet
+    from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
 Scores = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
 
 
-def heads_of(  # noqa: PLR0913 - all that a decoder may use
+def best_of(  # noqa: PLR0913 - all that a decoder may use
     labels: LabelSet,
     scores: Sequence[Scores],
     offsets: Ints,
@@ -30,8 +32,8 @@ def heads_of(  # noqa: PLR0913 - all that a decoder may use
     *,
     root: Scores | None,
     upos: Column | None,
-) -> Ints:
-    """Give the heads of the best trees under the scores of each label column: [words, labels] log-probabilities."""
+) -> Best:
+    """Find the best trees under the scores of each label column: [words, labels] log-probabilities."""
     encoding = encodings.get(labels.encodings[0])
     return decode(
         encoding,
@@ -43,16 +45,38 @@ def heads_of(  # noqa: PLR0913 - all that a decoder may use
         upos=upos if encoding.needs_upos else None,
         depth=options.depth,
         repair_policy=options.repair,
-    ).heads
+    )
+
+
+def sure(labels: LabelSet) -> bool:
+    """Tell whether the trees of an encoding have probabilities."""
+    machine = machine_of(encodings.get(labels.encodings[0]), labels.columns[0][0]) if labels.columns else None
+    return machine is not None and machine.certain and machine.tracks
+
+
+def confidences_of(  # noqa: PLR0913 - what was scored, and what was found
+    labels: LabelSet, scores: Scores, offsets: Ints, options: Decoding, best: Best, *, root: Scores | None
+) -> tuple[Floats, Floats]:
+    """Give the probability of every arc and of every tree that was found, at the model's own temperature."""
+    encoding = encodings.get(labels.encodings[0])
+    alphabet = labels.columns[0][0]
+    given = scored(encoding, scores, alphabet, offsets=offsets, root=root, temperature=options.temperature)
+    return confidences(given, best.ids[0], best.heads, depth=options.depth)
+
+
+def temperature_of(
+    labels: LabelSet, scores: Scores, gold: Treebank, options: Decoding, *, root: Scores | None
+) -> float:
+    """Find the temperature at which arcs are as often right as their probabilities say, on sentences of known trees."""
+    encoding = encodings.get(labels.encodings[0])
+    best = best_of(labels, [scores], gold.offsets, options, root=root, upos=None)
+    given = scored(encoding, scores, labels.columns[0][0], offsets=gold.offsets, root=root)
+    return fit_temperature(given, best, encoding.lift(gold).heads, depth=options.depth)
 
 
 def relations_of(labels: LabelSet, scores: Scores, heads: Ints) -> Column:
     """Choose the best relation of every word such that it is that of a root if and only if the head is 0."""
-    roots = labels.roots()
-    plain = roots & np.array([UP not in name for name in labels.relations], dtype=np.bool_)
-    at_root = np.where(plain, scores, -np.inf).argmax(axis=1)
-    elsewhere = np.where(roots, -np.inf, scores).argmax(axis=1)
-    return Column(np.where(heads == 0, at_root, elsewhere).astype(np.int32), labels.relations)
+    return Column(assign_relations(scores, labels.relations, heads), labels.relations)
 
 
 def lowered(labels: LabelSet, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ropewalk.tagging.crf import crf_loss, demand_sequences
 from ropewalk.tagging.heads import Biaffine, FeedForward, PairRelations
 from ropewalk.tagging.labels import MISSING
 
@@ -48,6 +49,9 @@ class Network(nn.Module):
         size = encoder.size
         sizes = [len(column) for columns in labels.columns for column in columns]
         self.own = 0 if options.parser == "biaffine" else len(labels.columns[0])
+        self.sequences = (labels.encodings[0], labels.columns[0][0]) if self.own else ("", ())
+        if options.loss == "sequences" and self.own:
+            demand_sequences(*self.sequences)
         self.columns = nn.ModuleList(FeedForward(size, options.hidden, out, options.dropout) for out in sizes)
         self.tags = nn.ModuleList(
             FeedForward(size, options.hidden, len(texts), options.dropout) for _, texts in labels.tags
@@ -76,7 +80,11 @@ class Network(nn.Module):
         losses = []
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
             weight = 1.0 if number < self.own else options.auxiliary_weight
-            losses.append(weight * _cross_entropy(head(words), column))
+            if options.loss == "sequences" and number < self.own:
+                loss = crf_loss(head(words), column, lengths.tolist(), *self.sequences)
+            else:
+                loss = _cross_entropy(head(words), column)
+            losses.append(weight * loss)
         if self.biaffine is not None:
             arcs = self.biaffine(words, lengths)
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]

@@ -89,9 +89,12 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
     if not main:
         return Outcome(home, state, scores, main=False)
+    best = Tagger.from_pretrained(home)
+    best = best.with_decoding(temperature=round(best.temperature(dev, dev_inputs), 4))
+    folder.save_frame(home, best.config, best.labels, best.encoder)
     if config.data.test:
         gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
-        scores["test"] = measures(gold, Tagger.from_pretrained(home).parse(gold))
+        scores["test"] = measures(gold, best.parse(gold))
     folder.save_card(home, card(config, state, scores, command))
     return Outcome(home, state, scores)
 

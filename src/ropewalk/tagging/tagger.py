@@ -19,10 +19,12 @@ from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
     from ropewalk.tagging.config import Config
+    from ropewalk.tagging.decode import Scores
     from ropewalk.tagging.encoders import Encoder, Inputs
     from ropewalk.tagging.labels import LabelSet
     from ropewalk.treebank import Column, Treebank
@@ -95,6 +97,11 @@ class Tagger:
         return Tagger(config, self.labels, self.network)
 
     @property
+    def tells_confidence(self) -> bool:
+        """Whether the model's trees have probabilities."""
+        return self.network.biaffine is None and decode.sure(self.labels)
+
+    @property
     def encoder(self) -> Encoder:
         """What reads the words."""
         return self.network.encoder
@@ -124,8 +131,24 @@ class Tagger:
         tagged = bank.with_columns(tags) if tags else bank
         if self.network.biaffine is not None:
             return tagged.with_trees(*self._biaffine(tagged, vectors))
-        heads, relations = self._labelled(tagged, vectors)
-        return tagged.with_trees(*decode.lowered(self.labels, heads, relations, bank.offsets))
+        scores, root, relation_scores = self._label_scores(vectors)
+        options = self.config.decoding
+        best = decode.best_of(self.labels, scores, bank.offsets, options, root=root, upos=tagged.upos)
+        relations = self._relations(bank, vectors, relation_scores, best.heads)
+        parsed = tagged.with_trees(*decode.lowered(self.labels, best.heads, relations, bank.offsets))
+        if not options.confidence:
+            return parsed
+        arcs, trees = decode.confidences_of(self.labels, scores[0], bank.offsets, options, best, root=root)
+        return with_confidence(parsed, arcs.tolist(), trees.tolist())
+
+    def temperature(self, gold: Treebank, inputs: list[Inputs]) -> float:
+        """Find the temperature at which the model's arcs are as often right as it says; 1 if it never says."""
+        if not self.tells_confidence or not gold.words:
+            return 1.0
+        self.network.eval()
+        with torch.inference_mode():
+            scores, root, _ = self._label_scores(self._vectors(gold, inputs))
+        return decode.temperature_of(self.labels, scores[0], gold, self.config.decoding, root=root)
 
     def _vectors(self, bank: Treebank, inputs: list[Inputs]) -> Tensor:
         """Run the encoder over all sentences, each beside others of its own size only."""
@@ -141,24 +164,25 @@ class Tagger:
         assert vectors is not None  # noqa: S101 - there is at least one word
         return vectors.float()
 
-    def _labelled(self, bank: Treebank, vectors: Tensor) -> tuple[Ints, Column]:
+    def _label_scores(self, vectors: Tensor) -> tuple[list[Scores], Scores | None, Scores | None]:
+        """Score the labels of each column, and being the root and relations if words alone tell them."""
         network = self.network
         scores = [_scores(head, vectors) for head in network.columns[: network.own]]
-        root = None
-        from_word = self.config.model.relations.from_ == "word"
-        relation_scores = _scores(network.relations, vectors) if from_word else None
-        if relation_scores is not None:
-            root = np.logaddexp.reduce(relation_scores[:, self.labels.roots()], axis=1)
-        heads = decode.heads_of(self.labels, scores, bank.offsets, self.config.decoding, root=root, upos=bank.upos)
+        if self.config.model.relations.from_ != "word":
+            return scores, None, None
+        relations = _scores(network.relations, vectors)
+        return scores, np.logaddexp.reduce(relations[:, self.labels.roots()], axis=1), relations
+
+    def _relations(self, bank: Treebank, vectors: Tensor, relation_scores: Scores | None, heads: Ints) -> Column:
         if relation_scores is None:
             lengths = torch.from_numpy(bank.lengths.astype(np.int64)).to(vectors.device)
             given = torch.from_numpy(heads.astype(np.int64)).to(vectors.device)
             extra = -len(vectors) % ROWS
             padded = functional.pad(vectors, (0, 0, 0, extra))
             lengths = functional.pad(lengths, (0, 1), value=extra)
-            out = network.label(padded, functional.pad(given, (0, extra)), lengths)
+            out = self.network.label(padded, functional.pad(given, (0, extra)), lengths)
             relation_scores = functional.log_softmax(out[: len(vectors)], -1).cpu().numpy()
-        return heads, decode.relations_of(self.labels, relation_scores, heads)
+        return decode.relations_of(self.labels, relation_scores, heads)
 
     def _biaffine(self, bank: Treebank, vectors: Tensor) -> tuple[Ints, Column]:
         """Parse sentence by sentence: the products of one have shapes of their own."""
@@ -174,6 +198,14 @@ class Tagger:
             trees.append(heads)
         heads = frozen_ints(np.concatenate(trees))
         return heads, decode.relations_of(self.labels, np.concatenate(scores), heads)
+
+
+def with_confidence(bank: Treebank, arcs: Sequence[float], trees: Sequence[float]) -> Treebank:
+    """Write the probability of every arc into MISC, and of every tree into a comment."""
+    misc = bank.column("misc").texts()
+    parts = [[part for part in text.split("|") if part != "_" and not part.startswith("Confidence=")] for text in misc]
+    told = ["|".join([*kept, f"Confidence={arc:.4f}"]) for kept, arc in zip(parts, arcs, strict=True)]
+    return bank.with_columns({"misc": told}).with_comments([f"# confidence = {tree:.4f}" for tree in trees])
 
 
 def _scores(head: torch.nn.Module | None, vectors: Tensor) -> npt.NDArray[np.float32]:
