@@ -9,10 +9,13 @@ setup: .venv/made
 	touch $@
 
 test: setup  ## the tests
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n auto
 
-pure: setup  ## the tests with kernels in plain Python
-	ROPEWALK_PURE=1 $(PYTHON) -m pytest
+KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
+	conllu decoding encodings projectivity repair ropes spanning treebank trees))
+
+pure: setup  ## the tests of what kernels do, with kernels in plain Python
+	ROPEWALK_PURE=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
 
 format: setup
 	.venv/bin/ruff format
