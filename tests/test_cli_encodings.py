@@ -342,3 +342,24 @@ def test_repaired_files_hold_trees(sample: Path, tmp_path: Path) -> None:
     assert "attached" in done.stderr
     bank = conllu.read(out, trees="required")
     assert np.array_equal(check(bank.heads, bank.offsets).roots, np.ones(len(bank)))
+
+
+def test_lifting_that_loses_trees_is_said(sample: Path) -> None:
+    done = run("encode", "-e", "optimal", str(sample))
+    assert done.returncode == 0
+    assert "3 of 9 trees had crossing arcs that optimal cannot write and were lifted" in done.stderr
+    assert run("encode", "-e", "optimal+head", str(sample)).stderr == ""
+
+
+def test_label_files_with_windows_line_ends_are_refused(sample: Path, tmp_path: Path) -> None:
+    labels = run("encode", "-e", "covington", str(sample)).stdout
+    (tmp_path / "crlf.labels").write_bytes(labels.encode().replace(b"\n", b"\r\n"))
+    done = run("decode", str(tmp_path / "crlf.labels"))
+    assert done.returncode == 1
+    assert "crlf.labels:1: the line ends in CR LF; expected LF alone" in done.stderr
+
+
+def test_standard_input_is_read_once() -> None:
+    done = run("decode", "-", "--into", "-")
+    assert done.returncode == 2
+    assert "standard input can be read once" in done.stderr

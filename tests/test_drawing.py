@@ -546,3 +546,23 @@ def test_a_terminal_gets_colours_and_its_own_width(environment: dict[str, str], 
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(map(cells, plain.splitlines())) <= 40
     assert plain.count("word") == 30
+
+
+def test_the_program_refuses_forms_that_it_does_not_know(tmp_path: Path) -> None:
+    for words, said in (
+        (("--heads", "2,0", "-o", tmp_path / "tree.pdf"), "no form is known by .pdf"),
+        (("--heads", "2,0", "--steps", "--as", "svg"), "--steps writes an HTML page"),
+        (("--heads", ""), "--heads is empty"),
+    ):
+        done = run("draw", *words)
+        assert done.returncode != 0
+        assert said in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_steps_say_that_a_tree_was_lifted() -> None:
+    assert (
+        "lifted: optimal cannot write its crossing arcs"
+        in run("draw", "--heads", "3,4,0,3", "--steps", "-e", "optimal").stdout
+    )
+    assert "lifted" not in run("draw", "--heads", "3,4,0,3", "--steps").stdout

@@ -124,6 +124,8 @@ class Reader:
             self._pending += block
         line, _, rest = bytes(self._pending).partition(b"\n")
         text = line[:LONGEST_HEADER].decode("utf-8", "replace")
+        if text.endswith("\r"):
+            raise self._error(1, "line-end", "the line ends in CR LF; expected LF alone")
         match = HEADER.fullmatch(text)
         if match is None:
             found = repr(text[:60]) if text else "nothing"

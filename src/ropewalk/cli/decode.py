@@ -46,6 +46,8 @@ def decode(
     """
     from ropewalk import conllu, labels_file
 
+    if file == into == "-":
+        raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
     warn_if_uncompiled()
     trees = labels_file.Trees(labels_file.Reader(file), repair_policy=repair.value)
     conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))

@@ -132,7 +132,12 @@ def draw(
         raise typer.BadParameter("--words goes with --heads or --labels; a file has its own words")
     if file is None and (sentence or against or probabilities or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
-    chosen = form or EXTENSIONS.get(Path(output).suffix.lower(), Form.TEXT)
+    ending = Path(output).suffix.lower()
+    if form is None and ending and ending not in EXTENSIONS:
+        raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")
+    chosen = form or EXTENSIONS.get(ending, Form.TEXT)
+    if steps and form not in {None, Form.HTML}:
+        raise typer.BadParameter("--steps writes an HTML page; leave out --as")
     given = words.split() if words is not None else None
     names = encoding or []
     if steps:
@@ -185,6 +190,8 @@ def _structure(heads: str) -> "Structure":
     from ropewalk.trees import Graph, Tree
 
     parts = heads.replace(",", " ").split()
+    if not parts:
+        raise OptionError("--heads is empty; expected numbers with commas, as 4,4,0,3, and _ for none")
     try:
         numbers = [-1 if part == "_" else int(part) for part in parts]
     except ValueError:
@@ -299,4 +306,6 @@ def _steps(
         raise MissingHeadError(next(word for word in range(1, len(structure) + 1) if word not in structure.dependents))
     name = names[0] if names else "optimal" if is_projective(structure) else "optimal-nonprojective"
     encoding = encodings.get(name)
+    if encoding.loses_lifted and not encoding.covers(structure)[0]:
+        title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
     return to_steps(trace(encoding.encode(structure).texts(), encoding), words=words, title=title, theme=theme.value)

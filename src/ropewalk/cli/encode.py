@@ -1,11 +1,16 @@
 """`ropewalk encode`."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import EncodingOption, File, OutputOption, warn_if_uncompiled
+from ropewalk.cli.shell import EncodingOption, File, OutputOption, plural, say, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.treebank import Treebank
 
 
 class Policy(StrEnum):
@@ -38,4 +43,18 @@ def encode(file: File, encoding: EncodingOption, policy: PolicyOption = None, ou
 
     chosen = get(encoding, **({} if policy is None else {"policy": policy.value}))
     warn_if_uncompiled()
-    labels_file.write(output, chosen, conllu.stream(file, trees="required"))
+    lifted = trees = 0
+
+    def counted() -> "Iterator[Treebank]":
+        nonlocal lifted, trees
+        for bank in conllu.stream(file, trees="required"):
+            trees += len(bank)
+            lifted += int((~chosen.covers(bank)).sum()) if chosen.loses_lifted else 0
+            yield bank
+
+    labels_file.write(output, chosen, counted())
+    if lifted:
+        say(
+            f"{lifted:,} of {plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were lifted: "
+            "they will not come back; a scheme (+head) or a non-projective encoding keeps them"
+        )

@@ -115,7 +115,10 @@ def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair
                 continue
             step = _close(stack, symbol, word, keep_root=isinstance(chosen, Brackets))
             steps.append(_settled(replace(step, bracket=place, symbol=text), heads))
-    left = [(entry.node, UNMATCHED_OPENING) for entry in steps[-1].stack if entry.node]
+    # Node 0's bracket is missed by the word without a head, or else by the last that leant on it.
+    leant = [0, *(arc.dependent for step in steps for arc in step.arcs if arc.head == 0 and not arc.structural)]
+    missed = 0 if isinstance(chosen, Brackets) else leant[-1]
+    left = [(entry.node or missed, UNMATCHED_OPENING) for entry in steps[-1].stack if entry.node or missed]
     left += [(word, NO_HEAD) for word, head in enumerate(heads, start=1) if head < 0]
     steps.append(Step("end", len(labels), 0, "", steps[-1].stack, faults=tuple(left)))
     fixed = _repairs(heads, repair_policy)

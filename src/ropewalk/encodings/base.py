@@ -188,7 +188,10 @@ class Encoding(ABC):
 
     @abstractmethod
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
-        """Read labels into partial heads, and the words and kinds of what was wrong. Never raises on own labels."""
+        """Read labels into partial heads, and the words and kinds of what was wrong, missing heads aside.
+
+        Never raises on labels of its own.
+        """
 
     @abstractmethod
     def check_label(self, text: str, column: int = 0) -> None:
@@ -201,6 +204,11 @@ class Encoding(ABC):
     def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:
         """Undo on whole trees what was done to them before they were written."""
         return heads, relations
+
+    @property
+    def loses_lifted(self) -> bool:
+        """Whether a tree that is not covered is lifted and nothing says how to undo it."""
+        return self.policy == "lift"
 
     @final
     def covers(self, trees: Tree | Treebank) -> Bools:
@@ -243,6 +251,10 @@ class Encoding(ABC):
             with ThreadPoolExecutor(threads) as pool:
                 return join_decoded(labels, list(pool.map(self.decode, parts)))
         heads, words, kinds = self.read(labels)
+        missing = np.flatnonzero(heads < 0).astype(np.int32)
+        if len(missing):
+            words = np.concatenate([words, missing])
+            kinds = np.concatenate([kinds, np.full(len(missing), NO_HEAD, dtype=np.int32)])
         return Decoded(labels.offsets, heads, labels.relations, words, kinds)
 
     @final

@@ -47,6 +47,11 @@ class PseudoProjective(Encoding):
         """All labels that there are, or None if their number has no bound."""
         return self.inner.alphabet
 
+    @property
+    def loses_lifted(self) -> bool:
+        """Relations say how to undo what is lifted."""
+        return False
+
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Tell which trees come back whatever their relations."""
         return self.inner.covers_heads(heads, offsets)

@@ -18,7 +18,6 @@ from ropewalk.kernels.codes import (
     ARC_STANDARD,
     LEFT_ARC,
     NO_ARC,
-    NO_HEAD,
     REDUCE,
     RIGHT_ARC,
     SHIFT,
@@ -113,10 +112,7 @@ class _Stack(_Transitions):
             view(heads),
             *(view(array) for array in (*faults, scratch(labels.offsets))),
         )
-        words, kinds = found_faults(*faults)
-        missing = np.flatnonzero(heads < 0).astype(np.int32)
-        none = np.full(len(missing), NO_HEAD, dtype=np.int32)
-        return heads, np.concatenate([words, missing]), np.concatenate([kinds, none])
+        return heads, *found_faults(*faults)
 
 
 @final

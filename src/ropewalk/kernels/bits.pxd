@@ -1,7 +1,7 @@
 from ropewalk.kernels.forest cimport top
 
 cdef int BIT_FARTHEST, BIT_HEAD_LEFT, BIT_LEFT, BIT_RIGHT, BIT_SECOND_PLANE
-cdef int CLOSES_CYCLE, NO_HEAD, SECOND_HEAD, SECOND_ROOT, UNMATCHED_CLOSING, UNMATCHED_OPENING
+cdef int CLOSES_CYCLE, SECOND_HEAD, SECOND_ROOT, UNMATCHED_CLOSING, UNMATCHED_OPENING
 
 cpdef void write(const int[::1] heads, const int[::1] offsets, const int[::1] planes, unsigned char[::1] codes,
                  int[::1] low, int[::1] high) noexcept

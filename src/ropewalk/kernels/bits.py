@@ -19,7 +19,6 @@ from ropewalk.kernels.codes import (
     BIT_RIGHT,
     BIT_SECOND_PLANE,
     CLOSES_CYCLE,
-    NO_HEAD,
     SECOND_HEAD,
     SECOND_ROOT,
     UNMATCHED_CLOSING,
@@ -176,9 +175,4 @@ def read(
                     fault_kinds[faults] = UNMATCHED_OPENING
                     faults += 1
                     x = right_next[plane * (n + 1) + x]
-            for w in range(start, start + n):
-                if heads[w] < 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = NO_HEAD
-                    faults += 1
         counts[0] = faults

@@ -1,6 +1,6 @@
 from ropewalk.kernels.forest cimport top
 
-cdef int CLOSES_CYCLE, CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, LEANS_LEFT, NO_HEAD, OPENS_RIGHT, SECOND_ROOT
+cdef int CLOSES_CYCLE, CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, LEANS_LEFT, OPENS_RIGHT, SECOND_ROOT
 cdef int STRUCTURAL, SWAPPED, UNMATCHED_CLOSING, UNMATCHED_OPENING
 
 cpdef void write(const int[::1] heads, const int[::1] offsets, const unsigned char[::1] structural,

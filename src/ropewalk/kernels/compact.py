@@ -20,7 +20,6 @@ from ropewalk.kernels.codes import (
     HEAD_LEFT,
     INCOMING_SUPER,
     LEANS_LEFT,
-    NO_HEAD,
     OPENS_RIGHT,
     SECOND_ROOT,
     STRUCTURAL,
@@ -84,6 +83,7 @@ def read(
             bases[0] = 0
             top = 1
             waiting = 0
+            leaned = 0  # the last word that leant on node 0's bracket
             up[0] = 0
             for x in range(1, n + 1):
                 w = start + x - 1
@@ -106,6 +106,8 @@ def read(
                             fault_kinds[faults] = UNMATCHED_CLOSING
                             faults += 1
                         else:
+                            if places[top - 1] == 0:
+                                leaned = x
                             faults = _hang(
                                 heads, start, x, places[top - 1], gained, up, fault_words, fault_kinds, faults
                             )
@@ -150,19 +152,17 @@ def read(
                     bases[top] = waiting
                     top += 1
             for i in range(top):
-                if places[i] > 0:
-                    fault_words[faults] = start + places[i] - 1
+                x = places[i]
+                if x == 0:
+                    x = leaned  # where none leant, node 0's bracket is missed by the word that has no head
+                if x > 0:
+                    fault_words[faults] = start + x - 1
                     fault_kinds[faults] = UNMATCHED_OPENING
                     faults += 1
             for i in range(waiting):
                 fault_words[faults] = start + semis[i] - 1
                 fault_kinds[faults] = UNMATCHED_OPENING
                 faults += 1
-            for w in range(start, start + n):
-                if heads[w] < 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = NO_HEAD
-                    faults += 1
         counts[0] = faults
 
 
@@ -340,11 +340,6 @@ def read_published(
                 if places[i] > 0:
                     fault_words[faults] = start + places[i] - 1
                     fault_kinds[faults] = UNMATCHED_OPENING
-                    faults += 1
-            for w in range(start, start + n):
-                if heads[w] < 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = NO_HEAD
                     faults += 1
         counts[0] = faults
 

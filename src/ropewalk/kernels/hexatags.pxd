@@ -1,6 +1,6 @@
 cimport cython
 
-cdef int CLOSES_CYCLE, FENCE_HEAD_RIGHT, FENCE_RIGHT, IMPOSSIBLE, NO_HEAD, UNMATCHED_OPENING, WORD_RIGHT
+cdef int CLOSES_CYCLE, FENCE_HEAD_RIGHT, FENCE_RIGHT, IMPOSSIBLE, UNMATCHED_OPENING, WORD_RIGHT
 
 @cython.locals(last=int, right=int)
 cpdef void write(const int[::1] heads, const int[::1] offsets, unsigned char[::1] codes, int[::1] low, int[::1] high,

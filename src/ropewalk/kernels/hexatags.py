@@ -18,7 +18,6 @@ from ropewalk.kernels.codes import (
     FENCE_HEAD_RIGHT,
     FENCE_RIGHT,
     IMPOSSIBLE,
-    NO_HEAD,
     UNMATCHED_OPENING,
     WORD_RIGHT,
 )
@@ -170,9 +169,4 @@ def read(
                         fault_words[faults] = start + places[j] - 1
                         fault_kinds[faults] = UNMATCHED_OPENING
                         faults += 1
-            for w in range(start, start + n):
-                if heads[w] < 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = NO_HEAD
-                    faults += 1
         counts[0] = faults

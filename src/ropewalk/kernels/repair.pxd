@@ -1,6 +1,6 @@
 from ropewalk.kernels.forest cimport top
 
-cdef int ATTACHED, CLOSES_CYCLE, NO_HEAD, OUTSIDE, REROOTED, SECOND_HEAD
+cdef int ATTACHED, CLOSES_CYCLE, OUTSIDE, REROOTED, SECOND_HEAD
 
 cpdef void settle(const int[::1] arc_heads, const int[::1] arc_dependents, const int[::1] arc_offsets,
                   const int[::1] offsets, int[::1] heads, int[::1] fault_words, int[::1] fault_kinds,

@@ -7,7 +7,7 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import ATTACHED, CLOSES_CYCLE, NO_HEAD, OUTSIDE, REROOTED, SECOND_HEAD
+from ropewalk.kernels.codes import ATTACHED, CLOSES_CYCLE, OUTSIDE, REROOTED, SECOND_HEAD
 
 if not cython.compiled:
     from ropewalk.kernels.forest import top
@@ -53,11 +53,6 @@ def settle(
                 if kind != 0:
                     fault_words[faults] = start + d - 1
                     fault_kinds[faults] = kind
-                    faults += 1
-            for w in range(start, start + n):
-                if heads[w] < 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = NO_HEAD
                     faults += 1
         counts[0] = faults
 

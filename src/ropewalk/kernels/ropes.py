@@ -318,6 +318,7 @@ def match(
             kinds[0] = RIGHTWARD | SUPER
             places[0] = 0
             top = 1
+            leaned = 0  # the last word that leant on node 0's bracket
             start = offsets[s]
             for w in range(start, offsets[s + 1]):
                 x = w - start + 1
@@ -342,6 +343,8 @@ def match(
                         fault_kinds[faults] = UNMATCHED_CLOSING
                         faults += 1
                         continue
+                    if symbol & SUPER == 0 and own and places[i] == 0:
+                        leaned = x
                     if symbol & SUPER:
                         for j in range(top - 1, i, -1):
                             if kinds[j] & SUPER == 0 and kinds[j] < INDEX:
@@ -372,8 +375,11 @@ def match(
                                 i += 1
                         top = i
             for i in range(top):
-                if places[i] > 0:  # nothing closed it; node 0's own bracket is missed by the word that has no head
-                    fault_words[faults] = start + places[i] - 1
+                x = places[i]
+                if x == 0 and keep_root == 0:
+                    x = leaned  # where none leant, node 0's bracket is missed by the word that has no head
+                if x > 0:
+                    fault_words[faults] = start + x - 1
                     fault_kinds[faults] = UNMATCHED_OPENING
                     faults += 1
         arc_offsets[offsets.shape[0] - 1] = made
