@@ -38,7 +38,7 @@ from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Bools, Ints, Tree, crossing_arcs, scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Ids = npt.NDArray[Any]
 
@@ -329,6 +329,17 @@ def fault_room(size: int) -> tuple[Ints, Ints, Ints]:
 def found_faults(words: Ints, kinds: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Cut the lists down to what the kernel wrote."""
     return words[: counts[0]].copy(), kinds[: counts[0]].copy()
+
+
+def read_codes(
+    reader: Callable[..., None], codes: npt.NDArray[np.uint8], offsets: Ints, *options: int, arrays: int
+) -> tuple[Ints, Ints, Ints]:
+    """Run a kernel that reads labels of a few bits into heads, with so many arrays to work in."""
+    heads = np.empty(len(codes), dtype=np.int32)
+    faults = fault_room(8 * len(codes))
+    room = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
+    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *room)))
+    return heads, *found_faults(*faults)
 
 
 def settle(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, fault_room, found_faults
+from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.kernels import bits as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import Bools, Ints, planes, scratch, single_rooted, stackable
@@ -20,18 +20,7 @@ SEVEN_BITS = tuple(f"{code:07b}" for code in range(128))
 
 def bits_heads(codes: npt.NDArray[np.uint8], offsets: Ints, *, one_root: bool) -> tuple[Ints, Ints, Ints]:
     """Read seven bits a word; with `one_root` a second dependent of node 0 is refused."""
-    heads = np.empty(len(codes), dtype=np.int32)
-    faults = fault_room(8 * len(codes))
-    nodes = len(scratch(offsets))
-    kernel.read(
-        view(codes),
-        view(offsets),
-        int(one_root),
-        view(heads),
-        *(view(array) for array in faults),
-        *(view(np.empty(2 * nodes, dtype=np.int32)) for _ in range(5)),
-    )
-    return heads, *found_faults(*faults)
+    return read_codes(kernel.read, codes, offsets, int(one_root), arrays=5)
 
 
 @final

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, fault_room, found_faults
+from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.bits import bits_heads
 from ropewalk.kernels import compact as kernel
 from ropewalk.kernels import view
@@ -62,17 +62,7 @@ def cover_codes(heads: Ints, offsets: Ints, cover: str) -> Codes:
 
 def stack_heads(codes: Codes, offsets: Ints) -> tuple[Ints, Ints, Ints]:
     """Read compact labels with one stack (the paper's Algorithm 1)."""
-    heads = np.empty(len(codes), dtype=np.int32)
-    faults = fault_room(5 * len(codes))
-    nodes = len(scratch(offsets))
-    kernel.read(
-        view(codes),
-        view(offsets),
-        view(heads),
-        *(view(array) for array in faults),
-        *(view(np.empty(2 * nodes, dtype=np.int32)) for _ in range(5)),
-    )
-    return heads, *found_faults(*faults)
+    return read_codes(kernel.read, codes, offsets, arrays=5)
 
 
 @final
@@ -126,17 +116,7 @@ class Optimal(ClosedEncoding):
         return codes
 
     def _published_heads(self, codes: Codes, offsets: Ints) -> tuple[Ints, Ints, Ints]:
-        heads = np.empty(len(codes), dtype=np.int32)
-        faults = fault_room(5 * len(codes))
-        nodes = len(scratch(offsets))
-        kernel.read_published(
-            view(codes),
-            view(offsets),
-            view(heads),
-            *(view(array) for array in faults),
-            *(view(np.empty(3 * nodes, dtype=np.int32)) for _ in range(3)),
-        )
-        return heads, *found_faults(*faults)
+        return read_codes(kernel.read_published, codes, offsets, arrays=3)
 
 
 @final

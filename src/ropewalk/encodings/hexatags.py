@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, fault_room, found_faults
+from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.kernels import hexatags as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import FENCE_HEAD_RIGHT, FENCE_RIGHT, WORD_RIGHT
@@ -53,14 +53,4 @@ class Hexatags(ClosedEncoding):
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Build the binary head tree from left to right with a stack."""
-        codes = self.own_ids(labels)
-        heads = np.empty(len(codes), dtype=np.int32)
-        faults = fault_room(5 * len(codes))
-        kernel.read(
-            view(codes),
-            view(labels.offsets),
-            view(heads),
-            *(view(array) for array in faults),
-            *(view(scratch(labels.offsets)) for _ in range(4)),
-        )
-        return heads, *found_faults(*faults)
+        return read_codes(kernel.read, self.own_ids(labels), labels.offsets, arrays=4)

@@ -14,9 +14,6 @@ from typing import Any, Final
 
 from ropewalk.errors import FormatError
 
-STATISTICS: Final = "statistics"
-COVERAGE: Final = "coverage"
-
 # The paper's symbols and our encodings, as its tables of coverage mean them.
 ENCODINGS: Final = {
     "B_4": "four-bit(policy=published)",
