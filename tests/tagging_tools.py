@@ -8,14 +8,14 @@ import numpy as np
 import torch
 
 from ropewalk import conllu, encodings
-from ropewalk.tagging.config import from_mapping
+from ropewalk.models.config import from_mapping
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
 
 RELATIONS = ("nsubj", "obj", "det", "advmod", "conj")
 TAGS = ("NOUN", "VERB", "DET", "ADV")

@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("summary", "repair"),
     ("encodings",),
     ("labels_file", "decoding", "scoring", "drawing"),
+    ("models",),
     ("tagging", "runtime"),
     ("pipeline",),
     ("cli",),

@@ -19,11 +19,11 @@ import torch
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import MissingExtraError, ModelError, TrainingError
+from ropewalk.models.config import from_mapping, read, to_mapping
+from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
 from ropewalk.tagging import Tagger, train
-from ropewalk.tagging.config import from_mapping, read, to_mapping
 from ropewalk.tagging.data import forms_of, label_set, read_treebank
-from ropewalk.tagging.encoders.transformer import windows
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree, check
 from tagging_tools import bank_of, config_of, restored, tiny_encoder, write_bank
@@ -140,7 +140,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path,
 import json, os, signal, torch
 torch.set_num_threads(1)
 from ropewalk.tagging import train
-from ropewalk.tagging.config import from_mapping, read, to_mapping
+from ropewalk.models.config import from_mapping, read, to_mapping
 from ropewalk.tagging.data import forms_of, label_set, read_treebank
 def kill(progress):
     if progress.epoch == 3:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ropewalk.errors import ConfigError
-from ropewalk.tagging import config
+from ropewalk.models import config
 
 READY = sorted((Path(__file__).parent.parent / "configs").glob("*.toml"))
 

@@ -50,7 +50,7 @@ def train(
     """
     prepare_torch()
     warn_if_uncompiled()
-    from ropewalk.tagging import config as configuration
+    from ropewalk.models import config as configuration
     from ropewalk.tagging.run import train as run
 
     wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]

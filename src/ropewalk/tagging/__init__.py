@@ -1,6 +1,6 @@
 """Training and using taggers with torch: encoders, heads, the training loop and model folders."""
 
-from ropewalk.tagging.config import Config, load
+from ropewalk.models.config import Config, load
 from ropewalk.tagging.run import Outcome, train
 from ropewalk.tagging.tagger import Tagger, use_threads
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
     from ropewalk.tagging.training import State
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")

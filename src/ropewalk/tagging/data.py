@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
+from ropewalk.models.config import TAGS
+from ropewalk.models.features import Vocabulary, read_vectors
+from ropewalk.models.labels import LabelSet, frequent, is_root, numbers
 from ropewalk.repair import repair
-from ropewalk.tagging.config import TAGS
-from ropewalk.tagging.features import Vocabulary, read_vectors
-from ropewalk.tagging.labels import LabelSet, frequent, is_root, numbers
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
 
 Numbers = npt.NDArray[np.int64]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ConfigError
+from ropewalk.models import stored
+from ropewalk.models.config import changed, from_mapping, read
 from ropewalk.tables import Column, Table
-from ropewalk.tagging import folder
-from ropewalk.tagging.config import changed, from_mapping, read
 from ropewalk.tagging.data import read_treebank
 from ropewalk.tagging.run import measures, train
 from ropewalk.tagging.tagger import Tagger
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
     from ropewalk.tagging.training import Metrics, Progress
 
 BIAFFINE = "biaffine"  # in a list of encodings, stands for that parser
@@ -99,7 +99,7 @@ def run(
     place = Path(home) / cell.place
     done = place / "results.json"
     if done.is_file():
-        return [Result(**entry) for entry in folder.read_json(done)]
+        return [Result(**entry) for entry in stored.read_json(done)]
     train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
     tagger = Tagger.from_pretrained(place)
     data = cell.config.data
@@ -112,7 +112,7 @@ def run(
         speed = gold.words / (time.perf_counter() - begun)
         shown = "spanning tree" if cell.encoding == BIAFFINE else decoder
         results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, measures(gold, parsed), round(speed)))
-    folder.write_json(done, [_entry(result) for result in results])
+    stored.write_json(done, [_entry(result) for result in results])
     return results
 
 

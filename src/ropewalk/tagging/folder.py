@@ -6,7 +6,6 @@ that is missing, cut short or of another kind is a `ModelError` that names it.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,11 +17,12 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from ropewalk import files
-from ropewalk.errors import ConfigError, FormatError, ModelError
-from ropewalk.tagging.config import from_mapping, to_mapping
-from ropewalk.tagging.encoders import BiLSTM, Tokens, Transformer
-from ropewalk.tagging.encoders.transformer import keep_layers
-from ropewalk.tagging.labels import LabelSet
+from ropewalk.errors import ConfigError, ModelError
+from ropewalk.models.config import to_mapping
+from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
+from ropewalk.models.subwords import Tokens
+from ropewalk.tagging.encoders import BiLSTM, Transformer
+from ropewalk.tagging.encoders.transformer import keep_layers, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
     from transformers import PretrainedConfig
 
-    from ropewalk.tagging.config import Config
-    from ropewalk.tagging.config import Encoder as Options
+    from ropewalk.models.config import Config
+    from ropewalk.models.config import Encoder as Options
+    from ropewalk.models.labels import LabelSet
     from ropewalk.tagging.encoders import Encoder
 
 FORMAT = "ropewalk-tagger"
-VERSION = 1
 WEIGHTS = "model.safetensors"
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
@@ -71,28 +71,10 @@ def locate(name: str | os.PathLike[str], revision: str | None, *, local_files_on
 
 def load(path: Path) -> Found:
     """Read a model's folder."""
-    table = _json(path / "config.json")
-    if not isinstance(table, dict) or table.get("format") != FORMAT:
-        raise ModelError(str(path / "config.json"), f"is not that of a Ropewalk model; expected format {FORMAT!r}")
-    if table.get("version") != VERSION:
-        raise ModelError(
-            str(path / "config.json"),
-            f"has version {table.get('version')!r}; this program reads version {VERSION}: use the one that wrote it",
-        )
-    try:
-        config = from_mapping(table["config"], str(path / "config.json"))
-    except (ConfigError, KeyError) as failure:
-        raise ModelError(str(path / "config.json"), f"is damaged: {failure}") from failure
-    labels_json = _json(path / "labels.json")
-    try:
-        labels = LabelSet.from_json(labels_json)
-    except (KeyError, TypeError, AttributeError) as failure:
-        raise ModelError(
-            str(path / "labels.json"), f"is damaged: {failure!r} where encodings, relations and tags are expected"
-        ) from failure
+    frame = read_frame(path, FORMAT)
     weights = read_tensors(path / WEIGHTS)
-    encoder = _stored_encoder(path, config.model.encoder, labels, table)
-    return Found(path, config, labels, encoder, weights)
+    encoder = _stored_encoder(path, frame.config.model.encoder, frame.labels, frame.table)
+    return Found(path, frame.config, frame.labels, encoder, weights)
 
 
 def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
@@ -198,7 +180,7 @@ def new_encoder(options: Options, labels: LabelSet, vectors: npt.NDArray[np.floa
         raise ModelError(options.name, f"cannot be loaded as an encoder: {failure}") from failure
     if options.layers:
         keep_layers(model, options.layers, options.name)
-    tokens = Tokens.of(tokenizer, model.config, options.window)
+    tokens = tokens_of(tokenizer, model.config, options.window)
     cased = tokens.lowercases if options.casing == "auto" else options.casing == "yes"
     return Transformer(model, tokenizer, tokens, options, cased=cased)
 
@@ -210,7 +192,7 @@ def _stored_encoder(path: Path, options: Options, labels: LabelSet, table: dict[
         return BiLSTM(options, labels.vocabulary, int(table.get("vector_size", 0)))
     home = path / "encoder"
     for name in ("config.json", "tokenizer.json"):
-        _json(home / name)  # what transformers says of a missing or damaged file does not name it
+        read_json(home / name)  # what transformers says of a missing or damaged file does not name it
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     try:
@@ -252,7 +234,7 @@ class _quiet:  # noqa: N801 - used as a statement
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file."""
-    raw = _bytes(path)
+    raw = read_content(path)
     try:
         return load_tensors(raw)
     except (SafetensorError, ValueError, KeyError) as failure:
@@ -264,31 +246,3 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     with files.creating(path) as file:
         file.write(save_tensors(plain))
-
-
-def write_json(path: Path, table: Any) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Write a JSON file, whole or not at all."""
-    with files.creating(path) as file:
-        file.write((json.dumps(table, ensure_ascii=False, indent=1) + "\n").encode("utf-8"))
-
-
-def read_json(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Read a JSON file."""
-    return _json(path)
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
-    try:
-        return json.loads(_bytes(path))
-    except (json.JSONDecodeError, UnicodeDecodeError) as failure:
-        raise ModelError(str(path), f"is damaged or cut short: it is not JSON: {failure}") from failure
-
-
-def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise ModelError(str(path), "is missing; the folder is incomplete, or no model")
-    try:
-        with files.reading(path) as file:
-            return file.read()
-    except FormatError as failure:
-        raise ModelError(str(path), f"cannot be read: {failure.message}") from failure

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ropewalk.models.labels import MISSING
 from ropewalk.tagging.crf import crf_loss, demand_sequences
 from ropewalk.tagging.heads import Biaffine, FeedForward, PairRelations
-from ropewalk.tagging.labels import MISSING
 
 if TYPE_CHECKING:
-    from ropewalk.tagging.config import Model
+    from ropewalk.models.config import Model
+    from ropewalk.models.labels import LabelSet
     from ropewalk.tagging.encoders import Batch, Encoder
-    from ropewalk.tagging.labels import LabelSet
 
 
 @dataclass(frozen=True, slots=True)

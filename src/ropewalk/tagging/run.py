@@ -12,10 +12,11 @@ from accelerate import PartialState
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
+from ropewalk.models import stored
+from ropewalk.models.config import to_mapping
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.tagging import folder
 from ropewalk.tagging.card import card
-from ropewalk.tagging.config import to_mapping
 from ropewalk.tagging.data import examples, forms_of, label_set, read_treebank
 from ropewalk.tagging.tagger import Tagger
 from ropewalk.tagging.training import Job, fit
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.errors import FormatError
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
     from ropewalk.tagging.training import Metrics, Progress, State
     from ropewalk.treebank import Treebank
 
@@ -73,7 +74,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     )
     if main:
         folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
-        folder.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
+        stored.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     dev_inputs = tagger.encoder.prepare(forms_of(dev))
     job = Job(
         config,
@@ -113,7 +114,7 @@ def _check_home(home: Path, config: Config, *, resume: bool) -> None:
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
-    before, now = _flat(folder.read_json(told)), _flat(to_mapping(config))
+    before, now = _flat(stored.read_json(told)), _flat(to_mapping(config))
     changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]

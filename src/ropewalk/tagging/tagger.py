@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ropewalk.decoding.spanning import spanning_tree
-from ropewalk.tagging import decode, folder
-from ropewalk.tagging.batching import alike
+from ropewalk.models import decode
+from ropewalk.models.batching import alike
+from ropewalk.tagging import folder
 from ropewalk.tagging.data import forms_of
 from ropewalk.tagging.network import Network
 from ropewalk.trees import frozen_ints
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.tagging.config import Config
-    from ropewalk.tagging.decode import Scores
-    from ropewalk.tagging.encoders import Encoder, Inputs
-    from ropewalk.tagging.labels import LabelSet
+    from ropewalk.models.config import Config
+    from ropewalk.models.decode import Scores
+    from ropewalk.models.inputs import Inputs
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.tagging.encoders import Encoder
     from ropewalk.treebank import Column, Treebank
     from ropewalk.trees import Ints
 

@@ -9,7 +9,7 @@ from ropewalk.errors import MissingExtraError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.tagging.config import Training
+    from ropewalk.models.config import Training
 
 
 class Tracker:

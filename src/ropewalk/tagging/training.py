@@ -22,9 +22,10 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
+from ropewalk.models import stored
+from ropewalk.models.batching import shuffled
+from ropewalk.models.config import Training
 from ropewalk.tagging import folder
-from ropewalk.tagging.batching import shuffled
-from ropewalk.tagging.config import Training
 from ropewalk.tagging.network import Targets
 from ropewalk.tagging.tracking import Tracker
 
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ropewalk.tagging.config import Config
+    from ropewalk.models.config import Config
+    from ropewalk.models.inputs import Inputs
     from ropewalk.tagging.data import Examples
-    from ropewalk.tagging.encoders import Inputs
     from ropewalk.tagging.network import Network
 
 REPORTED = 10  # steps between two reports
@@ -307,7 +308,7 @@ class _Run:
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
         folder.write_tensors(place / name, tensors)
         state = self.state
-        folder.write_json(
+        stored.write_json(
             place / "state.json",
             {
                 "tensors": name,
@@ -329,7 +330,7 @@ class _Run:
         place = self.job.home / "checkpoint"
         if not (place / "state.json").is_file():
             return
-        table = folder.read_json(place / "state.json")
+        table = stored.read_json(place / "state.json")
         tensors = folder.read_tensors(place / table.pop("tensors"))
         self.state = State(**table)
         _, optimizer = self._weights()

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import torch
 
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """One sentence as an encoder reads it: arrays, its number of words, and what it costs and is batched by."""
-
-    arrays: dict[str, npt.NDArray[Any]]
-    words: int
-    size: int
+    from ropewalk.models.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ropewalk.tagging.encoders.base import Batch, Encoder, Inputs
-from ropewalk.tagging.features import PREFIXES, SUFFIXES, Lookup, Vocabulary
+from ropewalk.models.features import PREFIXES, SUFFIXES, Lookup, Vocabulary, end_to_end
+from ropewalk.models.inputs import Inputs
+from ropewalk.tagging.encoders.base import Batch, Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.tagging.config import Encoder as Options
-
-LEAST = 16  # predicted rows come in multiples of it
+    from ropewalk.models.config import Encoder as Options
 
 
 @final
@@ -60,12 +58,8 @@ class BiLSTM(Encoder):
 
     def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
         """Lay the features of all words end to end; with a `size`, fill up with copies to a multiple of rows."""
-        rows = list(inputs)
-        if size:
-            rows += [inputs[0]] * (-len(inputs) % LEAST)
-        arrays = {name: np.concatenate([one.arrays[name] for one in rows]) for name in rows[0].arrays}
+        arrays = end_to_end(inputs, filled=size > 0)
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        tensors["rows"] = torch.tensor([one.words for one in rows])
         return Batch(tensors, torch.tensor([one.words for one in inputs]))
 
     def forward(self, batch: Batch) -> Tensor:

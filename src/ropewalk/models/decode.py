@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.decoding import Best
-    from ropewalk.tagging.config import Decoding
-    from ropewalk.tagging.labels import LabelSet
+    from ropewalk.models.config import Decoding
+    from ropewalk.models.labels import LabelSet
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.models.features import Vocabulary
 from ropewalk.projectivity import DOWN, UP
-from ropewalk.tagging.features import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

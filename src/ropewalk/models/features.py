@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,13 @@ from ropewalk.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ropewalk.models.inputs import Arrays, Inputs
+
 CASINGS = ("none", "lower", "title", "upper", "mixed")
 UNKNOWN = 0  # number of whatever a vocabulary does not hold
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
+LEAST = 16  # predicted rows come in multiples of it
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 _RUNS = re.compile(r"(.)\1+")
 
@@ -130,7 +133,7 @@ class Lookup:
         self._words, self._affixes, self._shapes, self._characters, self._vectors = numbered
         self._features = lru_cache(maxsize=1 << 16)(self._make)
 
-    def features(self, forms: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    def features(self, forms: Sequence[str]) -> Arrays:
         """Number all features of the words of a sentence; characters are padded with -1."""
         rows = [self._features(form) for form in forms]
         return {
@@ -151,6 +154,16 @@ class Lookup:
             [self._affixes.get(part, UNKNOWN) for part in affixes(form)],
             characters + [-1] * (MOST_CHARACTERS - len(characters)),
         )
+
+
+def end_to_end(inputs: Sequence[Inputs], *, filled: bool = False) -> Arrays:
+    """Lay the features of all words end to end; `filled` up with copies to a multiple of sentences."""
+    rows = list(inputs)
+    if filled:
+        rows += [inputs[0]] * (-len(inputs) % LEAST)
+    arrays = {name: np.concatenate([one.arrays[name] for one in rows]) for name in rows[0].arrays}
+    arrays["rows"] = np.array([one.words for one in rows], dtype=np.int64)
+    return arrays
 
 
 def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float32]]:
