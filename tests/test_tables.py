@@ -30,6 +30,7 @@ TABLE = Table(
     rows=(("a|b_c", 91.25678, 1200), ('q "x", y', math.nan, None), ("d", 91.0, 7)),
     totals=(("all", 91.1, 1207),),
     notes=("100% of words.",),
+    bold=frozenset({(2, 1)}),
 ).mark_best("las")
 
 
@@ -61,18 +62,18 @@ def test_markdown_escapes_aligns_and_marks() -> None:
     assert lines[2:5] == [
         "| name | accuracy (%) | words |",
         "| --- | ---: | ---: |",
-        "| a\\|b\\_c | **91.3** | 1200 |",
+        "| a\\|b\\_c | <u>91.3</u> | 1200 |",
     ]
     assert lines[5] == '| q "x", y | - | - |'
-    assert lines[6] == "| d | <u>91.0</u> | 7 |"
+    assert lines[6] == "| d | **91.0** | 7 |"
     assert lines[-1] == "100% of words."
 
 
 def test_latex_escapes_aligns_and_marks() -> None:
     text = to_latex(TABLE)
     assert r"\begin{tabular}{lrr}" in text
-    assert r"a|b\_c & \textbf{91.3} & 1200 \\" in text
-    assert r"d & \underline{91.0} & 7 \\" in text
+    assert r"a|b\_c & \underline{91.3} & 1200 \\" in text
+    assert r"d & \textbf{91.0} & 7 \\" in text
     assert r"\caption{Scores \& <more> 100\% of words.}" in text
     assert text.count(r"\midrule") == 2
 
@@ -81,7 +82,8 @@ def test_html_is_well_formed() -> None:
     tree = ET.fromstring(to_html(TABLE))
     assert tree.findtext("caption") == "Scores & <more>"
     assert [cell.text for cell in tree.iterfind("thead/tr/th")] == ["name", "accuracy (%)", "words"]
-    assert tree.findtext("tbody/tr/td/strong") == "91.3"
+    assert tree.findtext("tbody/tr/td/strong") == "91.0"
+    assert tree.findtext("tbody/tr/td/u") == "91.3"
     assert [cell.text for cell in tree.findall("tfoot/tr")[0]] == ["all", "91.1", "1207"]
 
 
@@ -99,8 +101,7 @@ def test_the_terminal_shows_every_cell_in_its_column() -> None:
 def test_the_best_is_judged_as_it_is_shown_and_ties_share() -> None:
     columns = (Column("x", decimals=1),)
     table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best("x", highest=False)
-    assert table.bold == {(0, 0), (1, 0)}
-    assert table.underlined == {(2, 0)}
+    assert table.underlined == {(0, 0), (1, 0)}
 
 
 def test_a_row_of_the_wrong_length_is_refused() -> None:

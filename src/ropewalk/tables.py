@@ -71,7 +71,7 @@ class Table:
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns: {row}")
 
     def mark_best(self, column: str, *, highest: bool = True) -> Table:
-        """Make the best value of a column bold and the second best underlined; totals do not compete."""
+        """Underline the best value of a column, and all that are written the same; totals do not compete."""
         at = [one.id for one in self.columns].index(column)
         shown = self.columns[at]
         values = {
@@ -79,13 +79,11 @@ class Table:
             for row, cells in enumerate(self.rows)
             if isinstance(cells[at], int | float) and not math.isnan(float(cells[at] or 0))
         }
-        ranks = sorted(set(values.values()), reverse=highest)
-        places = [frozenset((row, at) for row, value in values.items() if value == rank) for rank in ranks[:2]]
-        return replace(
-            self,
-            bold=self.bold.union(*places[:1]),
-            underlined=self.underlined.union(*places[1:]),
-        )
+        if not values:
+            return self
+        best = max(values.values()) if highest else min(values.values())
+        places = frozenset((row, at) for row, value in values.items() if value == best)
+        return replace(self, underlined=self.underlined | places)
 
 
 def to_json(table: Table) -> str:

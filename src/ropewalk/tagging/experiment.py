@@ -119,7 +119,7 @@ def run(
 def summary(results: Sequence[Result]) -> Table:
     """Write the paper's Table 2: LAS over sentences and exact match (LM) by treebank and encoding, and averages.
 
-    The best of each column is bold, the second best underlined.
+    The best of each column is underlined.
     """
     treebanks = list(dict.fromkeys(result.treebank for result in results))
     names = list(dict.fromkeys((result.encoder, result.encoding, result.decoder) for result in results))
