@@ -10,17 +10,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ropewalk.decoding.spanning import spanning_tree
-from ropewalk.models import decode
+from ropewalk.models import decode, parse
 from ropewalk.models.batching import alike
 from ropewalk.tagging import folder
 from ropewalk.tagging.data import forms_of
 from ropewalk.tagging.network import Network
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     import numpy.typing as npt
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from ropewalk.models.inputs import Inputs
     from ropewalk.models.labels import LabelSet
     from ropewalk.tagging.encoders import Encoder
-    from ropewalk.treebank import Column, Treebank
+    from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
 
@@ -125,23 +123,8 @@ class Tagger:
             self.network.train(was_training)
 
     def _parse(self, bank: Treebank, inputs: list[Inputs]) -> Treebank:
-        vectors = self._vectors(bank, inputs)  # [words, size]
-        tags = {
-            name: decode.tags_of(_scores(head, vectors), texts)
-            for (name, texts), head in zip(self.labels.tags, self.network.tags, strict=True)
-        }
-        tagged = bank.with_columns(tags) if tags else bank
-        if self.network.biaffine is not None:
-            return tagged.with_trees(*self._biaffine(tagged, vectors))
-        scores, root, relation_scores = self._label_scores(vectors)
-        options = self.config.decoding
-        best = decode.best_of(self.labels, scores, bank.offsets, options, root=root, upos=tagged.upos)
-        relations = self._relations(bank, vectors, relation_scores, best.heads)
-        parsed = tagged.with_trees(*decode.lowered(self.labels, best.heads, relations, bank.offsets))
-        if not options.confidence:
-            return parsed
-        arcs, trees = decode.confidences_of(self.labels, scores[0], bank.offsets, options, best, root=root)
-        return with_confidence(parsed, arcs.tolist(), trees.tolist())
+        answers = _Answers(self.network, self._vectors(bank, inputs), bank.lengths)
+        return parse.parse(bank, self.config, self.labels, [(len(bank), answers)])
 
     def temperature(self, gold: Treebank, inputs: list[Inputs]) -> float:
         """Find the temperature at which the model's arcs are as often right as it says; 1 if it never says."""
@@ -149,8 +132,11 @@ class Tagger:
             return 1.0
         self.network.eval()
         with torch.inference_mode():
-            scores, root, _ = self._label_scores(self._vectors(gold, inputs))
-        return decode.temperature_of(self.labels, scores[0], gold, self.config.decoding, root=root)
+            answers = _Answers(self.network, self._vectors(gold, inputs), gold.lengths)
+            scores = answers.labels()[0]
+            alone = self.config.model.relations.from_ == "word"
+            root = parse.root_scores(self.labels, answers.relations(None)) if alone else None
+        return decode.temperature_of(self.labels, scores, gold, self.config.decoding, root=root)
 
     def _vectors(self, bank: Treebank, inputs: list[Inputs]) -> Tensor:
         """Run the encoder over all sentences, each beside others of its own size only."""
@@ -166,48 +152,50 @@ class Tagger:
         assert vectors is not None  # noqa: S101 - there is at least one word
         return vectors.float()
 
-    def _label_scores(self, vectors: Tensor) -> tuple[list[Scores], Scores | None, Scores | None]:
-        """Score the labels of each column, and being the root and relations if words alone tell them."""
-        network = self.network
-        scores = [_scores(head, vectors) for head in network.columns[: network.own]]
-        if self.config.model.relations.from_ != "word":
-            return scores, None, None
-        relations = _scores(network.relations, vectors)
-        return scores, np.logaddexp.reduce(relations[:, self.labels.roots()], axis=1), relations
 
-    def _relations(self, bank: Treebank, vectors: Tensor, relation_scores: Scores | None, heads: Ints) -> Column:
-        if relation_scores is None:
-            lengths = torch.from_numpy(bank.lengths.astype(np.int64)).to(vectors.device)
-            given = torch.from_numpy(heads.astype(np.int64)).to(vectors.device)
+class _Answers:
+    """What a network says of words whose vectors are known: [words, size]."""
+
+    def __init__(self, network: Network, vectors: Tensor, lengths: Ints) -> None:
+        self._network = network
+        self._vectors = vectors
+        self._lengths = torch.from_numpy(lengths.astype(np.int64)).to(vectors.device)
+
+    def tags(self) -> list[Scores]:
+        """Score the tags of each tag set."""
+        return [_scores(head, self._vectors) for head in self._network.tags]
+
+    def labels(self) -> list[Scores]:
+        """Score the labels of each column of the first encoding."""
+        return [_scores(head, self._vectors) for head in self._network.columns[: self._network.own]]
+
+    def arcs(self) -> Iterator[Scores]:
+        """Score the heads of each sentence."""
+        assert self._network.biaffine is not None  # noqa: S101 - as the configuration says
+        for words, length in self._sentences():
+            arcs: Scores = functional.log_softmax(self._network.biaffine(words, length)[0], -1).cpu().numpy()
+            yield arcs
+
+    def relations(self, heads: Ints | None) -> Scores:
+        """Score relations, from words and heads or from words alone."""
+        if heads is None:
+            return _scores(self._network.relations, self._vectors)
+        vectors = self._vectors
+        given = torch.from_numpy(heads.astype(np.int64)).to(vectors.device)
+        if self._network.biaffine is not None:  # sentence by sentence: the products of one have shapes of their own
+            parts = zip(self._sentences(), given.split(self._lengths.tolist()), strict=True)
+            out = torch.cat([self._network.label(words, above, length) for (words, length), above in parts])
+        else:
             extra = -len(vectors) % ROWS
+            lengths = functional.pad(self._lengths, (0, 1), value=extra)
             padded = functional.pad(vectors, (0, 0, 0, extra))
-            lengths = functional.pad(lengths, (0, 1), value=extra)
-            out = self.network.label(padded, functional.pad(given, (0, extra)), lengths)
-            relation_scores = functional.log_softmax(out[: len(vectors)], -1).cpu().numpy()
-        return decode.relations_of(self.labels, relation_scores, heads)
+            out = self._network.label(padded, functional.pad(given, (0, extra)), lengths)[: len(vectors)]
+        scores: Scores = functional.log_softmax(out, -1).cpu().numpy()
+        return scores
 
-    def _biaffine(self, bank: Treebank, vectors: Tensor) -> tuple[Ints, Column]:
-        """Parse sentence by sentence: the products of one have shapes of their own."""
-        network = self.network
-        assert network.biaffine is not None  # noqa: S101 - as the caller knows
-        trees, scores = [], []
-        for words in vectors.split(bank.lengths.tolist()):
-            length = torch.tensor([len(words)], device=words.device)
-            arcs = functional.log_softmax(network.biaffine(words, length)[0], -1)
-            heads = spanning_tree(arcs.cpu().numpy())
-            given = torch.from_numpy(heads.astype(np.int64)).to(words.device)
-            scores.append(functional.log_softmax(network.label(words, given, length), -1).cpu().numpy())
-            trees.append(heads)
-        heads = frozen_ints(np.concatenate(trees))
-        return heads, decode.relations_of(self.labels, np.concatenate(scores), heads)
-
-
-def with_confidence(bank: Treebank, arcs: Sequence[float], trees: Sequence[float]) -> Treebank:
-    """Write the probability of every arc into MISC, and of every tree into a comment."""
-    misc = bank.column("misc").texts()
-    parts = [[part for part in text.split("|") if part != "_" and not part.startswith("Confidence=")] for text in misc]
-    told = ["|".join([*kept, f"Confidence={arc:.4f}"]) for kept, arc in zip(parts, arcs, strict=True)]
-    return bank.with_columns({"misc": told}).with_comments([f"# confidence = {tree:.4f}" for tree in trees])
+    def _sentences(self) -> Iterator[tuple[Tensor, Tensor]]:
+        for words in self._vectors.split(self._lengths.tolist()):
+            yield words, torch.tensor([len(words)], device=words.device)
 
 
 def _scores(head: torch.nn.Module | None, vectors: Tensor) -> npt.NDArray[np.float32]:
