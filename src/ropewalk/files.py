@@ -126,6 +126,27 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+@contextlib.contextmanager
+def creating_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Fill a folder that takes its name, and the place of what has it now, only when the block ends well."""
+    target = Path(os.path.realpath(path))
+    mark = secrets.token_hex(4)
+    part, old = (target.with_name(f".{target.name}.{mark}.{end}") for end in ("part", "old"))
+    try:
+        make_folder(part)
+        yield part
+        if target.exists():
+            target.replace(old)
+        part.replace(target)
+    except OSError as failure:
+        raise FormatError(
+            os.fspath(path), 0, "unwritable", f"no folder can be made here: {why(failure)}; choose another place"
+        ) from failure
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def remove(path: str | os.PathLike[str]) -> None:
     """Remove a file if it is there."""
     Path(path).unlink(missing_ok=True)

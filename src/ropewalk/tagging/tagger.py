@@ -122,6 +122,12 @@ class Tagger:
         finally:
             self.network.train(was_training)
 
+    def answers(self, bank: Treebank) -> list[tuple[int, parse.Answers]]:
+        """Say what the network says of the words of a treebank, all in one piece; for use in `inference_mode`."""
+        self.network.eval()
+        vectors = self._vectors(bank, self.encoder.prepare(forms_of(bank)))
+        return [(len(bank), _Answers(self.network, vectors, bank.lengths))]
+
     def _parse(self, bank: Treebank, inputs: list[Inputs]) -> Treebank:
         answers = _Answers(self.network, self._vectors(bank, inputs), bank.lengths)
         return parse.parse(bank, self.config, self.labels, [(len(bank), answers)])

@@ -1,0 +1,103 @@
+"""The `bilstm` encoder: every word type becomes a vector once, then sentences of like length are read together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.errors import ModelError
+from ropewalk.models.features import Lookup
+from ropewalk.runtime import folder
+from ropewalk.runtime.heads import room
+from ropewalk.runtime.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ropewalk.runtime.folder import Stored
+    from ropewalk.runtime.heads import Floats
+    from ropewalk.treebank import Column
+    from ropewalk.trees import Ints
+
+MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
+LEAST = 16  # new words are looked up in multiples of it
+MOST_ROWS = 32  # sentences that are read together: more of them do not fit a core's own memory
+LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
+
+
+@final
+class BiLSTM:
+    """Word types to vectors, and vectors through LSTMs."""
+
+    def __init__(self, stored: Stored, threads: int) -> None:
+        if stored.labels.vocabulary is None:
+            raise ModelError(str(stored.path / "labels.json"), "has no vocabulary, which a bilstm encoder needs")
+        self._lookup = Lookup(stored.labels.vocabulary)
+        self._words = Session(stored.content(folder.WORDS), str(stored.path / folder.WORDS), threads)
+        self._encoder = Session(stored.content(folder.ENCODER), str(stored.path / folder.ENCODER), threads)
+        self._size = self._encoder.width("vectors")
+        self._known: dict[str, int] = {}
+        self._table: Floats = np.zeros((0, self._words.width("inputs")), dtype=np.float32)
+
+    @staticmethod
+    def threads() -> int:
+        """Tell how many threads are worth using."""
+        return 1
+
+    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+        """Read every sentence in both directions, the longest first."""
+        rows = self._rows(forms)
+        out = room(len(forms), self._size)
+        lengths = np.diff(offsets)
+        order = np.argsort(-lengths, kind="stable")
+        at = 0
+        while at < len(order) and lengths[order[at]]:
+            longest = int(lengths[order[at]])
+            chosen = order[at : at + max(min(budget // longest, MOST_ROWS), 1)]
+            self._read(rows, offsets[chosen], lengths[chosen], out)
+            at += len(chosen)
+        return out
+
+    def _read(self, rows: npt.NDArray[np.intp], starts: Ints, lengths: Ints, out: Floats) -> None:
+        """Read sentences side by side, the first of which is the longest."""
+        count = max(len(starts), LEAST_ROWS)
+        steps = np.arange(int(lengths[0]))
+        sizes = np.ones(count, dtype=np.int32)
+        sizes[: len(lengths)] = lengths
+        inside = steps[:, None] < lengths
+        places = np.minimum(starts + steps[:, None], len(rows) - 1)  # [steps, sentences]
+        numbers = np.zeros((len(steps), count), dtype=np.intp)
+        numbers[:, : len(starts)] = rows[places]
+        read = self._encoder.run({"inputs": self._table[numbers], "lengths": sizes})[0]
+        out[places[inside]] = read[:, : len(starts)][inside]
+
+    def _rows(self, forms: Column) -> npt.NDArray[np.intp]:
+        """Say in which row of the table the vector of every word is, computing those that are new."""
+        used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
+        names = [forms.names[number] for number in used.tolist()]
+        new = [name for name in names if name not in self._known]
+        if len(self._known) + len(new) > MOST_TYPES:
+            self._known = {}
+            new = names
+        if new:
+            self._learn(new)
+        places = np.zeros(len(forms.names), dtype=np.intp)
+        places[used] = [self._known[name] for name in names]
+        return places[forms.ids]
+
+    def _learn(self, new: Sequence[str]) -> None:
+        have = len(self._known)
+        need = have + len(new) + -len(new) % LEAST
+        if need > len(self._table):
+            grown = np.zeros((max(need, 2 * len(self._table)), self._table.shape[1]), dtype=np.float32)
+            grown[:have] = self._table[:have]
+            self._table = grown
+        for start in range(0, len(new), 16 * LEAST):
+            some = new[start : start + 16 * LEAST]
+            features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
+            given = {name: features[name] for name in self._words.inputs}
+            self._table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
+        self._known.update(zip(new, range(have, have + len(new)), strict=True))

@@ -1,0 +1,217 @@
+"""From a trained model to a folder that is computed without torch; see `ropewalk.runtime`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ropewalk import conllu, files
+from ropewalk.errors import MissingExtraError, ModelError, UnknownNameError
+from ropewalk.models.config import to_mapping
+from ropewalk.models.stored import VERSION, read_content, read_frame, write_json
+from ropewalk.runtime import Runtime, folder
+from ropewalk.tagging import graphs
+from ropewalk.tagging.encoders import BiLSTM, Transformer
+from ropewalk.tagging.folder import locate, portable
+from ropewalk.tagging.heads import PairRelations
+from ropewalk.tagging.tagger import Tagger
+from ropewalk.treebank import Treebank
+from ropewalk.trees import Tree
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from ropewalk.models.decode import Scores
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.parse import Answers
+
+WEIGHTS = ("fp32", "int8")
+CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
+LOWEST = -50.0  # below this nothing is chosen
+SAME = 0.995  # share of heads that must be the same: there are ties
+ROUNDED = 0.05  # how far probabilities may lie apart on average where weights were rounded
+SENTENCES = 48  # that are compared
+LONGEST = 40
+INVENTED = (
+    "The",
+    "old",
+    "Dr.",
+    "Vane's",
+    "3",
+    "NEVER",
+    "slept",
+    "…",
+    "http://a.b/c?d=e",
+    "😀",
+    "naïve",
+    "!",
+    "iPhone",
+    "1,000",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an export made, and how far it is from the model that it was made of, on invented sentences.
+
+    `difference` is the largest difference of log-probabilities before weights were rounded, `rounding` the mean
+    difference of probabilities that rounding makes, `same_heads` the share of words that keep their heads.
+    """
+
+    path: Path
+    name: str
+    hash: str
+    bytes: int
+    words: int
+    difference: float
+    rounding: float
+    same_heads: float
+
+
+def export(
+    model_folder: str | os.PathLike[str], out: str | os.PathLike[str], *, weights: str = "fp32", name: str = ""
+) -> Report:
+    """Write a trained model as a folder for `Runtime`, and check that it says the same.
+
+    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same.
+    """
+    if weights not in WEIGHTS:
+        raise UnknownNameError("kind of weights", weights, WEIGHTS)
+    _demand_onnx()
+    target = Path(out)
+    _demand_free(target)
+    home = locate(model_folder, None, local_files_only=True)
+    tagger = Tagger.from_pretrained(home)
+    tagger.network.eval()
+    bank = sample(tagger.labels)
+    with files.creating_folder(target) as part:
+        card = home / "README.md"
+        text = read_content(card).decode("utf-8") if card.is_file() else ""
+        label = name or target.resolve().name
+        _write(tagger, part, "fp32", label, text)
+        with torch.inference_mode():
+            difference = _compared(tagger, Runtime.load(part), bank, str(target))
+        rounding = 0.0
+        if weights == "int8":
+            plain = Runtime.load(part)
+            _write(tagger, part, "int8", label, text)
+            rounding = _rounding(plain, Runtime.load(part), bank, str(target))
+        made = Runtime.load(part)
+        same = float((made.parse(bank).heads == tagger.parse(bank).heads).mean())
+        size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+    return Report(target, made.name, made.hash, size, bank.words, difference, rounding, same)
+
+
+def _demand_onnx() -> None:
+    try:
+        import onnx  # noqa: F401 - looked for
+    except ImportError as failure:
+        raise MissingExtraError("exports", "onnx", "train") from failure
+
+
+def _demand_free(target: Path) -> None:
+    """Refuse to replace anything but an earlier export."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    try:
+        read_frame(target, folder.FORMAT)
+    except ModelError as failure:
+        raise ModelError(
+            str(target), "is there already and no earlier export; choose another place, or remove it first"
+        ) from failure
+
+
+def _write(tagger: Tagger, home: Path, weights: str, name: str, card: str) -> None:
+    """Write all files of a folder."""
+    for file, model in networks(tagger).items():
+        with files.creating(home / file) as stream:
+            stream.write((graphs.rounded(model) if weights == "int8" else model).SerializeToString())
+    table: dict[str, Any] = {
+        "format": folder.FORMAT,
+        "version": VERSION,
+        "name": name,
+        "weights": weights,
+        "config": to_mapping(portable(tagger.config)),
+    }
+    relations = tagger.network.relations
+    if isinstance(relations, PairRelations):
+        table["distances"] = relations.bounds.tolist()
+    if isinstance(tagger.encoder, Transformer):
+        table["tokens"] = tagger.encoder.tokens.to_json()
+        with files.creating(home / folder.TOKENIZER) as stream:
+            stream.write(tagger.encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+    write_json(home / "labels.json", tagger.labels.to_json())
+    if card:
+        with files.creating(home / "README.md") as stream:
+            stream.write(card.encode("utf-8"))
+    folder.seal(home, table)
+
+
+def networks(tagger: Tagger) -> dict[str, Any]:
+    """Make the networks of a folder, by the names of their files."""
+    encoder = tagger.encoder
+    out = {}
+    if isinstance(encoder, BiLSTM):
+        out[folder.WORDS] = graphs.words(encoder)
+        out[folder.ENCODER] = graphs.lstm(encoder.lstm)
+    elif isinstance(encoder, Transformer):
+        out[folder.ENCODER] = graphs.transformer(encoder)
+    else:
+        raise ModelError(type(encoder).__name__, "is no encoder that can be exported")
+    return out | graphs.heads(tagger.network)
+
+
+def sample(labels: LabelSet) -> Treebank:
+    """Invent sentences to compare models on, of words that they know and do not know."""
+    random = np.random.default_rng(1)
+    known = labels.vocabulary.words[:2000] if labels.vocabulary is not None else ()
+    words = np.array([*INVENTED, *known], dtype=np.object_)
+    lengths = [1, 2, LONGEST, *random.integers(1, LONGEST, SENTENCES - 3).tolist()]
+    bank = Treebank.of([Tree(range(length), ["root", *["dep"] * (length - 1)]) for length in lengths])
+    return conllu.loads(conllu.dumps(bank.with_columns({"form": random.choice(words, bank.words).tolist()})))
+
+
+def _compared(tagger: Tagger, runtime: Runtime, bank: Treebank, name: str) -> float:
+    """Give the largest difference of log-probabilities, which must be small, and trees the same."""
+    arcs = tagger.network.arcs is not None
+    pairs = zip(
+        _said(runtime.answers(bank), bank, arcs=arcs), _said(tagger.answers(bank), bank, arcs=arcs), strict=True
+    )
+    worst = max(float(np.abs(np.maximum(a, LOWEST) - np.maximum(b, LOWEST)).max()) for a, b in pairs)
+    same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
+    if not worst < CLOSE or same < SAME:
+        raise ModelError(
+            name,
+            f"would not say what the model says that it is made of: scores differ by {worst:.2g}, expected less than "
+            f"{CLOSE}, and {same:.1%} of the heads are the same; it was not written",
+        )
+    return worst
+
+
+def _rounding(plain: Runtime, rounded: Runtime, bank: Treebank, name: str) -> float:
+    """Give the mean difference of probabilities that rounding makes, which must be small."""
+    pairs = zip(_said(plain.answers(bank), bank), _said(rounded.answers(bank), bank), strict=True)
+    worst = max(float(np.abs(np.exp(a) - np.exp(b)).mean()) for a, b in pairs)
+    if not worst < ROUNDED:
+        raise ModelError(
+            name,
+            f"would suffer from 8 bits: probabilities move by {worst:.2g} on average, expected less than {ROUNDED}; "
+            "export it with weights of 32 bits",
+        )
+    return worst
+
+
+def _said(pieces: Iterable[tuple[int, Answers]], bank: Treebank, *, arcs: bool = False) -> list[Scores]:
+    """List the scores of labels, tags, relations under the treebank's heads, and perhaps arcs."""
+    out: list[Scores] = []
+    first = 0
+    for count, answers in pieces:
+        heads = bank.heads[bank.offsets[first] : bank.offsets[first + count]]
+        out += [*answers.labels(), *answers.tags(), answers.relations(heads), *(answers.arcs() if arcs else ())]
+        first += count
+    return out

@@ -1,0 +1,360 @@
+"""Networks as ONNX graphs: written down node by node from a model's own modules, transformers by torch's exporter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from ropewalk.errors import ModelError
+from ropewalk.runtime import folder
+from ropewalk.tagging.heads import BiaffineRelations, FeedForward, PairRelations
+
+if TYPE_CHECKING:
+    from ropewalk.tagging.encoders import BiLSTM, Transformer
+    from ropewalk.tagging.heads import Arcs
+    from ropewalk.tagging.network import Network
+
+OPSET = 17
+FORM = 9  # version of the file format
+BLANK = -1e4  # in place of what must not be chosen
+LEAST = 1024  # numbers in a table that is worth rounding
+STEPS = 127  # of 8 bits to either side
+
+
+class Graph:
+    """A graph under construction; values go by their names."""
+
+    def __init__(self) -> None:
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+        self._inputs: list[onnx.ValueInfoProto] = []
+        self._outputs: list[onnx.ValueInfoProto] = []
+
+    def input(self, name: str, kind: int, *shape: str | int) -> str:
+        """Take an input."""
+        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def constant(self, given: Tensor | npt.ArrayLike) -> str:
+        """Hold numbers."""
+        array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
+        name = f"constant{len(self._constants)}"
+        self._constants.append(numpy_helper.from_array(np.array(array, order="C"), name))
+        return name
+
+    def op(self, kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
+        """Compute something."""
+        name = f"{kind.lower()}{len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, given, [name], **attributes))
+        return name
+
+    def output(self, name: str, value: str, *shape: str | int) -> None:
+        """Give a value out under a name."""
+        self._nodes.append(helper.make_node("Identity", [value], [name]))
+        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def model(self) -> onnx.ModelProto:
+        """Finish."""
+        graph = helper.make_graph(self._nodes, "ropewalk", self._inputs, self._outputs, self._constants)
+        made = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORM, producer_name="ropewalk"
+        )
+        onnx.checker.check_model(made)
+        return made
+
+
+def words(encoder: BiLSTM) -> onnx.ModelProto:
+    """Write the part of a `bilstm` that sees one word: features to the vector that its first LSTM reads."""
+    graph = Graph()
+    parts = []
+
+    def looked_up(table: nn.Embedding, numbers: str) -> str:
+        return graph.op("Gather", graph.constant(table.weight), numbers)
+
+    if encoder.words is not None:
+        parts.append(looked_up(encoder.words, graph.input("words", TensorProto.INT64, "n")))
+    if encoder.affixes:
+        numbers = graph.input("affixes", TensorProto.INT64, "n", len(encoder.affixes))
+        found = [
+            looked_up(table, graph.op("Gather", numbers, graph.constant(np.int64(place)), axis=1))
+            for place, table in enumerate(encoder.affixes)
+            if isinstance(table, nn.Embedding)
+        ]
+        parts.append(graph.op("Sum", *found))
+    if encoder.shapes is not None:
+        parts.append(looked_up(encoder.shapes, graph.input("shapes", TensorProto.INT64, "n")))
+    if encoder.characters is not None and encoder.convolution is not None:
+        parts.append(_spelled(graph, encoder.characters, encoder.convolution))
+    if encoder.vectors is not None:
+        parts.append(looked_up(encoder.vectors, graph.input("vectors", TensorProto.INT64, "n")))
+    graph.output("inputs", graph.op("Concat", *parts, axis=-1), "n", encoder.lstm.input_size)
+    return graph.model()
+
+
+def _spelled(graph: Graph, characters: nn.Embedding, convolution: nn.Conv1d) -> str:
+    numbers = graph.input("characters", TensorProto.INT64, "n", "m")
+    embedded = graph.op("Gather", graph.constant(characters.weight), graph.op("Add", numbers, graph.constant([1])))
+    sides = list(convolution.padding) if not isinstance(convolution.padding, str) else []
+    bias = [] if convolution.bias is None else [graph.constant(convolution.bias)]
+    spelled = graph.op(
+        "Conv",
+        graph.op("Transpose", embedded, perm=[0, 2, 1]),
+        graph.constant(convolution.weight),
+        *bias,
+        pads=[*sides, *sides],
+    )
+    blank = graph.op("Less", graph.op("Unsqueeze", numbers, graph.constant([1])), graph.constant([0]))
+    kept = graph.op("Where", blank, graph.constant(np.float32(BLANK)), spelled)
+    return graph.op("ReduceMax", kept, axes=[-1], keepdims=0)
+
+
+def lstm(module: nn.LSTM) -> onnx.ModelProto:
+    """Write LSTMs over sentences side by side: [steps, sentences, size] to [steps, sentences, 2 * hidden]."""
+    graph = Graph()
+    value = graph.input("inputs", TensorProto.FLOAT, "steps", "sentences", module.input_size)
+    lengths = graph.input("lengths", TensorProto.INT32, "sentences")
+    sides = ("", "_reverse") if module.bidirectional else ("",)
+    size = len(sides) * module.hidden_size
+    for layer in range(module.num_layers):
+
+        def of(name: str, layer: int = layer) -> list[Tensor]:
+            return [_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]
+
+        biases = [torch.cat(pair) for pair in zip(of("bias_ih"), of("bias_hh"), strict=True)]
+        read = graph.op(
+            "LSTM",
+            value,
+            graph.constant(torch.stack(of("weight_ih"))),
+            graph.constant(torch.stack(of("weight_hh"))),
+            graph.constant(torch.stack(biases)),
+            lengths,
+            hidden_size=module.hidden_size,
+            direction="bidirectional" if module.bidirectional else "forward",
+        )
+        turned = graph.op("Transpose", read, perm=[0, 2, 1, 3])
+        value = graph.op("Reshape", turned, graph.constant([0, 0, size]))
+    graph.output("vectors", value, "steps", "sentences", size)
+    return graph.model()
+
+
+def _gates(weights: Tensor) -> Tensor:
+    """Put gates from torch's order (input, forget, cell, output) into that of ONNX (input, output, forget, cell)."""
+    into, forget, cell, out = weights.chunk(4)
+    return torch.cat([into, out, forget, cell])
+
+
+def heads(network: Network) -> dict[str, onnx.ModelProto]:
+    """Write all that stands on top of an encoder, by file."""
+    out = {}
+    graph = Graph()
+    vectors = graph.input("vectors", TensorProto.FLOAT, "n", network.encoder.size)
+    for number, head in enumerate(network.columns[: network.own]):
+        _scores(graph, f"labels.{number}", head, vectors)
+    for number, head in enumerate(network.tags):
+        _scores(graph, f"tags.{number}", head, vectors)
+    relations = network.relations
+    if isinstance(relations, FeedForward):
+        _scores(graph, "relations", relations, vectors)
+    else:
+        above = relations.head if isinstance(relations, PairRelations) else relations.heads
+        word = relations.word if isinstance(relations, PairRelations) else relations.words
+        graph.output("pair_words", _layers(graph, word, vectors), "n", _out(word))
+        graph.output("pair_heads", _layers(graph, above, vectors), "n", _out(above))
+        out[folder.PAIRS] = _pairs(relations) if isinstance(relations, PairRelations) else _products(relations)
+    if network.arcs is not None:
+        module = network.arcs
+        narrow = _layers(graph, module.words, vectors)
+        last = len(module.products) - 1
+        product = graph.op(
+            "Gemm", narrow, graph.constant(module.products[:last]), graph.constant(module.products[last])
+        )
+        graph.output("arc_words", product, "n", module.products.shape[1])
+        graph.output("arc_heads", _layers(graph, module.heads, vectors), "n", _out(module.heads))
+        out[folder.ARCS] = _arcs(module)
+    return {folder.HEADS: graph.model(), **out}
+
+
+def _scores(graph: Graph, name: str, head: nn.Module, vectors: str) -> None:
+    if not isinstance(head, FeedForward):
+        raise ModelError(type(head).__name__, "is no head that can be exported")
+    graph.output(name, graph.op("LogSoftmax", _layers(graph, head.layers, vectors), axis=-1), "n", _out(head.layers))
+
+
+def _layers(graph: Graph, module: nn.Module, value: str) -> str:
+    """Write layers that follow one another."""
+    if isinstance(module, nn.Sequential):
+        for layer in module:
+            value = _layers(graph, layer, value)
+        return value
+    if isinstance(module, nn.Linear):
+        bias = [] if module.bias is None else [graph.constant(module.bias)]
+        return graph.op("Gemm", value, graph.constant(module.weight), *bias, transB=1)
+    if isinstance(module, nn.LeakyReLU):
+        return graph.op("LeakyRelu", value, alpha=float(module.negative_slope))
+    if isinstance(module, nn.Dropout):
+        return value
+    raise ModelError(type(module).__name__, "is no layer that can be exported")
+
+
+def _out(module: nn.Module) -> int:
+    return next(layer.out_features for layer in reversed(list(module.modules())) if isinstance(layer, nn.Linear))
+
+
+def _classified(graph: Graph, size: int, classes: npt.NDArray[np.float32]) -> tuple[str, str]:
+    """Take the two sides of pairs; what is known of the class of each is added to that of the head."""
+    words = graph.input("words", TensorProto.FLOAT, "n", size)
+    above = graph.input("above", TensorProto.FLOAT, "n", size)
+    number = graph.input("classes", TensorProto.INT64, "n")
+    return words, graph.op("Add", above, graph.op("Gather", graph.constant(classes), number))
+
+
+def _pairs(module: PairRelations) -> onnx.ModelProto:
+    """Write relations from words and heads; the class of a head is its distance, the last one that of the root."""
+    graph = Graph()
+    with torch.no_grad():
+        nothing = torch.bucketize(torch.tensor(0), module.bounds.cpu())
+        root = module.distance.weight[nothing] + module.head(module.root)
+        classes = torch.cat([module.distance.weight, root[None]]).cpu().numpy()
+    words, above = _classified(graph, module.word.out_features, classes)
+    hidden = _layers(graph, module.activation, graph.op("Add", words, above))
+    scores = graph.op("LogSoftmax", _layers(graph, module.out, hidden), axis=-1)
+    graph.output("relations", scores, "n", module.out.out_features)
+    return graph.model()
+
+
+def _products(module: BiaffineRelations) -> onnx.ModelProto:
+    """Write relations by biaffine products; a head has two classes, the last one is that of the root."""
+    graph = Graph()
+    relations, size, _ = module.products.shape
+    with torch.no_grad():
+        root = module.heads(module.root)
+        classes = torch.stack([torch.zeros_like(root), root]).cpu().numpy()
+        tables = module.products.permute(1, 0, 2).reshape(size, -1)
+    words, above = _classified(graph, size - 1, classes)
+    products = graph.op("Gemm", words, graph.constant(tables[:-1]), graph.constant(tables[-1]))
+    shaped = graph.op("Reshape", products, graph.constant([-1, relations, size]))
+    inner = graph.op("Slice", shaped, graph.constant([0]), graph.constant([size - 1]), graph.constant([2]))
+    alone = graph.op("Slice", shaped, graph.constant([size - 1]), graph.constant([size]), graph.constant([2]))
+    column = graph.op("Unsqueeze", above, graph.constant([2]))
+    scores = graph.op("Squeeze", graph.op("Add", graph.op("MatMul", inner, column), alone), graph.constant([2]))
+    graph.output("relations", graph.op("LogSoftmax", scores, axis=-1), "n", relations)
+    return graph.model()
+
+
+def _arcs(module: Arcs) -> onnx.ModelProto:
+    """Write scores of heads for sentences of one length: [sentences, words, words + 1], place 0 is the root."""
+    graph = Graph()
+    size = module.products.shape[1]
+    words = graph.input("words", TensorProto.FLOAT, "sentences", "words", size)
+    above = graph.input("above", TensorProto.FLOAT, "sentences", "words", size)
+    with torch.no_grad():
+        root = module.heads(module.root).cpu().numpy()
+    rooted = graph.op("MatMul", words, graph.constant(root[:, None]))
+    among = graph.op("MatMul", words, graph.op("Transpose", above, perm=[0, 2, 1]))
+    count = graph.op("Gather", graph.op("Shape", words), graph.constant([1]))
+    square = graph.op("ConstantOfShape", graph.op("Concat", count, count, axis=0), value=_zero())
+    own = graph.op("Cast", graph.op("EyeLike", square), to=TensorProto.BOOL)
+    masked = graph.op("Where", own, graph.constant(np.float32(BLANK)), among)
+    scores = graph.op("LogSoftmax", graph.op("Concat", rooted, masked, axis=-1), axis=-1)
+    graph.output("arcs", scores, "sentences", "words", "heads")
+    return graph.model()
+
+
+def _zero() -> onnx.TensorProto:
+    return helper.make_tensor("zero", TensorProto.FLOAT, [1], [0.0])
+
+
+def transformer(encoder: Transformer) -> onnx.ModelProto:
+    """Let torch write a transformer down: subwords, mask, and types and casings if it reads them, to vectors."""
+    raise NotImplementedError
+
+
+def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    graph = out.graph
+    tables = {one.name: one for one in graph.initializer if one.data_type == TensorProto.FLOAT and len(one.dims) > 1}
+    nodes = []
+    done: set[str] = set()
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            table = tables.get(name)
+            if table is None or int(np.prod(table.dims)) < LEAST:
+                continue
+            if node.op_type == "Gather" and place == 0:
+                nodes += _rounded_rows(graph, node, table, done)
+                break
+            if name not in done:
+                nodes += _rounded_table(graph, node, table)
+                done.add(name)
+        else:
+            nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    kept = [one for one in graph.initializer if one.name not in done]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    onnx.checker.check_model(out)
+    return out
+
+
+def _eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Round each row: [rows, size] to numbers from -127 to 127, and what one of them is worth."""
+    scales = np.abs(table).max(axis=1, initial=0.0) / STEPS
+    scales = np.where(scales > 0, scales, 1).astype(np.float32)
+    return np.rint(table / scales[:, None]).astype(np.int8), scales
+
+
+def _rounded_rows(
+    graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto, done: set[str]
+) -> list[onnx.NodeProto]:
+    """Look up rounded rows and their scales; the table is never unpacked as a whole."""
+    name = table.name
+    if name not in done:
+        numbers, scales = _eight_bits(numpy_helper.to_array(table).reshape(table.dims[0], -1))
+        numbers = numbers.reshape(tuple(table.dims))
+        scales = scales.reshape(-1, *[1] * (len(table.dims) - 1))
+        graph.initializer.extend(
+            [numpy_helper.from_array(numbers, f"{name}.8"), numpy_helper.from_array(scales, f"{name}.scale")]
+        )
+        done.add(name)
+    target = node.output[0]
+    where = node.input[1]
+    return [
+        helper.make_node("Gather", [f"{name}.8", where], [f"{target}.8"]),
+        helper.make_node("Gather", [f"{name}.scale", where], [f"{target}.scale"]),
+        helper.make_node("Cast", [f"{target}.8"], [f"{target}.32"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", [f"{target}.32", f"{target}.scale"], [target]),
+    ]
+
+
+def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> list[onnx.NodeProto]:
+    """Unpack a whole table when the model is loaded. Its rows are what one output is computed from."""
+    name = table.name
+    array = numpy_helper.to_array(table)
+    across = node.op_type == "MatMul" or (
+        node.op_type == "Gemm" and not any(one.name == "transB" and one.i for one in node.attribute)
+    )
+    rows = 2 if node.op_type == "LSTM" else 1
+    flat = array if across else array.reshape(int(np.prod(array.shape[:rows])), -1)
+    numbers, scales = _eight_bits(np.moveaxis(flat, -1, 0).reshape(flat.shape[-1], -1) if across else flat)
+    if across:
+        numbers = np.moveaxis(numbers.reshape(flat.shape[-1], *flat.shape[:-1]), 0, -1)
+    parts: dict[str, npt.NDArray[Any]] = {
+        "8": np.ascontiguousarray(numbers),
+        "scale": scales,
+        "shape": np.array(array.shape, dtype=np.int64),
+    }
+    graph.initializer.extend(numpy_helper.from_array(part, f"{name}.{key}") for key, part in parts.items())
+    axis = flat.ndim - 1 if across else 0
+    return [
+        helper.make_node("DequantizeLinear", [f"{name}.8", f"{name}.scale"], [f"{name}.flat"], axis=axis),
+        helper.make_node("Reshape", [f"{name}.flat", f"{name}.shape"], [name]),
+    ]
