@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ropewalk.drawing import Picture as Picture
     from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
+    from ropewalk.pipeline import load as load
     from ropewalk.treebank import Treebank as Treebank
     from ropewalk.trees import Graph as Graph
     from ropewalk.trees import Tree as Tree
@@ -26,10 +27,11 @@ _HOMES = {
     "Tree": "trees",
     "Treebank": "treebank",
     "draw": "drawing",
+    "load": "pipeline",
 }
 _MODULES = frozenset({"conllu"})
 
-__all__ = ["Graph", "Picture", "RopewalkError", "Tree", "Treebank", "__version__", "conllu", "draw"]
+__all__ = ["Graph", "Picture", "RopewalkError", "Tree", "Treebank", "__version__", "conllu", "draw", "load"]
 
 
 def __getattr__(name: str) -> object:

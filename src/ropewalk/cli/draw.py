@@ -1,8 +1,5 @@
 """`ropewalk draw`."""
 
-import os
-import shutil
-import sys
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import say
+from ropewalk.cli.shell import colourful, room, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -168,21 +165,9 @@ def draw(
             for structure, other, shares in sources
         )
         scenes = (replace(one, rows=one.rows + rows) for one in scenes)
-        text = _drawn(scenes, chosen, theme, _room(width, output), colour=_colourful(output))
+        text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
     with creating(output) as out:
         out.write(text.encode("utf-8"))
-
-
-def _room(width: int | None, output: str) -> int | None:
-    """Give the width to cut at: as asked, or the terminal's, or none where nobody knows."""
-    if width is not None:
-        return width
-    known = output == "-" and (sys.stdout.isatty() or "COLUMNS" in os.environ)
-    return shutil.get_terminal_size().columns if known else None
-
-
-def _colourful(output: str) -> bool:
-    return output == "-" and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _structure(heads: str) -> "Structure":

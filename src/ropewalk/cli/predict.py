@@ -1,17 +1,25 @@
 """`ropewalk predict`."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import OnError, OnErrorOption, plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    OnError,
+    OnErrorOption,
+    bytes_of,
+    followed,
+    plural,
+    prepare_torch,
+    put,
+    say,
+    sentences_of,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from ropewalk.treebank import Treebank
 
 
 class Decoder(StrEnum):
@@ -46,7 +54,6 @@ def predict(
     warn_if_uncompiled()
     from ropewalk import conllu
     from ropewalk.errors import ModelError
-    from ropewalk.progress import track
     from ropewalk.tagging import use_threads
     from ropewalk.tagging.tagger import Tagger
 
@@ -64,16 +71,13 @@ def predict(
     stream = conllu.stream(source, on_error=on_error.value, chunk_bytes=1 << 19)
     words = 0
 
-    def parsed() -> "Iterator[Treebank]":
+    def parsed() -> "Iterator[bytes]":
         nonlocal words
-        known = Path(source).stat().st_size if Path(source).suffix == ".conllu" and Path(source).is_file() else None
-        for bank in track(
-            stream, source, total=known, size=lambda bank: 0 if bank.text is None else bank.text.raw.nbytes
-        ):
+        for bank in followed(stream, source, bytes_of):
             words += bank.words
-            yield tagger.parse(bank)
+            yield from sentences_of(tagger.parse(bank))
 
-    conllu.write(out, parsed())
+    put(out, parsed())
     for problem in stream.problems:
         say(f"skipped: {problem}")
     say(f"{plural(words, 'word')} parsed")

@@ -1,14 +1,22 @@
 """What the commands share: messages, tables, and the options that mean the same everywhere."""
 
+import os
 import shutil
+import signal
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from ropewalk.tables import Table
+    from ropewalk.treebank import Treebank
+
+Item = TypeVar("Item")
 
 
 class Format(StrEnum):
@@ -80,6 +88,91 @@ def show(table: "Table", form: Format) -> None:
     sys.stdout.write(text)
 
 
+def room(width: int | None, output: str) -> int | None:
+    """Give the width to cut pictures at: as asked, or the terminal's, or none where nobody knows."""
+    if width is not None:
+        return width
+    known = output == "-" and (sys.stdout.isatty() or "COLUMNS" in os.environ)
+    return shutil.get_terminal_size().columns if known else None
+
+
+def colourful(output: str) -> bool:
+    """Tell whether what is written will be seen in colour."""
+    return output == "-" and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float]") -> "Iterator[Item]":
+    """Pass on what is read from a file, and show how much of it is done; `size` is an item's bytes."""
+    from ropewalk.progress import track
+
+    path = Path(source)
+    known = path.stat().st_size if path.is_file() and path.suffix not in {".gz", ".xz"} else None
+    return track(items, source, total=known, size=size)
+
+
+def bytes_of(bank: "Treebank") -> int:
+    """Say how many bytes of CoNLL-U a treebank was read from."""
+    return 0 if bank.text is None else bank.text.raw.nbytes
+
+
+def sentences_of(bank: "Treebank") -> "Iterator[bytes]":
+    """Write each sentence of a treebank as CoNLL-U."""
+    text = bank.rendered()
+    return map(text.sentence, range(len(bank)))
+
+
+def put(output: str, blocks: "Iterable[bytes]") -> None:
+    """Write blocks, each whole: interrupted output never ends inside one, and a file then does not appear at all."""
+    from ropewalk.files import creating
+
+    with creating(output) as file, Whole(file, at_once=output == "-") as whole:
+        for block in blocks:
+            whole.write(block)
+
+
+class Whole:
+    """Writes whole blocks: an interrupt waits until the block is out, and a second one, for a stuck reader, does not.
+
+    With `at_once` whoever reads sees each block as soon as it is written.
+    """
+
+    def __init__(self, file: "IO[bytes]", *, at_once: bool) -> None:
+        self._file = file
+        self._at_once = at_once
+        self._writing = False
+        self._caught: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def write(self, block: bytes) -> None:
+        """Write a block."""
+        self._writing = True
+        self._file.write(block)
+        if self._at_once:
+            self._file.flush()
+        self._writing = False
+        if self._caught is not None:
+            self._leave(self._caught)
+
+    def _stop(self, number: int, _: object) -> None:
+        if self._writing and self._caught is None:
+            self._caught = number
+        else:
+            self._leave(number)
+
+    def _leave(self, number: int) -> NoReturn:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)  # what a shell expects of a program that was told to end
+
+
 def how_to_compile() -> str:
     """Say why the kernels are not compiled and what to do about it."""
     from ropewalk.kernels import PURE
@@ -112,7 +205,6 @@ def prepare_torch() -> None:
 
     By default they spin, and where other programs want the same cores everything becomes many times slower.
     """
-    import os
     from importlib.util import find_spec
 
     from ropewalk.errors import MissingExtraError

@@ -1,0 +1,232 @@
+"""`ropewalk parse`."""
+
+import os
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from ropewalk.cli.shell import (
+    OnError,
+    OnErrorOption,
+    bytes_of,
+    colourful,
+    followed,
+    plural,
+    put,
+    room,
+    say,
+    sentences_of,
+    warn_if_uncompiled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.pipeline import Pipeline, Sentence
+    from ropewalk.treebank import Treebank
+
+ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
+CONLLU = re.compile(r".*\.conllu(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
+
+
+class Input(StrEnum):
+    """What the input is."""
+
+    TEXT = "text"
+    TOKENS = "tokens"
+    CONLLU = "conllu"
+
+
+class Output(StrEnum):
+    """What is written."""
+
+    CONLLU = "conllu"
+    JSON = "json"
+    TREE = "tree"
+
+
+class Source(NamedTuple):
+    """One argument: a file, or text itself."""
+
+    value: str
+    kind: Input
+    is_file: bool
+
+
+def parse(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TEXT|FILE", show_default=False, help="Text, or files, also .gz or .xz; - is standard input."
+        ),
+    ] = None,
+    form_in: Annotated[
+        Input | None,
+        typer.Option(
+            "--input",
+            show_default=False,
+            help="Text, one sentence a line with spaces between words, or CoNLL-U; by default CoNLL-U for files named "
+            "so, else text.",
+        ),
+    ] = None,
+    form_out: Annotated[
+        Output | None,
+        typer.Option(
+            "--output",
+            show_default=False,
+            help="CoNLL-U, one JSON object a sentence and line, or pictures of trees; by default pictures in a "
+            "terminal, else JSON for -o FILE.jsonl, else CoNLL-U.",
+        ),
+    ] = None,
+    out: Annotated[
+        str, typer.Option("-o", "--out", metavar="FILE", help="Where to write; - is standard output.")
+    ] = "-",
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
+    ] = "en",
+    as_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--text/--files",
+            show_default=False,
+            help="Take all arguments for text, or all for files; by default an argument that is a file is one.",
+        ),
+    ] = None,
+    confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
+    threads: Annotated[int, typer.Option(min=0, help="Threads to use; 0 is a sensible number.")] = 0,
+    batch: Annotated[
+        int | None,
+        typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
+    ] = None,
+    on_error: OnErrorOption = OnError.STOP,
+) -> None:
+    """Parse text, tokens or CoNLL-U.
+
+    Takes text as it is, or files of it; a word that looks like the name of a file that is not there is an error rather
+    than text. Input of any length is read and written piece by piece, and interrupted output ends with a whole
+    sentence. The first comment names the model and its hash.
+    """
+    if out in set(Output):
+        raise typer.BadParameter(
+            f"-o names a file; for the form use --output {out}, for a file of that name -o ./{out}"
+        )
+    sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
+    chosen = form_out or _form_of(out)
+    warn_if_uncompiled()
+    from ropewalk.pipeline import load
+
+    pipeline = load(model, threads=threads, confidence=confidence, batch=batch)
+    words = 0
+
+    def blocks() -> "Iterator[bytes]":
+        nonlocal words
+        shown = chosen is not Output.CONLLU
+        if chosen is Output.TREE:
+            yield f"# generator = {pipeline.generator}\n".encode()
+        for source in sources:
+            for bank in _banks(pipeline, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
+                marked = bank if words or shown else pipeline.marked(bank)
+                words += bank.words
+                yield from _shown(marked, chosen, out, pipeline.generator) if shown else sentences_of(marked)
+
+    put(out, blocks())
+    if out != "-":
+        say(f"{plural(words, 'word')} parsed")
+
+
+def _given(what: list[str] | None) -> list[str]:
+    if what:
+        return what
+    if sys.stdin.isatty():
+        raise typer.BadParameter("give text, files, or - for standard input")
+    return ["-"]
+
+
+def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Source:
+    """Tell text from files: what is a file is one, what can only be the name of one is an error, the rest is text."""
+    from ropewalk.errors import FormatError
+
+    there = _exists(value)
+    is_file = not as_text if as_text is not None else value == "-" or kind is Input.CONLLU or there
+    if value != "-" and is_file and not there:
+        raise FormatError(value, 0, "unreadable", "there is no such file; expected one, or - for standard input")
+    if is_file and there and Path(value).is_dir():
+        raise FormatError(value, 0, "unreadable", "is a folder; give the files in it")
+    if not is_file and as_text is None and _names_a_file(value):
+        raise FormatError(
+            value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"
+        )
+    named = Input.CONLLU if is_file and CONLLU.fullmatch(value) else Input.TEXT
+    return Source(value, kind or named, is_file)
+
+
+def _exists(value: str) -> bool:
+    try:
+        return bool(value) and Path(value).exists()
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
+
+
+def _names_a_file(value: str) -> bool:
+    """Tell whether text of one word has a separator of folders in it, or ends as names of files do."""
+    one_word = value and not any(character.isspace() for character in value)
+    return bool(one_word) and ("/" in value or os.sep in value or ENDING.fullmatch(value) is not None)
+
+
+def _form_of(out: str) -> Output:
+    if out == "-":
+        return Output.TREE if sys.stdout.isatty() else Output.CONLLU
+    return (
+        Output.JSON
+        if Path(out.removesuffix(".gz").removesuffix(".xz")).suffix in {".json", ".jsonl"}
+        else Output.CONLLU
+    )
+
+
+def _banks(pipeline: "Pipeline", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
+    """Parse one argument piece by piece; a file of text or tokens begins a document of its name."""
+    from ropewalk import conllu
+    from ropewalk.pipeline import text_pieces, token_banks
+    from ropewalk.pipeline.parser import checked
+
+    if source.kind is Input.CONLLU:
+        stream = conllu.stream(source.value, on_error="skip" if on_error == "skip" else "stop", chunk_bytes=1 << 19)
+        banks = stream if quiet else followed(stream, source.value, bytes_of)
+        yield from map(pipeline.treebank, banks)
+        for problem in stream.problems:
+            say(f"skipped: {problem}")
+        return
+    pieces = text_pieces(source.value) if source.is_file else iter([checked(source.value, "the text given")])
+    if source.is_file and not quiet:
+        pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
+    named = source.value if source.is_file and source.value != "-" else ""
+    if source.kind is Input.TEXT:
+        parsed = pipeline.stream(pieces)
+    else:
+        parsed = map(pipeline.treebank, token_banks(pieces, named or ("<stdin>" if source.is_file else "<tokens>")))
+    for bank in parsed:
+        yield _begun(bank, named) if named else bank
+        named = named if not len(bank) else ""
+
+
+def _begun(bank: "Treebank", name: str) -> "Treebank":
+    """Let a document begin with the first sentence."""
+    clean = re.sub(r"[\t\n\r\0\ud800-\udfff]", "?", name)
+    return bank.with_comments([f"# newdoc id = {clean}", *[""] * (len(bank) - 1)]) if len(bank) else bank
+
+
+def _shown(bank: "Treebank", form: Output, out: str, generator: str) -> "Iterator[bytes]":
+    import json
+
+    from ropewalk.pipeline import Document
+
+    def drawn(sentence: "Sentence") -> str:
+        return "\n" + sentence.draw().text(width=room(None, out), colour=colourful(out))
+
+    for sentence in Document.of(bank, None, generator):
+        text = drawn(sentence) if form is Output.TREE else json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
+        yield text.encode()

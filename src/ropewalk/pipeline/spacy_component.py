@@ -1,0 +1,159 @@
+"""Ropewalk in spaCy: `nlp.add_pipe("ropewalk")` puts our trees over spaCy's tokens."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, cast, final
+
+import numpy as np
+from spacy.attrs import DEP, HEAD, POS
+from spacy.language import Language
+from spacy.parts_of_speech import IDS
+from spacy.tokens import Token
+
+from ropewalk import pipeline
+from ropewalk.pipeline.document import Document
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy.typing as npt
+    from spacy.tokens import Doc
+    from thinc.types import Ints2d
+
+    from ropewalk.pipeline.parser import Pipeline
+
+    Numbers = npt.NDArray[np.int64]
+
+PROBABILITY = "probability"  # token._.probability
+
+
+@Language.factory(
+    "ropewalk",
+    assigns=["token.head", "token.dep", "token.pos", "token.is_sent_start"],
+    default_config={"model": "en", "set_pos": True, "confidence": False, "threads": 0},
+    default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0, "pos_acc": None},
+)
+def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by their names
+    *,
+    nlp: Language,  # noqa: ARG001 - the name is spaCy's
+    name: str,  # noqa: ARG001 - likewise
+    model: str,
+    set_pos: bool,
+    confidence: bool,
+    threads: int,
+) -> Component:
+    """Make the component from a pipeline's configuration."""
+    return Component(pipeline.load(model, threads=threads, confidence=confidence), set_pos=set_pos)
+
+
+@final
+class Component:
+    """Gives each token its head, relation and part of speech, and each document its sentences.
+
+    Sentences that a document has already are kept; otherwise our segmenter finds them. A token of space hangs on the
+    word before it, or on the first of the document, with the relation `dep`, as it does in spaCy's own parser: without
+    a relation it would count as a root.
+    """
+
+    def __init__(self, parser: Pipeline, *, set_pos: bool = True) -> None:
+        self.parser = parser
+        self.set_pos = set_pos
+        if not Token.has_extension(PROBABILITY):
+            Token.set_extension(PROBABILITY, default=None)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parse one document."""
+        return self._parsed([doc])[0]
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse many documents, so many at a time."""
+        waiting = iter(stream)
+        while docs := list(itertools.islice(waiting, batch_size)):
+            yield from self._parsed(docs)
+
+    def to_bytes(self, **_: object) -> bytes:
+        """Nothing to keep: the configuration names the model."""
+        return b""
+
+    def from_bytes(self, _data: bytes, **_: object) -> Component:
+        """Nothing to read: the configuration names the model."""
+        return self
+
+    def to_disk(self, _path: str | os.PathLike[str], **_: object) -> None:
+        """Nothing to keep: the configuration names the model."""
+
+    def from_disk(self, _path: str | os.PathLike[str], **_: object) -> Component:
+        """Nothing to read: the configuration names the model."""
+        return self
+
+    def _parsed(self, docs: list[Doc]) -> list[Doc]:
+        found = [np.array([token.i for token in doc if not token.is_space], dtype=np.int64) for doc in docs]
+        lengths = [self._lengths(doc, words) for doc, words in zip(docs, found, strict=True)]
+        forms = [doc[i].text for doc, words in zip(docs, found, strict=True) for i in words.tolist()]
+        bank = self.parser.treebank(_bank(forms, [length for some in lengths for length in some]))
+        sentence = word = 0
+        for doc, words, some in zip(docs, found, lengths, strict=True):
+            if some:
+                offsets = bank.offsets[sentence : sentence + len(some) + 1].astype(np.int64) - word
+                self._write(doc, words, offsets, bank, slice(word, word + len(words)))
+            sentence, word = sentence + len(some), word + len(words)
+        return docs
+
+    def _lengths(self, doc: Doc, words: Numbers) -> list[int]:
+        """Count the words of each sentence."""
+        if not len(words):
+            return []
+        if doc.has_annotation("SENT_START"):
+            starts = [sentence.start for sentence in doc.sents]
+            first = np.searchsorted(words, starts)
+        elif self.parser.segmenter is None:
+            first = np.zeros(1, dtype=np.int64)
+        else:
+            begun = [one.start for one in Document.of(self.parser.segmenter.segment(doc.text))]
+            places = [doc[i].idx for i in words.tolist()]
+            first = np.searchsorted(places, [start for start in begun if start is not None])
+        bounds = np.unique(np.concatenate([[0], first, [len(words)]]))
+        return [int(length) for length in np.diff(bounds)]
+
+    def _write(self, doc: Doc, words: Numbers, offsets: Numbers, bank: Treebank, where: slice) -> None:
+        """Put the trees of a document's words over its tokens."""
+        heads = bank.heads[where].astype(np.int64)
+        before = np.repeat(offsets[:-1], np.diff(offsets))
+        above = np.where(heads > 0, heads - 1 + before, np.arange(len(words)))
+        # A token of space hangs on the last word before it, or on the first there is.
+        target = words[np.maximum(np.searchsorted(words, np.arange(len(doc)), side="right") - 1, 0)]
+        target[words] = words[above]
+        table = np.zeros((len(doc), 3), dtype=np.uint64)
+        table[:, 0] = (target - np.arange(len(doc))).view(np.uint64)
+        strings = doc.vocab.strings
+        table[:, 1] = strings.add("dep")
+        names = ["ROOT" if name == "root" else name for name in bank.relations.names]  # as spaCy names it
+        table[words, 1] = np.array([strings.add(name) for name in names], dtype=np.uint64)[bank.relations.ids[where]]
+        table[:, 2] = IDS["SPACE"]
+        tags = bank.column("upos")[where]
+        table[words, 2] = np.array([IDS.get(name, 0) for name in tags.names], dtype=np.uint64)[tags.ids]
+        columns = [HEAD, DEP, POS] if self.set_pos else [HEAD, DEP]
+        doc.from_array(columns, cast("Ints2d", np.ascontiguousarray(table[:, : len(columns)])))
+        self._tell(doc, words, bank, where)
+
+    @staticmethod
+    def _tell(doc: Doc, words: Numbers, bank: Treebank, where: slice) -> None:
+        from ropewalk.drawing import confidence
+
+        shares = [confidence(misc) for misc in bank.column("misc")[where].texts()]
+        for i, share in zip(words.tolist(), shares, strict=True):
+            if share is not None:
+                doc[i]._.set(PROBABILITY, share)
+
+
+def _bank(forms: Sequence[str], lengths: Sequence[int]) -> Treebank:
+    """Make a treebank of words without trees."""
+    nothing: Any = np.zeros(len(forms), dtype=np.int32)
+    bank = Treebank(
+        frozen_ints(np.cumsum([0, *lengths])), frozen_ints(nothing - 1), Column(frozen_ints(nothing), ("_",))
+    )
+    return bank.with_columns({"form": forms}) if len(forms) else bank

@@ -1,0 +1,273 @@
+"""`ropewalk parse` and `ropewalk models` as people run them, with a toy model."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline_tools import PROGRAM
+from ropewalk import conllu
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ropewalk.treebank import Treebank
+
+
+def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*PROGRAM, *map(str, words)], input=stdin, capture_output=True, check=False, env=os.environ | environment
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def sound(text: str, tmp_path: Path) -> Treebank:
+    """Read CoNLL-U that must have no problem, trees included."""
+    file = tmp_path / "sound.conllu"
+    file.write_text(text, encoding="utf-8", newline="\n")
+    assert not list(conllu.problems(file))
+    return conllu.loads(text, trees="required")
+
+
+def test_text_becomes_conllu(tmp_path: Path) -> None:
+    done = run("parse", "They don't twist. She walks.")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# generator = ropewalk ")
+    assert "model toy 0123456789ab" in done.stdout.split("\n")[0]
+    assert done.stdout.count("# generator") == 1
+    bank = sound(done.stdout, tmp_path)
+    assert bank.column("form").texts() == ["They", "do", "n't", "twist", ".", "She", "walks", "."]
+    assert "# newdoc" not in done.stdout
+
+
+def test_files_standard_input_and_text_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("From a file.", encoding="utf-8")
+    (tmp_path / "Word").write_text("From one without an ending.", encoding="utf-8")
+    with gzip.open(tmp_path / "b.txt.gz", "wb") as packed:
+        packed.write(b"From a packed one.")
+    a, word, b = tmp_path / "a.txt", tmp_path / "Word", tmp_path / "b.txt.gz"
+    done = run("parse", a, "Some text.", word, b, "-", stdin=b"From a pipe.")
+    texts = [line for line in done.stdout.split("\n") if line.startswith(("# text", "# newdoc"))]
+    assert texts == [
+        f"# newdoc id = {a}",
+        "# text = From a file.",
+        "# text = Some text.",
+        f"# newdoc id = {word}",
+        "# text = From one without an ending.",
+        f"# newdoc id = {b}",
+        "# text = From a packed one.",
+        "# text = From a pipe.",
+    ]
+    sound(done.stdout, tmp_path)
+    assert "# text = From a pipe." in run("parse", stdin=b"From a pipe.").stdout
+    assert f"# text = {a}" in run("parse", "--text", a).stdout
+    assert "# text = Hello" in run("parse", "Hello").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["nowhere.txt"], "nowhere.txt: there is no such file; if it is text that you want parsed, add --text"),
+        (["some/where"], "add --text"),
+        (["--files", "Hello there"], "Hello there: there is no such file"),
+        (["--input", "conllu", "1 He"], "there is no such file"),
+        (["."], "is a folder"),
+    ],
+)
+def test_files_that_are_not_there_are_no_text(words: list[str], what: str) -> None:
+    done = run("parse", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ropewalk: error: ")
+    assert what in last
+
+
+@pytest.mark.parametrize("text", ["3.14", "Well...", "He went. There he is.", "x" * 5000, "I opened file.txt"])
+def test_text_that_no_file_is_named_like_is_text(text: str) -> None:
+    done = run("parse", text)
+    assert done.returncode == 0, done.stderr
+    assert "\troot\t" in done.stdout
+
+
+def test_tokens_stand_on_lines(tmp_path: Path) -> None:
+    done = run("parse", "--input", "tokens", "-", stdin=b"He didn't go .\n\nShe did")
+    bank = sound(done.stdout, tmp_path)
+    assert [bank[number].forms for number in range(2)] == [("He", "didn't", "go", "."), ("She", "did")]
+    assert run("parse", "--input", "tokens", "He didn't go .").stdout.count("\troot\t") == 1
+
+
+def test_conllu_is_known_by_its_name_and_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
+    done = run("parse", "--no-confidence", sample)
+    assert done.returncode == 0, done.stderr
+    given = conllu.read(sample)
+    first, rest = done.stdout.split("\n", 1)
+    assert first.startswith("# generator = ")
+    parsed = sound(rest, tmp_path)
+    restored = parsed.with_columns({"upos": given.column("upos")}).with_trees(given.heads, given.relations)
+    assert conllu.dumps(restored) == sample.read_bytes()
+    piped = run("parse", "--no-confidence", "--input", "conllu", stdin=sample.read_bytes())
+    assert piped.stdout == done.stdout
+
+
+def test_a_broken_sentence_stops_or_is_skipped(tmp_path: Path) -> None:
+    good = "1\tHe\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    file = tmp_path / "a.conllu"
+    file.write_text(good + good.replace("1\tHe", "x\tHe") + good, encoding="utf-8")
+    assert run("parse", file).returncode == 1
+    done = run("parse", "--on-error", "skip", file)
+    assert done.returncode == 0
+    assert done.stdout.count("\troot\t") == 2
+    assert f"skipped: {file}:3" in done.stderr
+
+
+def test_json_is_one_object_a_line(tmp_path: Path) -> None:
+    done = run("parse", "--output", "json", "They don't twist. She walks.")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["text"] == "They don't twist."
+    assert [word["relation"] for word in second["words"]] == ["root", "dep", "dep"]
+    assert first["generator"] == second["generator"]
+    assert first["words"][1]["probability"] == 0.5
+    plain = json.loads(run("parse", "--output", "json", "--no-confidence", "She walks.").stdout)
+    assert plain["probability"] is None
+    file = tmp_path / "out.jsonl"
+    run("parse", "-o", file, "They don't twist. She walks.")
+    assert file.read_text(encoding="utf-8") == done.stdout
+
+
+def test_trees_are_drawn() -> None:
+    done = run("parse", "--output", "tree", "She walks. He too.")
+    assert done.stdout.startswith("# generator = ")
+    assert done.stdout.count("▼") == 6
+    assert "walks" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_in_a_terminal_trees_are_drawn() -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, "parse", "She walks."], stdout=theirs, stderr=subprocess.PIPE, env=os.environ | {"TERM": "xterm"}
+    ) as process:
+        process.wait(20)
+        os.close(theirs)
+        seen = b""
+        try:
+            while block := os.read(ours, 4096):
+                seen += block
+        except OSError:  # how the end of a terminal shows
+            pass
+        os.close(ours)
+    assert "▼" in seen.decode()
+    assert "\troot\t" not in seen.decode()
+
+
+@pytest.mark.parametrize("form", ["conllu", "json"])
+def test_nothing_in_nothing_out(form: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    for words in (["-"], [""], ["  "], [tmp_path / "empty.txt"], ["--input", "tokens", "-"]):
+        done = run("parse", "--output", form, *words, stdin=b"")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), words
+
+
+def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"Good.\nB\xe4d.")
+    done = run("parse", tmp_path / "a.txt")
+    assert done.returncode == 1
+    assert f"{tmp_path / 'a.txt'}:2: byte 0xe4 is not UTF-8" in done.stderr
+    assert "Traceback" not in run("parse", b"\xff".decode("utf-8", "surrogateescape")).stderr
+
+
+def test_a_form_is_no_file() -> None:
+    done = run("parse", "-o", "json", "Hello there.")
+    assert done.returncode == 2
+    assert "--output json" in done.stderr
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"One. Two. Three. \xff")
+    done = run("parse", tmp_path / "bad.txt", "-o", tmp_path / "out.conllu")
+    assert done.returncode == 1
+    assert not (tmp_path / "out.conllu").exists()
+    done = run("parse", "One. Two.", "-o", tmp_path / "out.conllu")
+    assert done.stderr.endswith("4 words parsed\n")
+    sound((tmp_path / "out.conllu").read_text(encoding="utf-8"), tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"bad.txt", "out.conllu", "sound.conllu"}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("form", ["conllu", "json"])
+def test_interrupted_output_ends_with_a_whole_sentence(number: int, code: int, form: str, tmp_path: Path) -> None:
+    """The reader reads slowly, so that the program is most likely interrupted while it writes."""
+    text = tmp_path / "long.txt"
+    text.write_text("The rope maker walks backwards all day. " * 60_000, encoding="utf-8")
+    with subprocess.Popen(
+        [*PROGRAM, "parse", "--output", form, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        seen = process.stdout.read(5_000)
+        time.sleep(0.3)  # now the pipe is full and a write waits
+        process.send_signal(number)
+        seen += process.stdout.read()
+        assert process.wait(20) == code
+        assert "Traceback" not in process.stderr.read().decode()
+    assert len(seen) < 60_000 * 300
+    if form == "json":
+        assert all(len(json.loads(line)["words"]) == 8 for line in seen.decode().removesuffix("\n").split("\n"))
+    else:
+        assert set(sound(seen.decode(), tmp_path).lengths.tolist()) == {8}
+
+
+def test_sentences_come_out_while_text_still_comes_in() -> None:
+    with subprocess.Popen([*PROGRAM, "parse", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"One word. Two")
+        process.stdin.flush()
+        lines = [process.stdout.readline() for _ in range(8)]
+        assert lines[-1] == b"\n"
+        assert lines[-2].startswith(b"3\t.\t")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stdout.read() == b""
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path) -> None:
+    text = tmp_path / "long.txt"
+    text.write_text("The rope maker walks. " * 20_000, encoding="utf-8")
+    with subprocess.Popen([*PROGRAM, "parse", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(100)
+        process.stdout.close()
+        assert process.wait(20) == 1
+        assert process.stderr.read() == b""
+
+
+def test_models_are_listed(tmp_path: Path) -> None:
+    home = tmp_path / "toy"
+    home.mkdir()
+    table = {"hash": "abc", "config": {"data": {"name": "UD_Testish-Toy", "licence": "CC0-1.0"}}}
+    (home / "config.json").write_text(json.dumps({**table, "scores": {"test": {"las": 0.8125}}}), encoding="utf-8")
+    done = run("models", "--format", "json", ROPEWALK_MODELS=str(tmp_path))
+    (row,) = [row for row in json.loads(done.stdout)["rows"] if row["name"] == "toy"]
+    assert row == {
+        "name": "toy",
+        "language": "Testish",
+        "treebank": "UD_Testish-Toy",
+        "licence": "CC0-1.0",
+        "megabytes": (home / "config.json").stat().st_size / 1e6,
+        "hash": "abc",
+        "uas": None,
+        "las": 81.25,
+        "takes": "tokens",
+        "where": str(home),
+    }
+    assert str(tmp_path) in run("models", ROPEWALK_MODELS=str(tmp_path)).stdout

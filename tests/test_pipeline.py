@@ -1,0 +1,317 @@
+"""Text, tokens or CoNLL-U in, documents out."""
+
+from __future__ import annotations
+
+import json
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import ropewalk
+from pipeline_tools import EveryWordOnTheFirst, pipeline
+from ropewalk import conllu
+from ropewalk.errors import FormatError, ModelError
+from ropewalk.pipeline import Pipeline, Sentence, installed, load, locate, text_pieces, token_banks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ropewalk.treebank import Treebank
+
+TEXT = "They don't twist hemp. She, too, walks!  And I"
+NESTED = """# sent_id = nested
+1	A	_	DET	_	_	2	det	_	_
+2	rope	_	NOUN	DT	Number=Sing	3	nsubj	_	_
+3	holds	_	VERB	_	_	0	root	_	Confidence=0.75
+4	it	_	PRON	_	_	3	obj	_	SpaceAfter=No
+5	.	_	PUNCT	_	_	3	punct	_	_
+
+"""
+
+
+def no_problems(text: str, tmp_path: Path) -> bool:
+    file = tmp_path / "out.conllu"
+    file.write_text(text, encoding="utf-8", newline="\n")
+    return not list(conllu.problems(file))
+
+
+def test_a_text_becomes_a_document_of_sentences_of_words(tmp_path: Path) -> None:
+    document = pipeline()(TEXT)
+    assert [sentence.text for sentence in document] == ["They don't twist hemp.", "She, too, walks!", "And I"]
+    assert [word.text for word in document[0]] == ["They", "do", "n't", "twist", "hemp", "."]
+    assert document.text == TEXT
+    assert len(list(document.words)) == sum(map(len, document)) == document.bank.words
+    assert document[-1] == document[2] != document[1]
+    assert document[:2] == (document[0], document[1])
+    assert no_problems(document.to_conllu(), tmp_path)
+    with pytest.raises(IndexError):
+        document[3]
+
+
+def test_offsets_lead_back_to_the_text() -> None:
+    for word in pipeline()(TEXT).words:
+        assert word.start is not None
+        assert TEXT[word.start : word.end] == word.token.text
+        assert word.space_after == (TEXT[word.end : 1 + (word.end or 0)].isspace() and word.index == word.token.last)
+    first = pipeline()(TEXT)[0]
+    assert [token.text for token in first.tokens if token.is_multiword] == ["don't"]
+    assert [word.token.text for word in first][1:3] == ["don't", "don't"]
+    assert TEXT[first.start : first.end] == first.text
+
+
+def test_words_know_their_tree() -> None:
+    sentence = Sentence.of(NESTED)
+    det, noun, verb, obj, point = sentence
+    assert sentence.root == verb
+    assert verb.is_root
+    assert verb.head is None
+    assert noun.head == verb
+    assert [word.relation for word in verb.children] == ["nsubj", "obj", "punct"]
+    assert noun.subtree == (det, noun)
+    assert verb.subtree == tuple(sentence)
+    assert (noun.xpos, noun.feats, det.xpos) == ("DT", "Number=Sing", "_")
+    assert (verb.probability, obj.probability) == (0.75, None)
+    assert (sentence.probability, sentence.start, point.end) == (None, None, None)
+    assert sentence.text == "A rope holds it."
+    assert {verb, sentence[2], sentence[-3]} == {verb}
+    assert sentence[1:3] == (noun, verb)
+
+
+def test_probabilities_are_told_or_none() -> None:
+    sure, unsure = pipeline()(TEXT)[0], pipeline(confidence=False)(TEXT)[0]
+    assert [word.probability for word in sure] == [round(1 / place, 4) for place in range(1, 7)]
+    assert sure.probability == round(1 / 6, 4)
+    assert {word.probability for word in unsure} == {None}
+    assert unsure.probability is None
+
+
+def test_the_newest_probability_of_a_tree_counts() -> None:
+    assert Sentence.of("# confidence = 0.25\n# confidence = 0.75\n" + NESTED).probability == 0.25
+
+
+def test_the_first_comment_names_program_model_and_hash() -> None:
+    made = f"ropewalk {ropewalk.__version__}, model toy 0123456789ab"
+    document = pipeline()(TEXT)
+    lines = document.to_conllu().split("\n")
+    assert lines[0] == f"# generator = {made}"
+    assert sum(line.startswith("# generator") for line in lines) == 1
+    assert document.to_json()["generator"] == document[1].to_json()["generator"] == made
+
+
+def test_json_is_as_documented() -> None:
+    document = pipeline()(TEXT)
+    whole = json.loads(json.dumps(document.to_json()))
+    assert set(whole) == {"generator", "text", "sentences"}
+    first = whole["sentences"][0]
+    assert set(first) == {"generator", "id", "text", "start", "end", "probability", "words", "multiword_tokens"}
+    keys = {"index", "text", "upos", "head", "relation", "probability", "start", "end", "space_after"}
+    assert all(set(word) == keys for word in first["words"])
+    assert [word["head"] for word in first["words"]] == [0, 1, 1, 1, 1, 1]
+    assert first["multiword_tokens"] == [{"text": "don't", "first": 2, "last": 3, "start": 5, "end": 10}]
+    assert [TEXT[one["start"] : one["end"]] for one in first["words"]] == [word.token.text for word in document[0]]
+    noun = Sentence.of(NESTED).to_json()["words"][1]
+    assert set(noun) == keys | {"xpos", "feats"}
+    assert noun["probability"] is None
+
+
+def test_displacy_gets_words_and_arcs_from_left_to_right() -> None:
+    assert Sentence.of(NESTED).to_displacy() == {
+        "words": [
+            {"text": "A", "tag": "DET"},
+            {"text": "rope", "tag": "NOUN"},
+            {"text": "holds", "tag": "VERB"},
+            {"text": "it", "tag": "PRON"},
+            {"text": ".", "tag": "PUNCT"},
+        ],
+        "arcs": [
+            {"start": 0, "end": 1, "label": "det", "dir": "left"},
+            {"start": 1, "end": 2, "label": "nsubj", "dir": "left"},
+            {"start": 2, "end": 3, "label": "obj", "dir": "right"},
+            {"start": 2, "end": 4, "label": "punct", "dir": "right"},
+        ],
+    }
+
+
+def test_printed_and_in_notebooks_it_is_a_picture() -> None:
+    document = pipeline()(TEXT)
+    assert all(word.text in str(document) for word in document.words)
+    assert "╭" in str(document[0])
+    assert "<svg" in document._repr_html_()
+    assert repr(document[0]) == """Sentence("They don't twist hemp.")"""
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t "])
+def test_nothing_in_nothing_out(text: str) -> None:
+    document = pipeline()(text)
+    assert (len(document), document.to_conllu(), str(document), document.to_displacy()) == (0, "", "", [])
+    assert document.to_json()["sentences"] == []
+
+
+def test_many_texts_give_what_each_gives_alone() -> None:
+    texts = [TEXT, "", "One.", "  ", "Two words. Three of them.", TEXT] * 3
+    parser = EveryWordOnTheFirst()
+    made = Pipeline(parser, pipeline().segmenter, "toy")
+    alone = [made(text).to_conllu() for text in texts]
+    parser.calls.clear()
+    together = list(made.pipe(texts))
+    assert [document.to_conllu() for document in together] == alone
+    assert [document.text for document in together] == texts
+    assert len(parser.calls) == 1
+    assert [document.to_conllu() for document in made.pipe(texts, batch=1)] == alone
+
+
+def test_texts_are_taken_only_as_needed() -> None:
+    taken: list[int] = []
+
+    def endless() -> Iterator[str]:
+        for number in count():
+            taken.append(number)
+            yield f"Sentence {number}."
+
+    found = list(islice(pipeline().pipe(endless(), batch=10), 7))
+    assert [document[0][1].text for document in found] == [str(number) for number in range(7)]
+    assert len(taken) < 15
+    taken.clear()
+    pipeline().pipe(endless())
+    assert not taken
+
+
+def test_tokens_are_parsed_as_they_are(tmp_path: Path) -> None:
+    document = pipeline().tokens([["He", "slept", "."], ["New York", "#1"]])
+    assert [[word.text for word in sentence] for sentence in document] == [["He", "slept", "."], ["New York", "#1"]]
+    assert [sentence.id for sentence in document] == ["1", "2"]
+    assert document[0].text == "He slept ."
+    assert (document.text, document[0].start) == (None, None)
+    assert no_problems(document.to_conllu(), tmp_path)
+    assert len(pipeline().tokens([])) == 0
+
+
+def test_conllu_keeps_all_but_trees_and_tags(sample: Path) -> None:
+    document = pipeline(confidence=False).conllu(sample)
+    given = conllu.read(sample)
+    assert conllu.dumps(pipeline(confidence=False).conllu(given).bank) == conllu.dumps(document.bank)
+    found = conllu.loads(document.to_conllu())
+    assert found.column("misc").texts() == given.column("misc").texts()
+    assert found.column("form").texts() == given.column("form").texts()
+    assert document[1].tokens[1].text == "don't"
+    assert any(line.startswith("8.1\t") for line in document[1].to_conllu().split("\n"))
+    assert len(document[1]) == 10
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        (lambda made: made(["He", "slept"]), "found a list; expected str"),
+        (lambda made: made("a\udc80"), "character 2 is a lone surrogate"),
+        (lambda made: list(made.pipe("one text")), "put it into a list"),
+        (lambda made: made.tokens([["a"], []]), "sentence 2 has no words"),
+        (lambda made: made.tokens(["He slept"]), "sentence 1 is text"),
+        (lambda made: made.tokens([["a", ""]]), "sentence 1: word 2 is ''"),
+        (lambda made: made.tokens([["a"], ["a\tb"]]), "sentence 2: word 1 is 'a\\tb'"),
+    ],
+)
+def test_what_is_no_input_is_told(wrong: Any, what: str) -> None:  # noqa: ANN401 - calls that a type checker refuses
+    with pytest.raises(FormatError) as caught:
+        wrong(pipeline())
+    assert what in str(caught.value)
+
+
+def test_a_model_without_a_segmenter_takes_no_text() -> None:
+    made = Pipeline(EveryWordOnTheFirst(), None, "toy")
+    with pytest.raises(ModelError, match="without a segmenter"):
+        made("text")
+    assert len(made.tokens([["He", "slept"]])) == 1
+
+
+def test_a_text_in_pieces_is_the_same_text() -> None:
+    def forms(banks: Iterator[Treebank]) -> list[str]:
+        return [form for bank in banks for form in bank.column("form").texts()]
+
+    whole = [word.text for word in pipeline()(TEXT).words]
+    assert forms(pipeline().stream([TEXT])) == whole
+    assert forms(pipeline().stream(iter(TEXT[at : at + 4] for at in range(0, len(TEXT), 4)))) == whole
+
+
+def test_text_is_read_in_pieces_without_its_mark(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    text = "Größe\u20ac\U0001f600 \r\n" * 20_000
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    pieces = list(text_pieces(file))
+    assert len(pieces) > 1
+    assert "".join(pieces) == text
+    file.write_bytes(b"one\ntwo \xff")
+    with pytest.raises(FormatError, match=r"a\.txt:2: byte 0xff is not UTF-8"):
+        list(text_pieces(file))
+    file.write_bytes("cut €".encode()[:-1])
+    with pytest.raises(FormatError, match=r"a\.txt:1: byte 0xe2 is not UTF-8"):
+        list(text_pieces(file))
+
+
+def test_tokens_stand_on_lines_between_spaces() -> None:
+    text = "He  slept .\r\n\n \nShe\u00a0x\twoke"
+    for size in (1, 3, len(text)):
+        banks = list(token_banks([text[at : at + size] for at in range(0, len(text), size)], "x"))
+        forms = [form for bank in banks for form in bank.column("form").texts()]
+        assert forms == ["He", "slept", ".", "She\u00a0x", "woke"]
+        ids = [bank[number].sent_id for bank in banks for number in range(len(bank))]
+        assert ids == ["1", "2"]
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's own with one model that only `config.json` tells of."""
+    table = {
+        "format": "ropewalk-runtime",
+        "hash": "abc",
+        "config": {"data": {"name": "UD_Testish-Toy", "licence": "CC0-1.0"}},
+        "scores": {"test": {"las": 0.5}},
+    }
+    home = tmp_path / "models" / "toy"
+    home.mkdir(parents=True)
+    (home / "config.json").write_text(json.dumps(table), encoding="utf-8")
+    (tmp_path / "models" / "no model").mkdir()
+    monkeypatch.setenv("ROPEWALK_MODELS", str(tmp_path / "models"))
+    return home
+
+
+def test_models_are_found_by_name_or_folder(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = [one for one in installed() if not one.embedded]
+    assert (found.name, found.path) == ("toy", own)
+    assert (found.language, found.treebank, found.licence, found.hash) == (
+        "Testish",
+        "UD_Testish-Toy",
+        "CC0-1.0",
+        "abc",
+    )
+    assert (found.score("las"), found.score("uas")) == (0.5, None)
+    assert found.size == (own / "config.json").stat().st_size
+    assert not found.takes_text
+    assert locate("toy") == own
+    assert locate(own) == own
+    other = tmp_path / "toy"
+    other.mkdir()
+    (other / "config.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert locate("toy") == own
+    assert locate("./toy").resolve() == other
+
+
+def test_models_that_are_not_there_are_told_with_those_that_are(own: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"nonsense: is no installed model.*installed: .*toy"):
+        load("nonsense")
+    with pytest.raises(ModelError, match=r"without config\.json"):
+        load(tmp_path)
+    (own / "config.json").write_text('{"format": "ropewalk-tagger"}', encoding="utf-8")
+    with pytest.raises(ModelError, match="ropewalk export"):
+        load(own)
+    with pytest.raises(ModelError, match="ropewalk export"):
+        load("toy")
+
+
+def test_arrays_are_there_for_those_who_count() -> None:
+    bank = pipeline()(TEXT).bank
+    assert np.array_equal(bank.heads[:6], [0, 1, 1, 1, 1, 1])
+    assert bank.edits == {}
