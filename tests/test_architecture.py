@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("encodings",),
     ("labels_file", "decoding", "scoring", "drawing"),
     ("models",),
+    ("segmentation",),
     ("tagging", "runtime"),
     ("pipeline",),
     ("cli",),

@@ -24,6 +24,7 @@ from ropewalk.cli.reproduce import reproduce
 from ropewalk.cli.shell import say, version_line
 from ropewalk.cli.stats import stats
 from ropewalk.cli.train import train
+from ropewalk.cli.train_segmenter import train_segmenter
 from ropewalk.cli.validate import validate
 from ropewalk.errors import RopewalkError
 
@@ -40,6 +41,7 @@ COMMANDS = (
     reproduce,
     stats,
     train,
+    train_segmenter,
     predict,
     experiment,
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
+Kind = typing.TypeVar("Kind")
 TAGS = ("upos", "xpos", "feats")
 
 
@@ -190,7 +191,12 @@ def changed(table: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
 
 def from_mapping(table: Mapping[str, Any], source: str = "configuration") -> Config:
     """Make a configuration from nested tables, refusing unknown names and values out of range."""
-    return typing.cast("Config", _made(Config, table, source, ""))
+    return made(Config, table, source)
+
+
+def made(kind: type[Kind], table: Mapping[str, Any], source: str) -> Kind:
+    """Make any configuration whose fields are options, as `from_mapping` does."""
+    return typing.cast("Kind", _made(kind, table, source, ""))
 
 
 def to_mapping(config: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the dataclasses above

@@ -1,0 +1,45 @@
+"""`ropewalk train-segmenter`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.shell import prepare_torch, say, warn_if_uncompiled
+
+if TYPE_CHECKING:
+    from ropewalk.tagging.segmenter import Progress
+
+
+def train_segmenter(
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/segmentation.md.")],
+    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the segmenter; a parser's will do.")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an option, such as training.epochs=5; repeatable."),
+    ] = None,
+) -> None:
+    """Train a segmenter, which finds the sentences, tokens and words of raw text.
+
+    Writes segmenter.json and segmenter.onnx. A parser that has them in its folder takes raw text. The raw text to learn
+    from is rebuilt from the treebank.
+    """
+    prepare_torch()
+    warn_if_uncompiled()
+    from ropewalk.segmentation import config as configuration
+    from ropewalk.tagging.segmenter import train
+
+    outcome = train(configuration.load(config, changes or ()), out, report=_line)
+    for part, scores in outcome.scores.items():
+        say(f"{part}: {_shown(scores)}")
+    say(f"the segmenter is in {outcome.home}")
+
+
+def _line(progress: "Progress") -> None:
+    say(
+        f"epoch {progress.epoch}/{progress.epochs}: loss {progress.loss:.4f}, dev {_shown(progress.scores)}, "
+        f"{progress.characters_per_second:,.0f} characters/s"
+    )
+
+
+def _shown(scores: dict[str, float]) -> str:
+    return "F1 of " + ", ".join(f"{measure} {100 * value:.2f}" for measure, value in scores.items())

@@ -1,0 +1,73 @@
+"""What the training of a segmenter is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ropewalk import files
+from ropewalk.models.config import changed, made, option, read
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Which treebanks to read; several files are laid end to end."""
+
+    train: tuple[str, ...] = ()
+    dev: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    name: str = ""
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The network: convolutions over characters, and over the stretches between spaces."""
+
+    character_size: int = option(24, low=1)
+    character_hidden: int = option(48, low=1)
+    character_dilations: tuple[int, ...] = (1, 2)
+    word_size: int = option(32, low=1)
+    chunk_hidden: int = option(96, low=1)
+    chunk_dilations: tuple[int, ...] = (1, 2, 4, 8)
+    hidden: int = option(32, low=1)
+    dropout: float = option(0.2, low=0, high=0.9)
+    least_characters: int = option(5, low=1)
+    least_words: int = option(3, low=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The loop, and how the text varies from epoch to epoch."""
+
+    epochs: int = option(30, low=1)
+    batch: int = option(1500, low=1)  # stretches between spaces
+    rate: float = option(3e-3, low=0)
+    weight_decay: float = option(0.01, low=0)
+    warmup: float = option(0.05, low=0, high=1)
+    clip: float = option(1.0, low=0)
+    forget_words: float = option(0.1, low=0, high=0.9)  # share of words read as unknown
+    forget_characters: float = option(0.01, low=0, high=0.9)  # share of characters read as their category
+    wrapped: float = option(0.5, low=0, high=1)  # share of the text with lines of some 80 characters
+    lines: float = option(0.1, low=0, high=1)  # share of the text with paragraphs a line each, without blank lines
+    bare: float = option(0.03, low=0, high=1)  # share of sentences without final punctuation or capital
+    threads: int = option(0, low=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All that the training of a segmenter is told."""
+
+    seed: int = option(1, low=0, high=2**31 - 1)
+    data: Data = field(default_factory=Data)
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+
+
+def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> Config:
+    """Read a TOML file, apply changes such as `training.epochs=5`, and check everything."""
+    return made(Config, changed(read(path), changes), files.shown(path))

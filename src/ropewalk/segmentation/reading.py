@@ -1,0 +1,236 @@
+"""Text as a network reads it: every character a number, every run of spaces one sign, and stretches between spaces.
+
+A *chunk* is a stretch without spaces together with the sign of the spaces before it; a longer one is cut, so that no
+chunk is longer than `LONGEST`. How many spaces there are makes no difference, only whether they hold a line break or a
+blank line. What cannot stand in a form counts as a space: white space, control characters, zero-width spaces.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.errors import FormatError
+
+if TYPE_CHECKING:
+    from ropewalk.trees import Bools
+
+Numbers = npt.NDArray[np.int64]
+
+LONGEST = 40  # characters of a chunk
+PADDING, OUTSIDE, SPACE, LINE, PARAGRAPH = range(5)  # numbers of what is no character of a form
+CATEGORIES = (
+    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
+    "Sm", "Sc", "Sk", "So", "Cf", "Cs", "Co", "Cn",
+)  # fmt: skip
+FIRST_CATEGORY = PARAGRAPH + 1
+FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
+UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk without letters and digits
+_SPACES = frozenset({"Cc", "Zs", "Zl", "Zp"})
+_MORE_SPACES = frozenset("\u200b\ufeff")
+_BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
+_CODES = 0x110000
+_POWERS = np.cumprod(np.full(LONGEST, 0x9E3779B97F4A7C15, dtype=np.uint64))
+
+
+def codes_of(text: str) -> npt.NDArray[np.uint32]:
+    """Give the code points of a text; lone surrogates, which UTF-8 cannot hold, are refused."""
+    try:
+        return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    except UnicodeEncodeError as failure:
+        line = text.count("\n", 0, failure.start) + 1
+        raise FormatError(
+            "<text>",
+            line,
+            "surrogate",
+            f"character {failure.start:,} of the text is {text[failure.start]!r}, half of a character; expected "
+            "Unicode text: decode it with errors='replace'",
+        ) from failure
+
+
+def is_space(character: str) -> bool:
+    """Tell whether a character stands between tokens, never in one."""
+    return unicodedata.category(character) in _SPACES or character in _MORE_SPACES
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a network reads of a text: `characters` and, for each chunk, `words`, and its `first` and `last` character.
+
+    `chunks` gives the chunk of each character read, `places` where in the text it stands; spaces have none, -1.
+    """
+
+    characters: Numbers
+    chunks: Numbers
+    places: Numbers
+    words: Numbers
+    first: Numbers
+    last: Numbers
+
+    def opening(self, chunk: int) -> int:
+        """Give the place in the text where a chunk begins, the spaces before it left out; that of the end for none."""
+        if chunk == len(self.first):
+            return int(self.places[-1]) + 1
+        first = int(self.first[chunk])
+        return int(self.places[first + (self.places[first] < 0)])
+
+    def part(self, start: int, stop: int) -> dict[str, Numbers]:
+        """Give the arrays of some chunks, counted from 0 on."""
+        low, high = int(self.first[start]), int(self.last[stop - 1]) + 1
+        return {
+            "characters": self.characters[low:high],
+            "chunks": self.chunks[low:high] - start,
+            "words": self.words[start:stop],
+            "first": self.first[start:stop] - low,
+            "last": self.last[start:stop] - low,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The characters and words that a network knows; of others it knows the category, or nothing."""
+
+    characters: str
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, least_characters: int, least_words: int) -> Vocabulary:
+        """Take what occurs often enough, most frequent first."""
+        characters = Counter(one for one in text if not is_space(one))
+        words = Counter(filter(None, map(key, text.split())))
+        return cls("".join(_frequent(characters, least_characters)), tuple(_frequent(words, least_words)))
+
+
+def _frequent(counts: Counter[str], least: int) -> list[str]:
+    return sorted((one for one, count in counts.items() if count >= least), key=lambda one: (-counts[one], one))
+
+
+def key(chunk: str) -> str:
+    """Keep what words are looked up by: letters in lower case, and digits as 0."""
+    return "".join(_folded(one) for one in chunk[:LONGEST] if one.isalnum())
+
+
+def _folded(character: str) -> str:
+    low = character.lower()
+    return "0" if character.isdecimal() else low if len(low) == 1 else character
+
+
+class Reader:
+    """Reads text by a vocabulary. What it finds out about a character it remembers."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._numbers = np.zeros(_CODES, dtype=np.int16)  # pages of it that are never used take no memory
+        self._folds = np.zeros(_CODES, dtype=np.uint32)
+        self._breaks = np.zeros(_CODES, dtype=np.uint8)
+        self._known = {one: number for number, one in enumerate(vocabulary.characters, start=FIRST_CHARACTER)}
+        hashes = np.array([_hash(word) for word in vocabulary.words], dtype=np.uint64)
+        order = np.argsort(hashes)
+        self._hashes = np.append(hashes[order], np.uint64(0))
+        self._ids = np.append(order + WORDLESS + 1, 0)
+        self.categories = np.array(  # the category's number in place of each character's, for training
+            [
+                *range(FIRST_CHARACTER),
+                *(FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one)) for one in vocabulary.characters),
+            ]
+        )
+
+    def numbers(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.int16]:
+        """Give the number of each character, `OUTSIDE` for spaces."""
+        found = self._numbers[codes]
+        if not found.all():
+            for code in np.unique(codes[found == 0]).tolist():
+                self._learn(code)
+            found = self._numbers[codes]
+        return found
+
+    def spaces(self, codes: npt.NDArray[np.uint32]) -> tuple[Bools, npt.NDArray[np.uint8]]:
+        """Tell which characters are spaces, and how many lines each breaks."""
+        return self.numbers(codes) == OUTSIDE, self._breaks[codes]
+
+    def _learn(self, code: int) -> None:
+        one = chr(code)
+        if is_space(one):
+            self._breaks[code] = _BREAKS.get(one, 0)
+            self._numbers[code] = OUTSIDE
+            return
+        number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one))
+        self._folds[code] = ord(_folded(one)) if one.isalnum() else 0
+        self._numbers[code] = self._known.get(one, number)
+
+    def read(self, codes: npt.NDArray[np.uint32], *, begins: bool = True) -> Reading:
+        """Read a text, or a part of one that begins with a chunk; its trailing spaces are not read."""
+        numbers = self.numbers(codes)
+        inside = np.flatnonzero(numbers != OUTSIDE)
+        if not len(inside):
+            return Reading(*(np.zeros(0, dtype=np.int64) for _ in range(6)))
+        apart = np.ones(len(inside), dtype=np.bool_)  # whether spaces stand before it
+        np.not_equal(np.diff(inside), 1, out=apart[1:])
+        apart[0] = begins or inside[0] > 0
+        runs = np.flatnonzero(apart)
+        places = np.arange(len(inside)) + np.cumsum(apart)  # of the characters of forms among all that are read
+        size = len(inside) + len(runs)
+        characters = np.empty(size, dtype=np.int64)
+        characters[places] = numbers[inside]
+        characters[places[runs] - 1] = self._gaps(codes, inside, runs, begins=begins)
+        origin = np.zeros(len(inside), dtype=np.int64)
+        origin[runs] = runs
+        rank = np.arange(len(inside)) - np.maximum.accumulate(origin)
+        starts = np.flatnonzero(rank % LONGEST == 0)  # of chunks, among the characters of forms
+        first = places[starts] - apart[starts]
+        opens = np.zeros(size, dtype=np.int64)
+        opens[first] = 1
+        back = np.full(size, -1, dtype=np.int64)
+        back[places] = inside
+        return Reading(
+            characters,
+            np.cumsum(opens) - 1,
+            back,
+            self._words(codes[inside], starts),
+            first,
+            np.append(first[1:], size) - 1,
+        )
+
+    def _gaps(
+        self, codes: npt.NDArray[np.uint32], inside: npt.NDArray[Any], runs: npt.NDArray[Any], *, begins: bool
+    ) -> Numbers:
+        """Give the sign of the spaces before each run."""
+        breaks = np.concatenate([[0], np.cumsum(self._breaks[codes], dtype=np.int64)])
+        starts = inside[runs]
+        before = np.where(runs > 0, inside[runs - 1] + 1, 0)
+        lines = np.minimum(breaks[starts] - breaks[before], 2)
+        gaps: Numbers = lines + SPACE
+        if begins and len(gaps) and runs[0] == 0:
+            gaps[0] = PARAGRAPH
+        return gaps
+
+    def _words(self, codes: npt.NDArray[np.uint32], starts: npt.NDArray[Any]) -> Numbers:
+        """Look up the word of each chunk by a hash of its letters and digits."""
+        folds = self._folds[codes].astype(np.uint64)
+        counted = np.cumsum(folds != 0)
+        before = counted[starts] - (folds[starts] != 0)
+        rank = counted - 1 - np.repeat(before, np.diff(np.append(starts, len(codes))))
+        hashes = np.add.reduceat(folds * _POWERS[np.maximum(rank, 0)], starts)
+        at = np.minimum(np.searchsorted(self._hashes[:-1], hashes), len(self._hashes) - 1)
+        found = np.where(self._hashes[at] == hashes, self._ids[at], UNKNOWN)
+        found[hashes == 0] = WORDLESS
+        return found
+
+
+def _hash(word: str) -> int:
+    folds = np.array([ord(one) for one in word], dtype=np.uint64)
+    return int((folds * _POWERS[: len(folds)]).sum())
+
+
+def words_known(vocabulary: Vocabulary) -> int:
+    """Count the rows of a table of words."""
+    return len(vocabulary.words) + WORDLESS + 1
+
+
+def characters_known(vocabulary: Vocabulary) -> int:
+    """Count the rows of a table of characters."""
+    return len(vocabulary.characters) + FIRST_CHARACTER

@@ -1,0 +1,85 @@
+"""A text of any length, piece by piece, through a network that reads a window at a time.
+
+Windows hold so many chunks and overlap by as many as the network can see to either side. Where they begin depends on
+the text alone, not on its pieces, so the marks are the same however the text comes in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
+from ropewalk.segmentation.building import Marked
+from ropewalk.segmentation.reading import codes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ropewalk.segmentation.reading import Numbers, Reader
+
+    Score = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
+
+WINDOW = 1024  # chunks of a window whose marks are used
+BLOCK = 1 << 16  # characters that are read at a time
+_BITS = np.array([END, SENTENCE, MULTIWORD], dtype=np.uint8)
+
+
+def blocks(pieces: Iterable[str], size: int = BLOCK) -> Iterator[str]:
+    """Cut and join pieces to blocks of at least `size` characters, and less than twice as many."""
+    waiting: list[str] = []
+    held = 0
+    for piece in pieces:
+        waiting.append(piece)
+        held += len(piece)
+        if held >= size:
+            text = "".join(waiting)
+            cuts = range(0, len(text) - size + 1, size)
+            yield from (text[cut : cut + size] for cut in cuts)
+            waiting = [text[len(cuts) * size :]]
+            held = len(waiting[0])
+    yield "".join(waiting)
+
+
+def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> Iterator[Marked]:
+    """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3]."""
+    buffer = ""  # begins where a chunk begins, with the spaces before it
+    done = 0  # characters of the buffer whose marks are out
+    skip = 0  # chunks likewise
+    begins = True
+    enough = 0  # a buffer shorter than this is not worth another look
+    coming = blocks(pieces)
+    final = False
+    while not final:
+        block = next(coming, None)
+        final = block is None
+        buffer += block or ""
+        if not final and len(buffer) < enough:
+            continue
+        codes = codes_of(buffer)
+        reading = reader.read(codes, begins=begins)
+        marks = np.zeros(len(codes), dtype=np.uint8)
+        many = len(reading.first)
+        low = 0  # where the window's context begins
+        while many > skip and (final or many > skip + WINDOW + context):
+            high = min(skip + WINDOW + context, many)
+            stop = min(skip + WINDOW, many)
+            here = slice(int(reading.first[skip]), int(reading.last[stop - 1]) + 1)
+            scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
+            places = reading.places[here]
+            marks[places[places >= 0]] = ((scores > 0) @ _BITS)[places >= 0]
+            skip = stop
+            low = max(stop - context, 0)
+        out = len(codes) if final else int(reading.opening(skip)) if skip else 0
+        if out > done:
+            yield Marked(buffer[done:out], marks[done:out], *reader.spaces(codes[done:out]))
+        enough = 0 if low else 2 * len(buffer)
+        if low:
+            cut = int(reading.places[reading.last[low - 1]]) + 1
+            buffer = buffer[cut:]
+            begins = False
+            done, skip = out - cut, skip - low
+        else:
+            done = out

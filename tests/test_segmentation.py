@@ -1,0 +1,483 @@
+"""Raw text: alignment with treebanks, what a network reads, windows, building, training and the files."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from ropewalk import conllu
+from ropewalk.cli import app
+from ropewalk.errors import ConfigError, FormatError, ModelError
+from ropewalk.runtime.segmenter import Segmenter
+from ropewalk.segmentation import building, config, folder, reading, windows
+from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, align
+from ropewalk.segmentation.building import Marked, build
+from ropewalk.segmentation.evaluation import scores
+from ropewalk.segmentation.folder import Stored
+from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
+from ropewalk.segmentation.tokens import Token, escaped, text_of, tokens_of, unescaped
+from ropewalk.tagging.segmenter import Network, bared, context, train, varied, written
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ropewalk.segmentation.reading import Numbers
+
+# Invented. After > stand the words of a token of several; ~ says that no space follows.
+SENTENCES = [
+    ("# newdoc", ["The", "harbour~", "."]),
+    ("# newpar", ["Don't>Do n't", "touch", "the", "ropes~", "!"]),
+    ("", ["We'll>We 'll", "need", "them~", "."]),
+    ("# newpar id = p3", ["He", "said", '"~', "Mr.", "Oakum", "is", "out~", '"~', "."]),
+    ("", ["It", "rained", "all", "day"]),
+    ("# newpar", ["THEY", "CAN'T>CA N'T", "SEE", "U.S.", "ships~", ";", "dunno>du n no", "why~", "?"]),
+    ("", ["Elle", "va", "du>de le", "port", "au>à le", "quai~", "..."]),
+    ("", ["(~", "A", "rope-walker's>rope-walker 's", "3.5~", "km~", ")"]),
+]
+TEXT = (
+    "The harbour.\n\nDon't touch the ropes! We'll need them.\n\n"
+    'He said "Mr. Oakum is out". It rained all day\n\n'
+    "THEY CAN'T SEE U.S. ships; dunno why? Elle va du port au quai... (A rope-walker's 3.5km)\n"
+)
+
+
+def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
+    """Write sentences down as CoNLL-U and read them."""
+    lines: list[str] = []
+    for comment, tokens in sentences:
+        lines += [comment] if comment else []
+        number = 1
+        for token in tokens:
+            text, _, several = token.removesuffix("~").partition(">")
+            words = several.split() or [text]
+            misc = "SpaceAfter=No" if token.endswith("~") else "_"
+            if several:
+                lines.append(f"{number}-{number + len(words) - 1}\t{text}" + "\t_" * 7 + f"\t{misc}")
+                misc = "_"
+            for word in words:
+                head, relation = (0, "root") if number == 1 else (1, "dep")
+                lines.append(f"{number}\t{word}" + "\t_" * 4 + f"\t{head}\t{relation}\t_\t{misc}")
+                number += 1
+        lines.append("")
+    return conllu.loads("\n".join(lines) + "\n")
+
+
+BANK = bank_of(SENTENCES)
+VOCABULARY = Vocabulary.of(TEXT, 1, 1)
+SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sentence.tokens)
+
+
+def marked(text: str, marks: npt.NDArray[np.uint8]) -> Marked:
+    codes = codes_of(text)
+    return Marked(text, marks, *Reader(VOCABULARY).spaces(codes))
+
+
+def built(text: str, marks: npt.NDArray[np.uint8]) -> Treebank:
+    return Treebank.concat(build([marked(text, marks)], SPLITTER))
+
+
+def noise(seed: int) -> Callable[[dict[str, Numbers]], npt.NDArray[Any]]:
+    """Give numbers that depend on a character and the one before it, as good as random."""
+
+    def score(part: dict[str, Numbers]) -> npt.NDArray[Any]:
+        numbers = part["characters"]
+        before = np.concatenate([[0], numbers[:-1]])
+        mixed = (numbers[:, None] * [7919, 104729, 1299709] + before[:, None] * 31 + seed) % 1009
+        return np.asarray(mixed) - [400, 700, 500]
+
+    return score
+
+
+def small_windows(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(windows, "WINDOW", 3)
+    patch.setattr(windows, "BLOCK", 5)
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Draw any text, mostly of what is hard: odd spaces, joined emoji, controls, marks, words and stops."""
+    hard = st.sampled_from([
+        " ", "  ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u200b", "\ufeff", "\u2028", "\u2029", "\x00", "\x0b", "\x0c",
+        "\x1b", "\x85", "👩\u200d👩\u200d👧", "e\u0301", "don't", "CAN'T", "dunno", "a" * 45, ".", "?!", "|", "\\",
+        "#", "_", "=", "1.5", "https://example.org/a?b=c&d", "字漢", "ǅ", "İ", "ß", "٣",
+    ])  # fmt: skip
+    anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+    return st.lists(hard | anything, max_size=40).map("".join)
+
+
+def test_alignment_gives_the_raw_text_and_its_marks() -> None:
+    aligned = align(tokens_of(BANK))
+    assert aligned.text == TEXT
+    assert {TEXT[place] for place in np.flatnonzero(aligned.marks & SENTENCE)} == set(".!y?)")
+    several = np.flatnonzero(aligned.marks & MULTIWORD)
+    assert [TEXT[: place + 1].rsplit(maxsplit=1)[-1] for place in several] == [
+        "Don't", "We'll", "CAN'T", "dunno", "du", "au", "rope-walker's",
+    ]  # fmt: skip
+    assert np.count_nonzero(aligned.marks & END) == sum(len(one.tokens) for one in tokens_of(BANK))
+
+
+@pytest.mark.parametrize("wrap", [0, 1, 10, 30, 80])
+def test_gold_marks_give_the_treebank_back(wrap: int) -> None:
+    aligned = align(tokens_of(BANK), wrap=wrap)
+    assert aligned.text.split() == TEXT.split()
+    if wrap >= 30:
+        assert max(map(len, aligned.text.split("\n"))) <= wrap
+    again = built(aligned.text, aligned.marks)
+    assert scores(BANK, again) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+    assert again.column("form").texts() == BANK.column("form").texts()
+    assert text_of(again) == aligned.text
+    assert align(tokens_of(again)).text == aligned.text
+    for gold, found in zip(tokens_of(BANK), tokens_of(again), strict=True):
+        assert gold.paragraph == found.paragraph
+        assert [token[:2] for token in gold.tokens] == [token[:2] for token in found.tokens]
+
+
+def test_words_know_where_they_stand() -> None:
+    aligned = align(tokens_of(BANK))
+    bank = built("\t" + aligned.text, np.concatenate([np.zeros(1, dtype=np.uint8), aligned.marks]))
+    first = bank[0]
+    assert first.comments == ("# newdoc", "# newpar", "# sent_id = 1", "# text = The harbour.")
+    assert bank[1].comments[0] == "# newpar"
+    assert bank[2].comments == ("# sent_id = 3", "# text = We'll need them.")
+    misc = bank.column("misc").texts()
+    assert misc[:3] == [
+        r"SpacesBefore=\t|TokenRange=1:4",
+        "SpaceAfter=No|TokenRange=5:12",
+        r"SpacesAfter=\n\n|TokenRange=12:13",
+    ]
+    rows = [line.split("\t") for line in conllu.dumps(bank).decode().split("\n") if "TokenRange" in line]
+    for row in rows:
+        start, stop = row[9].rpartition("=")[2].split(":")
+        assert ("\t" + aligned.text)[int(start) : int(stop)] == row[1]
+
+
+@given(st.text(st.characters(categories=["Zs", "Zl", "Zp", "Cc"])))
+def test_spaces_are_written_and_read_back(spaces: str) -> None:
+    written_down = escaped(spaces)
+    assert not set(written_down) & set(" |")
+    assert written_down.isprintable()
+    assert unescaped(written_down) == spaces
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("don't", ("do", "n't")),
+        ("DON'T", ("DO", "N'T")),
+        ("wouldn't", ("would", "n't")),
+        ("Mustn't", ("Must", "n't")),
+        ("Dunno", ("Du", "n", "no")),
+        ("du", ("de", "le")),
+        ("DU", ("DE", "LE")),
+        ("Au", ("À", "le")),
+        ("n't", ("n't",)),
+        ("ropes", ("ropes",)),
+    ],
+)
+def test_multiword_tokens_are_split_as_learnt(token: str, words: tuple[str, ...]) -> None:
+    stored = Splitter.from_json(json.loads(json.dumps(SPLITTER.to_json())))
+    assert stored == SPLITTER
+    assert stored.split(token) == words
+
+
+def test_the_most_frequent_words_of_a_token_win_and_a_suffix_keeps_the_table_small() -> None:
+    often = Token("its", ("it", "s"), " ")
+    learnt = Splitter.learn([often, often, Token("its", ("i", "ts"), " "), Token("hers", ("her", "s"), " ")])
+    assert learnt.split("Its") == ("It", "s")
+    assert (learnt.table, learnt.suffixes) == ({}, {"s": ("s",)})
+
+
+def plain_reading(text: str, vocabulary: Vocabulary) -> list[tuple[list[int], int]]:
+    """Read a text in the plainest way: the numbers of each chunk's characters, and its word."""
+    chunks: list[tuple[list[int], str]] = []
+    gap, run = "\n\n", 0
+    for one in text:
+        if is_space(one):
+            gap, run = gap + one, 0
+            continue
+        if not run or run == reading.LONGEST:
+            lines = gap.count("\n") + sum(gap.count(mark) for mark in "\x0b\x85\u2028") + 2 * gap.count("\x0c")
+            lines += 2 * gap.count("\u2029")
+            chunks.append(([] if run else [reading.SPACE + min(lines, 2)], ""))
+            gap, run = "", 0
+        known = vocabulary.characters.find(one)
+        category = reading.FIRST_CATEGORY + reading.CATEGORIES.index(unicodedata.category(one))
+        chunks[-1][0].append(reading.FIRST_CHARACTER + known if known >= 0 else category)
+        chunks[-1] = (chunks[-1][0], chunks[-1][1] + one)
+        run += 1
+    words = {word: number for number, word in enumerate(vocabulary.words, start=2)}
+    return [(numbers, words.get(reading.key(word), 0) if reading.key(word) else 1) for numbers, word in chunks]
+
+
+@given(texts())
+def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
+    found = Reader(VOCABULARY).read(codes_of(text))
+    parts = [
+        (found.characters[a : b + 1].tolist(), word)
+        for a, b, word in zip(found.first.tolist(), found.last.tolist(), found.words.tolist(), strict=True)
+    ]
+    assert parts == plain_reading(text, VOCABULARY)
+    kept = found.places[found.places >= 0]
+    assert "".join(text[place] for place in kept) == "".join(one for one in text if not is_space(one))
+    assert np.array_equal(found.chunks, np.repeat(np.arange(len(parts)), [len(part) for part, _ in parts]))
+
+
+@given(texts(), st.integers(0, 1008))
+def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int) -> None:
+    bank = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+    assert text_of(bank) == (text if any(not is_space(one) for one in text) else "")
+    again = conllu.loads(conllu.dumps(bank)) if len(bank) else bank  # any fault of form would be raised
+    assert {problem.kind for problem in conllu.tree_problems(again)} <= {"missing-head"}
+    assert (again.heads == -1).all()
+    for form in again.column("form").names:
+        assert form
+        assert not any(is_space(one) for one in form)
+    shown = [again[sentence].text for sentence in range(len(again))]
+    assert "".join("".join(line or "" for line in shown).split(" ")) == "".join(o for o in text if not is_space(o))
+
+
+@given(texts(), st.integers(0, 1008), st.data())
+def test_pieces_make_no_difference(text: str, seed: int, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        whole = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+        small_windows(patch)
+        patch.setattr(building, "SENTENCES", 2)
+        banks = list(build(windows.mark(pieces, Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+    assert text_of(banks) == text_of(whole)
+    assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
+
+
+def test_windows_see_all_that_the_network_sees() -> None:
+    options = config.Model(
+        character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, chunk_dilations=(1, 3)
+    )
+    torch.manual_seed(3)
+    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
+    reader = Reader(VOCABULARY)
+    text = TEXT * 3 + "x" * 130 + " y z" * 20
+    seen: dict[bytes, npt.NDArray[Any]] = {}
+
+    def score(part: dict[str, Numbers]) -> npt.NDArray[Any]:
+        with torch.inference_mode():
+            found: npt.NDArray[Any] = network(**{key: torch.from_numpy(one) for key, one in part.items()}).numpy()
+        seen[part["characters"].tobytes()] = found
+        return found - np.median(whole, axis=0)  # about as many marks as not
+
+    read = reader.read(codes_of(text))
+    whole = np.zeros((1, 3))
+    whole = score(read.part(0, len(read.first)))
+    expected = list(windows.mark([text], reader, score, context(options)))
+    seen.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        small_windows(patch)
+        parts = list(windows.mark([text], reader, score, context(options)))
+        assert len(seen) > 20
+        narrow = list(windows.mark([text], reader, score, 0))
+    assert len(expected) == 1
+    marks = np.concatenate([part.marks for part in parts])
+    assert np.array_equal(marks, expected[0].marks)
+    assert not np.array_equal(np.concatenate([part.marks for part in narrow]), expected[0].marks)
+
+
+def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(building, "MOST_TOKENS", 4)
+    text = "a" * 25 + " b c d e\nf\r\n\r\ng\n \nh i"
+    bank = built(text, np.zeros(len(text), dtype=np.uint8))
+    assert [bank[number].forms for number in range(len(bank))] == [
+        ("a" * 10, "a" * 10, "a" * 5, "b"), ("c", "d", "e", "f"), ("g",), ("h", "i"),
+    ]  # fmt: skip
+    assert text_of(bank) == text
+    assert [bank[number].comments[0] for number in range(len(bank))] == [
+        "# newdoc", "# sent_id = 2", "# newpar", "# newpar",
+    ]  # fmt: skip
+
+
+@cache
+def newborn() -> Segmenter:
+    """A network that has learnt nothing."""
+    options = config.Model(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
+    torch.manual_seed(1)
+    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
+    with torch.no_grad():
+        network.out.weight *= 30  # or all characters would be much the same to it
+        network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0]))
+    graph = written(network).SerializeToString()
+    return Segmenter(Stored(VOCABULARY, SPLITTER, context(options), graph, {}), threads=1)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n \t", "\u200b\u00a0\x00"])
+def test_text_without_words_has_no_sentences(text: str) -> None:
+    assert len(newborn().segment(text)) == 0
+    assert list(newborn().stream([text, "", text])) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word " * 200_000,
+        "word" * 100_000,
+        "." * 100_000,
+        "a" + " " * 1_000_000 + "b",
+        "\n" * 100_000 + "x",
+        "字" * 50_000,
+    ],
+    ids=["words", "letters", "stops", "spaces", "lines", "ideographs"],
+)
+def test_a_megabyte_on_one_line(text: str) -> None:
+    banks = list(newborn().stream([text]))
+    assert text_of(banks) == text
+    assert max(int(bank.lengths.max()) for bank in banks) <= 3 * building.MOST_TOKENS  # of up to three words each
+    assert max(map(len, banks)) <= building.SENTENCES
+
+
+def test_half_characters_are_refused_with_their_place() -> None:
+    with pytest.raises(FormatError, match=r"<text>:2: character 4 of the text is '\\ud83d', half of a character"):
+        newborn().segment("ab\nc\ud83d")
+
+
+@settings(max_examples=20)
+@given(st.lists(texts(), max_size=8))
+def test_a_stream_is_the_whole_text(pieces: list[str]) -> None:
+    segmenter = newborn()
+    whole = segmenter.segment("".join(pieces))
+    banks = list(segmenter.stream(pieces))
+    assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
+
+
+OPTIONS = (
+    "training.epochs=60", "training.batch=20", "training.rate=0.01", "training.wrapped=0.2", "training.threads=1",
+    "model.character_size=16", "model.character_hidden=16", "model.chunk_hidden=16", "model.word_size=8",
+    "model.hidden=16", "model.dropout=0.0", "model.least_words=1", "model.least_characters=1",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the invented treebank, a configuration, and a segmenter trained on the command line."""
+    place = tmp_path_factory.mktemp("segmenter")
+    conllu.write(place / "bank.conllu", BANK)
+    lines = [f'{part} = "{place / "bank.conllu"}"' for part in ("train", "dev", "test")]
+    (place / "config.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
+    changes = [part for change in OPTIONS for part in ("--set", change)]
+    done = CliRunner().invoke(app, ["train-segmenter", str(place / "config.toml"), "-o", str(place / "out"), *changes])
+    assert done.exit_code == 0, done.output
+    assert "epoch 60/60: loss" in done.stderr
+    assert "test: F1 of tokens 100.00, sentences 100.00, words 100.00" in done.stderr
+    return place
+
+
+def test_a_trained_segmenter_finds_what_it_learnt(home: Path) -> None:
+    segmenter = Segmenter.load(home / "out", threads=1)
+    bank = segmenter.segment(TEXT)
+    assert scores(BANK, bank) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+    assert bank[1].forms == ("Do", "n't", "touch", "the", "ropes", "!")
+    assert bank[1].comments == ("# newpar", "# sent_id = 2", "# text = Don't touch the ropes!")
+    told = json.loads((home / "out" / "segmenter.json").read_text(encoding="utf-8"))["training"]
+    assert told["scores"]["test"]["words"] == 1.0
+    assert told["config"]["data"]["train"] == ["bank.conllu"]
+    assert sorted(file.name for file in (home / "out").iterdir()) == ["segmenter.json", "segmenter.onnx"]
+
+
+def test_the_same_seed_gives_the_same_files(home: Path, tmp_path: Path) -> None:
+    told = config.load(home / "config.toml", [*OPTIONS, "training.epochs=2"])
+    for name in ("a", "b"):
+        train(told, tmp_path / name)
+    for file in ("segmenter.json", "segmenter.onnx"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_configurations_are_checked(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"training\.epoch is unknown; did you mean epochs\?"):
+        config.load(home / "config.toml", ["training.epoch=3"])
+    with pytest.raises(ConfigError, match=r"data\.dev is empty"):
+        train(config.load(home / "config.toml", ["data.dev=[]"]), tmp_path)
+
+
+def test_training_text_varies_without_losing_its_marks() -> None:
+    sentences = list(tokens_of(BANK))
+    options = config.Training(wrapped=0.5, lines=0.5, bare=0.5)
+    for seed in range(20):
+        aligned = varied(sentences, options, np.random.default_rng(seed))
+        assert len(aligned.text) == len(aligned.marks)
+        assert np.count_nonzero(aligned.marks & SENTENCE) == len(sentences)
+        assert not any(is_space(aligned.text[place]) for place in np.flatnonzero(aligned.marks))
+        assert "dunno" in aligned.text
+    as_it_is = config.Training(wrapped=0, lines=0, bare=0)
+    plain = [varied(sentences, as_it_is, np.random.default_rng(seed)).text.split() for seed in range(20)]
+    assert all(sorted(words) == sorted(TEXT.split()) for words in plain)
+    assert len({tuple(words) for words in plain}) > 5
+
+
+def test_sentences_are_bared_of_stops_and_capitals() -> None:
+    sentence = list(tokens_of(BANK))[1]
+    found = {
+        " ".join(token.text for token in bared(sentence, np.random.default_rng(seed)).tokens) for seed in range(20)
+    }
+    assert found == {"Don't touch the ropes", "don't touch the ropes !", "don't touch the ropes"}
+
+
+def damaged(home: Path, tmp_path: Path, **changes: object) -> Path:
+    table = json.loads((home / "out" / "segmenter.json").read_text(encoding="utf-8")) | changes
+    (tmp_path / "segmenter.json").write_text(json.dumps(table), encoding="utf-8")
+    (tmp_path / "segmenter.onnx").write_bytes((home / "out" / "segmenter.onnx").read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, r"segmenter\.json: is not that of a Ropewalk segmenter"),
+        ({"version": 9}, r"segmenter\.json: has version 9; this program reads version 1"),
+        ({"sha256": "0"}, r"segmenter\.onnx: is damaged, or of another segmenter"),
+        ({"multiwords": {}}, r"segmenter\.json: is damaged: KeyError\('table'\)"),
+        ({"context": "x"}, r"segmenter\.json: is damaged"),
+    ],
+)
+def test_damaged_folders_are_refused(home: Path, tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        Segmenter.load(damaged(home, tmp_path, **changes))
+
+
+def test_incomplete_folders_are_refused(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"segmenter\.json: is missing"):
+        Segmenter.load(tmp_path)
+    damaged(home, tmp_path)
+    (tmp_path / "segmenter.onnx").unlink()
+    with pytest.raises(ModelError, match=r"segmenter\.onnx: is missing"):
+        Segmenter.load(tmp_path)
+
+
+def test_files_come_back_as_they_were_saved(home: Path, tmp_path: Path) -> None:
+    stored = folder.load(home / "out")
+    folder.save(tmp_path, stored)
+    for file in ("segmenter.json", "segmenter.onnx"):
+        assert (tmp_path / file).read_bytes() == (home / "out" / file).read_bytes()
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize("wrap", [0, 80])
+def test_gold_marks_give_all_of_a_treebank_back(treebanks: Path, wrap: int) -> None:
+    for path in sorted(treebanks.rglob("en_ewt-ud-*.conllu")):
+        bank = conllu.read(path)
+        sentences = list(tokens_of(bank))
+        splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
+        aligned = align(sentences, wrap=wrap)
+        again = Treebank.concat(build([marked(aligned.text, aligned.marks)], splitter))
+        assert scores(bank, again) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+        assert text_of(again) == aligned.text
