@@ -73,7 +73,8 @@ class CutAtPunctuation:
 
     @staticmethod
     def _block(text: str, at: int, number: int) -> str:
-        lines, word = [f"# sent_id = {number}", f"# text = {' '.join(text.split())}"], 1
+        begun = ["# newdoc"] if number == 1 else []
+        lines, word = [*begun, f"# sent_id = {number}", f"# text = {' '.join(text.split())}"], 1
         for found in TOKEN.finditer(text):
             misc = f"TokenRange={at + found.start('token')}:{at + found.end('token')}"
             misc = misc if found["after"] else f"SpaceAfter=No|{misc}"
@@ -102,3 +103,22 @@ BEGIN = (
     "ropewalk.pipeline.load = pipeline_tools.load; from ropewalk.cli import main; main()"
 )
 PROGRAM = [sys.executable, "-c", BEGIN]  # the program with the toy model instead of a real one
+
+
+def exported(place: Path) -> Path:
+    """Make a real model, hardly trained: a parser and a segmenter in one folder that needs no torch."""
+    from ropewalk.runtime.segmenter import Segmenter
+    from ropewalk.segmentation.config import load as segmenter_config
+    from ropewalk.tagging import segmenter
+    from ropewalk.tagging.export import export
+    from ropewalk.tagging.run import train
+    from tagging_tools import bank_of, config_of, write_bank
+
+    data = write_bank(place / "data.conllu", bank_of(20))
+    train(config_of(data, epochs=1, tags=("upos",)), place / "trained")
+    export(place / "trained", place / "exported", name="tiny")
+    lines = [f'{part} = "{data}"' for part in ("train", "dev")]
+    (place / "segmenter.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
+    segmenter.train(segmenter_config(place / "segmenter.toml", ["training.epochs=1"]), place / "exported")
+    assert Segmenter.load(place / "exported", threads=1)
+    return place / "exported"

@@ -8,12 +8,13 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline_tools import PROGRAM
+from pipeline_tools import PROGRAM, exported
 from ropewalk import conllu
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_text_becomes_conllu(tmp_path: Path) -> None:
     assert done.stdout.count("# generator") == 1
     bank = sound(done.stdout, tmp_path)
     assert bank.column("form").texts() == ["They", "do", "n't", "twist", ".", "She", "walks", "."]
-    assert "# newdoc" not in done.stdout
+    assert done.stdout.count("# newdoc") == 1
 
 
 def test_files_standard_input_and_text_are_told_apart(tmp_path: Path) -> None:
@@ -59,11 +60,13 @@ def test_files_standard_input_and_text_are_told_apart(tmp_path: Path) -> None:
     assert texts == [
         f"# newdoc id = {a}",
         "# text = From a file.",
+        "# newdoc",
         "# text = Some text.",
         f"# newdoc id = {word}",
         "# text = From one without an ending.",
         f"# newdoc id = {b}",
         "# text = From a packed one.",
+        "# newdoc",
         "# text = From a pipe.",
     ]
     sound(done.stdout, tmp_path)
@@ -100,6 +103,7 @@ def test_text_that_no_file_is_named_like_is_text(text: str) -> None:
 def test_tokens_stand_on_lines(tmp_path: Path) -> None:
     done = run("parse", "--input", "tokens", "-", stdin=b"He didn't go .\n\nShe did")
     bank = sound(done.stdout, tmp_path)
+    assert done.stdout.count("# newdoc\n") == 1
     assert [bank[number].forms for number in range(2)] == [("He", "didn't", "go", "."), ("She", "did")]
     assert run("parse", "--input", "tokens", "He didn't go .").stdout.count("\troot\t") == 1
 
@@ -231,7 +235,7 @@ def test_sentences_come_out_while_text_still_comes_in() -> None:
         assert process.stdout is not None
         process.stdin.write(b"One word. Two")
         process.stdin.flush()
-        lines = [process.stdout.readline() for _ in range(8)]
+        lines = [process.stdout.readline() for _ in range(9)]
         assert lines[-1] == b"\n"
         assert lines[-2].startswith(b"3\t.\t")
         process.send_signal(signal.SIGINT)
@@ -271,3 +275,28 @@ def test_models_are_listed(tmp_path: Path) -> None:
         "where": str(home),
     }
     assert str(tmp_path) in run("models", ROPEWALK_MODELS=str(tmp_path)).stdout
+
+
+def test_a_real_model_is_run_by_name_or_folder_and_a_trained_one_not(tmp_path: Path) -> None:
+    home = exported(tmp_path)
+    real = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
+
+    def parse(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        program = [*real, "parse", *words, "Kalo mi, nesu su. Lomi"]
+        return subprocess.run(
+            program, capture_output=True, text=True, check=False, env=os.environ | environment, encoding="utf-8"
+        )
+
+    done = parse("--model", str(home))
+    assert done.returncode == 0, done.stderr
+    sound(done.stdout, tmp_path)
+    assert "model tiny " in done.stdout.split("\n")[0]
+    assert parse("--model", "exported", ROPEWALK_MODELS=str(tmp_path)).stdout == done.stdout
+    assert parse("--model", str(home), "--batch", "1", "--threads", "2").stdout == done.stdout
+    bare = parse("--model", str(home), "--no-confidence", "--output", "json")
+    assert {json.loads(line)["probability"] for line in bare.stdout.splitlines()} == {None}
+    trained = parse("--model", str(tmp_path / "trained"))
+    assert trained.returncode == 1
+    assert f"ropewalk export {tmp_path / 'trained'} OUT" in trained.stderr
+    listed = run("models", ROPEWALK_MODELS=str(tmp_path)).stdout
+    assert json.loads((home / "config.json").read_text(encoding="utf-8"))["hash"] in listed

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import ropewalk
-from pipeline_tools import EveryWordOnTheFirst, pipeline
+from pipeline_tools import EveryWordOnTheFirst, exported, pipeline
 from ropewalk import conllu
 from ropewalk.errors import FormatError, ModelError
 from ropewalk.pipeline import Pipeline, Sentence, installed, load, locate, text_pieces, token_banks
+from ropewalk.segmentation.tokens import text_of
+from tagging_tools import TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -309,9 +311,53 @@ def test_models_that_are_not_there_are_told_with_those_that_are(own: Path, tmp_p
         load(own)
     with pytest.raises(ModelError, match="ropewalk export"):
         load("toy")
+    assert "toy" not in {one.name for one in installed()}
+
+
+def test_a_damaged_model_is_listed_and_refused(own: Path) -> None:
+    (own / "config.json").write_text("{", encoding="utf-8")
+    (found,) = [one for one in installed() if one.name == "toy"]
+    assert (found.hash, found.language, found.score("las")) == ("", "", None)
+    with pytest.raises(ModelError, match="damaged or cut short"):
+        load("toy")
 
 
 def test_arrays_are_there_for_those_who_count() -> None:
     bank = pipeline()(TEXT).bank
     assert np.array_equal(bank.heads[:6], [0, 1, 1, 1, 1, 1])
     assert bank.edits == {}
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a real model, hardly trained."""
+    return exported(tmp_path_factory.mktemp("model"))
+
+
+ODD = "Kalo mi, nesu! \t su\u00a0ka\n\n\n  Lo. don't 😀 http://a.b/c?d=e\r\nmi"
+
+
+def test_a_real_model_parses_text_and_loses_no_character(real: Path, tmp_path: Path) -> None:
+    parser = load(real, threads=1)
+    document = parser(ODD)
+    assert text_of(document.bank) == ODD
+    assert no_problems(document.to_conllu(), tmp_path)
+    for word in document.words:
+        assert ODD[word.start : word.end] == word.token.text
+        assert word.probability is not None
+        assert word.upos in TAGS
+    for sentence in document:
+        assert [word for word in sentence if word.head is None] == [sentence.root]
+        assert sentence.root.subtree == tuple(sentence)
+        assert 0 <= (sentence.probability or 0) <= 1
+    assert f"model tiny {json.loads((real / 'config.json').read_text(encoding='utf-8'))['hash']}" in parser.generator
+
+
+def test_a_real_model_says_the_same_of_texts_together_and_alone(real: Path) -> None:
+    parser = load(real, threads=1, confidence=False)
+    texts = [ODD, "Kalo", "", "mi su ne. " * 30, ODD[:20]]
+    together = [document.to_conllu() for document in parser.pipe(texts)]
+    assert together == [parser(text).to_conllu() for text in texts]
+    assert together == [document.to_conllu() for document in load(real, confidence=False, batch=1).pipe(texts, batch=1)]
+    assert "onfidence" not in together[0]
+    assert parser.tokens([["Kalo", "mi"]])[0].root.probability is None

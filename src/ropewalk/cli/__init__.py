@@ -19,6 +19,8 @@ from ropewalk.cli.encodings import encodings
 from ropewalk.cli.evaluate import evaluate
 from ropewalk.cli.experiment import experiment
 from ropewalk.cli.info import info
+from ropewalk.cli.models import models
+from ropewalk.cli.parse import parse
 from ropewalk.cli.predict import predict
 from ropewalk.cli.reproduce import reproduce
 from ropewalk.cli.shell import say, version_line
@@ -29,6 +31,8 @@ from ropewalk.cli.validate import validate
 from ropewalk.errors import RopewalkError
 
 COMMANDS = (
+    parse,
+    models,
     compare,
     draw,
     evaluate,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
+UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 CONLLU = re.compile(r".*\.conllu(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -55,6 +56,13 @@ class Source(NamedTuple):
     value: str
     kind: Input
     is_file: bool
+
+    @property
+    def begin(self) -> bytes:
+        """The comment that begins the document of a file; nothing where there is no name, or there are comments."""
+        if not self.is_file or self.value == "-" or self.kind is Input.CONLLU:
+            return b""
+        return f"# newdoc id = {UNWRITABLE.sub('?', self.value)}\n".encode()
 
 
 def parse(
@@ -124,14 +132,18 @@ def parse(
 
     def blocks() -> "Iterator[bytes]":
         nonlocal words
-        shown = chosen is not Output.CONLLU
         if chosen is Output.TREE:
             yield f"# generator = {pipeline.generator}\n".encode()
         for source in sources:
+            begin = source.begin
             for bank in _banks(pipeline, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
-                marked = bank if words or shown else pipeline.marked(bank)
+                if chosen is not Output.CONLLU:
+                    yield from _shown(bank, chosen, out, pipeline.generator)
+                else:
+                    for block in sentences_of(bank if words else pipeline.marked(bank)):
+                        yield block.replace(b"# newdoc\n", begin, 1) if begin else block
+                        begin = b""
                 words += bank.words
-                yield from _shown(marked, chosen, out, pipeline.generator) if shown else sentences_of(marked)
 
     put(out, blocks())
     if out != "-":
@@ -188,8 +200,9 @@ def _form_of(out: str) -> Output:
 
 
 def _banks(pipeline: "Pipeline", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
-    """Parse one argument piece by piece; a file of text or tokens begins a document of its name."""
+    """Parse one argument piece by piece."""
     from ropewalk import conllu
+    from ropewalk.files import shown
     from ropewalk.pipeline import text_pieces, token_banks
     from ropewalk.pipeline.parser import checked
 
@@ -203,20 +216,10 @@ def _banks(pipeline: "Pipeline", source: Source, on_error: str, *, quiet: bool) 
     pieces = text_pieces(source.value) if source.is_file else iter([checked(source.value, "the text given")])
     if source.is_file and not quiet:
         pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
-    named = source.value if source.is_file and source.value != "-" else ""
     if source.kind is Input.TEXT:
-        parsed = pipeline.stream(pieces)
+        yield from pipeline.stream(pieces)
     else:
-        parsed = map(pipeline.treebank, token_banks(pieces, named or ("<stdin>" if source.is_file else "<tokens>")))
-    for bank in parsed:
-        yield _begun(bank, named) if named else bank
-        named = named if not len(bank) else ""
-
-
-def _begun(bank: "Treebank", name: str) -> "Treebank":
-    """Let a document begin with the first sentence."""
-    clean = re.sub(r"[\t\n\r\0\ud800-\udfff]", "?", name)
-    return bank.with_comments([f"# newdoc id = {clean}", *[""] * (len(bank) - 1)]) if len(bank) else bank
+        yield from map(pipeline.treebank, token_banks(pieces, shown(source.value) if source.is_file else "<tokens>"))
 
 
 def _shown(bank: "Treebank", form: Output, out: str, generator: str) -> "Iterator[bytes]":

@@ -85,8 +85,12 @@ def installed() -> list[Installed]:
     found: dict[str, Installed] = {}
     for folder, embedded in ((own_folder(), False), (embedded_folder(), True)):
         for path in _models(folder):
-            if path.name not in found:
-                found[path.name] = Installed(path.name, path, embedded, _about(path))
+            try:
+                about = _about(path)
+            except ModelError:  # damaged: there, but nothing is known of it
+                about = {}
+            if path.name not in found and about.get("format") != TRAINED:
+                found[path.name] = Installed(path.name, path, embedded, about)
     return sorted(found.values(), key=lambda one: one.name)
 
 

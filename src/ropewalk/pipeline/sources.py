@@ -46,13 +46,17 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
-    """Read one sentence a line, words between spaces, as they come; empty lines say nothing."""
+    """Read one sentence a line, words between spaces, as they come; empty lines say nothing.
+
+    The first sentence begins a document, as that of a text does.
+    """
     first = 1
     for lines in _lines(pieces):
         found = [[word for word in BETWEEN.split(line) if word] for line in lines]
         sentences = [words for words in found if words]
         if sentences:
-            yield bank_of_tokens(sentences, first=first, name=name)
+            bank = bank_of_tokens(sentences, first=first, name=name)
+            yield bank if first > 1 else bank.with_comments(["# newdoc", *[""] * (len(bank) - 1)])
         first += len(sentences)
 
 
