@@ -144,3 +144,16 @@ def test_displacy_draws_what_we_give_it(nlp: Language) -> None:
         (word["text"], word["tag"]) for word in theirs["words"]
     ]
     assert "nsubj" in displacy.render(ours, style="dep", manual=True)
+
+
+def test_a_real_model_parses_a_document(tmp_path: Path) -> None:
+    made = spacy.blank("en")
+    made.add_pipe("ropewalk", config={"model": str(pipeline_tools.exported(tmp_path)), "confidence": True})
+    texts = ["Kalo mi, nesu su.  Lomi\n", "", "Mi"]
+    docs = list(made.pipe(texts))
+    assert [facts(doc) for doc in docs] == [facts(made(text)) for text in texts]
+    for doc in (docs[0], docs[2]):
+        for sentence in doc.sents:
+            (root,) = [token for token in sentence if token.head == token]
+            assert root.dep_ == "ROOT"
+            assert 0 < root._.probability <= 1
