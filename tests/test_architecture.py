@@ -29,7 +29,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labels_file", "decoding", "scoring", "drawing"),
     ("models",),
     ("segmentation",),
-    ("tagging", "runtime"),
+    ("runtime",),
+    ("tagging",),
     ("pipeline",),
     ("cli",),
 )

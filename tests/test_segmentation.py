@@ -83,7 +83,7 @@ SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sen
 
 def marked(text: str, marks: npt.NDArray[np.uint8]) -> Marked:
     codes = codes_of(text)
-    return Marked(text, marks, *Reader(VOCABULARY).spaces(codes))
+    return Marked(text, marks, *Reader(VOCABULARY).spaces(codes), last=True)
 
 
 def built(text: str, marks: npt.NDArray[np.uint8]) -> Treebank:
@@ -203,7 +203,7 @@ def test_the_most_frequent_words_of_a_token_win_and_a_suffix_keeps_the_table_sma
 def plain_reading(text: str, vocabulary: Vocabulary) -> list[tuple[list[int], int]]:
     """Read a text in the plainest way: the numbers of each chunk's characters, and its word."""
     chunks: list[tuple[list[int], str]] = []
-    gap, run = "\n\n", 0
+    gap, run, line = "\n\n", 0, 0
     for one in text:
         if is_space(one):
             gap, run = gap + one, 0
@@ -211,7 +211,10 @@ def plain_reading(text: str, vocabulary: Vocabulary) -> list[tuple[list[int], in
         if not run or run == reading.LONGEST:
             lines = gap.count("\n") + sum(gap.count(mark) for mark in "\x0b\x85\u2028") + 2 * gap.count("\x0c")
             lines += 2 * gap.count("\u2029")
-            chunks.append(([] if run else [reading.SPACE + min(lines, 2)], ""))
+            short = reading.SHORT_LINE if len(chunks) - line < reading.FEW else reading.LINE
+            signs = [] if run else [[reading.SPACE, short, reading.PARAGRAPH][min(lines, 2)]]
+            line = len(chunks) if lines else line
+            chunks.append((signs, ""))
             gap, run = "", 0
         known = vocabulary.characters.find(one)
         category = reading.FIRST_CATEGORY + reading.CATEGORIES.index(unicodedata.category(one))
@@ -237,7 +240,7 @@ def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
 
 @given(texts(), st.integers(0, 1008))
 def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int) -> None:
-    bank = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+    bank = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
     assert text_of(bank) == (text if any(not is_space(one) for one in text) else "")
     again = conllu.loads(conllu.dumps(bank)) if len(bank) else bank  # any fault of form would be raised
     assert {problem.kind for problem in conllu.tree_problems(again)} <= {"missing-head"}
@@ -254,10 +257,10 @@ def test_pieces_make_no_difference(text: str, seed: int, data: st.DataObject) ->
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     with pytest.MonkeyPatch.context() as patch:
-        whole = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+        whole = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
         small_windows(patch)
         patch.setattr(building, "SENTENCES", 2)
-        banks = list(build(windows.mark(pieces, Reader(VOCABULARY), noise(seed), 2), SPLITTER))
+        banks = list(build(windows.mark(pieces, Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
     assert text_of(banks) == text_of(whole)
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ropewalk.segmentation.building import Marked
     from ropewalk.segmentation.folder import Stored
     from ropewalk.segmentation.reading import Numbers
 
@@ -48,7 +49,11 @@ class Segmenter:
         Treebanks of some hundred sentences come out. Together they are what `segment` makes of the whole text,
         wherever its pieces begin and end.
         """
-        return build(mark(pieces, self._reader, self._score, self._context), self._splitter)
+        return build(self.marks(pieces), self._splitter)
+
+    def marks(self, pieces: Iterable[str]) -> Iterator[Marked]:
+        """Mark the characters of a text that comes in pieces."""
+        return mark(pieces, self._reader, self._score, self._context)
 
     def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
         (odds,) = self._session.run(part)

@@ -33,12 +33,13 @@ SENTENCES = 300  # of a treebank, when there is more text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marked:
-    """A part of a text: the marks of its characters, which of them are spaces, and how many lines each breaks."""
+    """A part of a text, perhaps its last: marks of its characters, which are spaces, how many lines each breaks."""
 
     text: str
     marks: Marks
     spaces: Bools
     breaks: npt.NDArray[np.uint8]
+    last: bool
 
     def __add__(self, other: Marked) -> Marked:
         return Marked(
@@ -46,11 +47,12 @@ class Marked:
             np.concatenate([self.marks, other.marks]),
             np.concatenate([self.spaces, other.spaces]),
             np.concatenate([self.breaks, other.breaks]),
+            other.last,
         )
 
     def after(self, place: int) -> Marked:
         """Give the rest from a place on."""
-        return Marked(self.text[place:], self.marks[place:], self.spaces[place:], self.breaks[place:])
+        return Marked(self.text[place:], self.marks[place:], self.spaces[place:], self.breaks[place:], self.last)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,21 +67,17 @@ class _Tokens:
 
 
 def build(parts: Iterable[Marked], splitter: Splitter) -> Iterator[Treebank]:
-    """Make treebanks of consecutive parts of a text; how it is cut into parts makes no difference."""
+    """Make treebanks of consecutive parts of a text, to the last; how it is cut into parts makes no difference."""
     writer = _Writer(splitter)
     pending: Marked | None = None  # begins where a sentence begins
     for part in parts:
         pending = part if pending is None else pending + part
-        pending = pending.after(writer.write(pending, final=False))
-        while len(writer.waiting) >= SENTENCES:
+        pending = pending.after(writer.write(pending))
+        while len(writer.waiting) >= (1 if part.last else SENTENCES):
             yield writer.bank()
-    if pending is not None:
-        writer.write(pending, final=True)
-    while writer.waiting:
-        yield writer.bank()
 
 
-def _tokens(part: Marked, *, final: bool) -> _Tokens:
+def _tokens(part: Marked) -> _Tokens:
     """Find tokens and sentences; unless it is the end of the text, its last token may not be whole."""
     inside = np.flatnonzero(~part.spaces)
     marks = part.marks[inside]
@@ -98,7 +96,7 @@ def _tokens(part: Marked, *, final: bool) -> _Tokens:
     paragraph = np.zeros(len(last), dtype=np.bool_)
     paragraph[:-1] = breaks[starts[1:]] - breaks[stops[:-1]] > 1
     closing = (marks[last] & SENTENCE).astype(np.bool_) | paragraph
-    if final and len(closing):
+    if part.last and len(closing):
         closing[-1] = True
     found = np.flatnonzero(closing)
     bounds = np.append(-1, found)
@@ -107,7 +105,7 @@ def _tokens(part: Marked, *, final: bool) -> _Tokens:
         begun[found[found + 1 < len(closing)] + 1] = found[found + 1 < len(closing)] + 1
         rank = np.arange(len(closing)) - np.maximum.accumulate(begun)
         found = np.flatnonzero(closing | (rank % MOST_TOKENS == MOST_TOKENS - 1))
-    if not final:
+    if not part.last:
         found = found[found + 1 < len(closing)]
     return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), found, paragraph)
 
@@ -128,14 +126,14 @@ class _Writer:
         del self.waiting[:SENTENCES]
         return found
 
-    def write(self, part: Marked, *, final: bool) -> int:
+    def write(self, part: Marked) -> int:
         """Write the sentences that are whole; say where the next one begins."""
-        found = _tokens(part, final=final)
+        found = _tokens(part)
         ends = found.ends.tolist()
         if not ends:
             return 0
         starts, stops = found.starts.tolist(), found.stops.tolist()
-        used = len(part.text) if final else starts[ends[-1] + 1]
+        used = len(part.text) if part.last else starts[ends[-1] + 1]
         nexts = [*starts[1 : ends[-1] + 1], used]
         multiword, paragraph = found.multiword.tolist(), found.paragraph.tolist()
         first = 0

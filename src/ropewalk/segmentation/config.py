@@ -29,10 +29,10 @@ class Model:
     """The network: convolutions over characters, and over the stretches between spaces."""
 
     character_size: int = option(24, low=1)
-    character_hidden: int = option(48, low=1)
-    character_dilations: tuple[int, ...] = (1, 2)
-    word_size: int = option(32, low=1)
-    chunk_hidden: int = option(96, low=1)
+    character_hidden: int = option(40, low=1)
+    character_dilations: tuple[int, ...] = (1, 1)
+    word_size: int = option(24, low=1)
+    chunk_hidden: int = option(80, low=1)
     chunk_dilations: tuple[int, ...] = (1, 2, 4, 8)
     hidden: int = option(32, low=1)
     dropout: float = option(0.2, low=0, high=0.9)
@@ -44,16 +44,16 @@ class Model:
 class Training:
     """The loop, and how the text varies from epoch to epoch."""
 
-    epochs: int = option(30, low=1)
-    batch: int = option(1500, low=1)  # stretches between spaces
-    rate: float = option(3e-3, low=0)
+    epochs: int = option(24, low=1)
+    batch: int = option(400, low=1)  # stretches between spaces
+    rate: float = option(4e-3, low=0)
     weight_decay: float = option(0.01, low=0)
     warmup: float = option(0.05, low=0, high=1)
     clip: float = option(1.0, low=0)
     forget_words: float = option(0.1, low=0, high=0.9)  # share of words read as unknown
     forget_characters: float = option(0.01, low=0, high=0.9)  # share of characters read as their category
     wrapped: float = option(0.5, low=0, high=1)  # share of the text with lines of some 80 characters
-    lines: float = option(0.1, low=0, high=1)  # share of the text with paragraphs a line each, without blank lines
+    lines: float = option(0.2, low=0, high=1)  # share of the text with paragraphs or sentences on lines of their own
     bare: float = option(0.03, low=0, high=1)  # share of sentences without final punctuation or capital
     threads: int = option(0, low=0)
 

@@ -1,8 +1,9 @@
 """Text as a network reads it: every character a number, every run of spaces one sign, and stretches between spaces.
 
 A *chunk* is a stretch without spaces together with the sign of the spaces before it; a longer one is cut, so that no
-chunk is longer than `LONGEST`. How many spaces there are makes no difference, only whether they hold a line break or a
-blank line. What cannot stand in a form counts as a space: white space, control characters, zero-width spaces.
+chunk is longer than `LONGEST`. How many spaces there are makes no difference, only whether they hold a blank line, or a
+line break, and whether that ends a line of few chunks or of more. What cannot stand in a form counts as a space: white
+space, control characters, zero-width spaces.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.int64]
 
 LONGEST = 40  # characters of a chunk
-PADDING, OUTSIDE, SPACE, LINE, PARAGRAPH = range(5)  # numbers of what is no character of a form
+FEW = 8  # chunks; a line of fewer did not end for lack of room
+PADDING, OUTSIDE, SPACE, LINE, SHORT_LINE, PARAGRAPH = range(6)  # numbers of what is no character of a form
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
     "Sm", "Sc", "Sk", "So", "Cf", "Cs", "Co", "Cn",
@@ -176,11 +178,14 @@ class Reader:
         size = len(inside) + len(runs)
         characters = np.empty(size, dtype=np.int64)
         characters[places] = numbers[inside]
-        characters[places[runs] - 1] = self._gaps(codes, inside, runs, begins=begins)
         origin = np.zeros(len(inside), dtype=np.int64)
         origin[runs] = runs
         rank = np.arange(len(inside)) - np.maximum.accumulate(origin)
         starts = np.flatnonzero(rank % LONGEST == 0)  # of chunks, among the characters of forms
+        gaps = self._gaps(codes, inside, runs, np.searchsorted(starts, runs))
+        if begins:
+            gaps[0] = PARAGRAPH
+        characters[places[runs] - 1] = gaps
         first = places[starts] - apart[starts]
         opens = np.zeros(size, dtype=np.int64)
         opens[first] = 1
@@ -196,16 +201,19 @@ class Reader:
         )
 
     def _gaps(
-        self, codes: npt.NDArray[np.uint32], inside: npt.NDArray[Any], runs: npt.NDArray[Any], *, begins: bool
+        self,
+        codes: npt.NDArray[np.uint32],
+        inside: npt.NDArray[Any],
+        runs: npt.NDArray[Any],
+        chunks: npt.NDArray[Any],
     ) -> Numbers:
-        """Give the sign of the spaces before each run."""
+        """Give the sign of the spaces before each run; `chunks` counts the chunks before it."""
         breaks = np.concatenate([[0], np.cumsum(self._breaks[codes], dtype=np.int64)])
-        starts = inside[runs]
         before = np.where(runs > 0, inside[runs - 1] + 1, 0)
-        lines = np.minimum(breaks[starts] - breaks[before], 2)
-        gaps: Numbers = lines + SPACE
-        if begins and len(gaps) and runs[0] == 0:
-            gaps[0] = PARAGRAPH
+        lines = breaks[inside[runs]] - breaks[before]
+        begun = np.maximum.accumulate(np.where(lines > 0, chunks, 0))  # chunks before the line that the run is in
+        short = chunks - np.concatenate([[0], begun[:-1]]) < FEW
+        gaps: Numbers = np.select([lines > 1, lines < 1, short], [PARAGRAPH, SPACE, SHORT_LINE], LINE)
         return gaps
 
     def _words(self, codes: npt.NDArray[np.uint32], starts: npt.NDArray[Any]) -> Numbers:

@@ -27,8 +27,8 @@ BLOCK = 1 << 16  # characters that are read at a time
 _BITS = np.array([END, SENTENCE, MULTIWORD], dtype=np.uint8)
 
 
-def blocks(pieces: Iterable[str], size: int = BLOCK) -> Iterator[str]:
-    """Cut and join pieces to blocks of at least `size` characters, and less than twice as many."""
+def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
+    """Cut and join pieces to blocks of `size` characters; the last, which is told apart, may be smaller."""
     waiting: list[str] = []
     held = 0
     for piece in pieces:
@@ -37,10 +37,10 @@ def blocks(pieces: Iterable[str], size: int = BLOCK) -> Iterator[str]:
         if held >= size:
             text = "".join(waiting)
             cuts = range(0, len(text) - size + 1, size)
-            yield from (text[cut : cut + size] for cut in cuts)
+            yield from ((text[cut : cut + size], False) for cut in cuts)
             waiting = [text[len(cuts) * size :]]
             held = len(waiting[0])
-    yield "".join(waiting)
+    yield "".join(waiting), True
 
 
 def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> Iterator[Marked]:
@@ -50,12 +50,8 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
     skip = 0  # chunks likewise
     begins = True
     enough = 0  # a buffer shorter than this is not worth another look
-    coming = blocks(pieces)
-    final = False
-    while not final:
-        block = next(coming, None)
-        final = block is None
-        buffer += block or ""
+    for block, final in blocks(pieces, BLOCK):
+        buffer += block
         if not final and len(buffer) < enough:
             continue
         codes = codes_of(buffer)
@@ -73,8 +69,8 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
             skip = stop
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0
-        if out > done:
-            yield Marked(buffer[done:out], marks[done:out], *reader.spaces(codes[done:out]))
+        if final or out > done:
+            yield Marked(buffer[done:out], marks[done:out], *reader.spaces(codes[done:out]), last=final)
         enough = 0 if low else 2 * len(buffer)
         if low:
             cut = int(reading.places[reading.last[low - 1]]) + 1

@@ -24,12 +24,12 @@ from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.config import to_mapping
 from ropewalk.runtime.segmenter import Segmenter
 from ropewalk.runtime.session import Session
-from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, Aligned, align
+from ropewalk.segmentation.alignment import END, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
 from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import UNKNOWN, Reader, Vocabulary, characters_known, codes_of, words_known
+from ropewalk.segmentation.reading import FEW, UNKNOWN, Reader, Vocabulary, characters_known, codes_of, words_known
 from ropewalk.segmentation.tokens import Token, tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.tagging.graphs import Graph, rounded
@@ -96,9 +96,12 @@ class Network(nn.Module):
 
 
 def context(options: Model) -> int:
-    """Say how many chunks on each side a chunk's marks depend on; a chunk has at least one character."""
+    """Say how many chunks on each side a chunk's marks depend on; a chunk has at least one character.
+
+    Whether a line is short depends on the chunks before it.
+    """
     characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
-    return characters + sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + 1
+    return characters + sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + FEW + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,12 +294,20 @@ def varied(sentences: Sequence[Tokens], options: Training, random: np.random.Gen
             for place in order[start : start + PARAGRAPHS]
             for sentence in sentences[slice(*spans[place])]
         ]
+        lines = random.random() < options.lines
+        if lines and random.random() < 0.5:
+            chosen = [_on_a_line(sentence) for sentence in chosen]
         wrap = int(random.integers(WRAP - 20, WRAP + 20)) if random.random() < options.wrapped else 0
-        out.append(align(chosen, wrap=wrap, paragraph="\n" if random.random() < options.lines else "\n\n"))
+        out.append(align(chosen, wrap=wrap, paragraph="\n" if lines else PARAGRAPH))
     return Aligned(
         "\n".join(one.text for one in out),
         np.concatenate([part for one in out for part in (one.marks, np.zeros(1, dtype=np.uint8))][:-1]),
     )
+
+
+def _on_a_line(sentence: Tokens) -> Tokens:
+    *tokens, last = sentence.tokens
+    return replace(sentence, tokens=(*tokens, last._replace(after="\n")))
 
 
 def bared(sentence: Tokens, random: np.random.Generator) -> Tokens:
