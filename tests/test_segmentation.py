@@ -352,6 +352,8 @@ def test_a_megabyte_on_one_line(text: str) -> None:
 def test_half_characters_are_refused_with_their_place() -> None:
     with pytest.raises(FormatError, match=r"<text>:2: character 4 of the text is '\\ud83d', half of a character"):
         newborn().segment("ab\nc\ud83d")
+    with pytest.raises(FormatError, match=r"<text>:40001: character 280,004 of the text"):
+        newborn().segment("a b c.\n" * 40_000 + "xyz \udc00")
 
 
 @settings(max_examples=20)

@@ -40,18 +40,20 @@ _CODES = 0x110000
 _POWERS = np.cumprod(np.full(LONGEST, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
 
-def codes_of(text: str) -> npt.NDArray[np.uint32]:
-    """Give the code points of a text; lone surrogates, which UTF-8 cannot hold, are refused."""
+def codes_of(text: str, characters: int = 0, lines: int = 0) -> npt.NDArray[np.uint32]:
+    """Give the code points of a text; lone surrogates, which UTF-8 cannot hold, are refused.
+
+    `characters` and `lines` count what stands before the text, if it is a part of a longer one.
+    """
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     except UnicodeEncodeError as failure:
-        line = text.count("\n", 0, failure.start) + 1
         raise FormatError(
             "<text>",
-            line,
+            lines + text.count("\n", 0, failure.start) + 1,
             "surrogate",
-            f"character {failure.start:,} of the text is {text[failure.start]!r}, half of a character; expected "
-            "Unicode text: decode it with errors='replace'",
+            f"character {characters + failure.start:,} of the text is {text[failure.start]!r}, half of a character; "
+            "expected Unicode text: decode it with errors='replace'",
         ) from failure
 
 

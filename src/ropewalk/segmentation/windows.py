@@ -48,14 +48,14 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
     buffer = ""  # begins where a chunk begins, with the spaces before it
     done = 0  # characters of the buffer whose marks are out
     skip = 0  # chunks likewise
-    begins = True
+    characters = lines = 0  # before the buffer
     enough = 0  # a buffer shorter than this is not worth another look
     for block, final in blocks(pieces, BLOCK):
         buffer += block
         if not final and len(buffer) < enough:
             continue
-        codes = codes_of(buffer)
-        reading = reader.read(codes, begins=begins)
+        codes = codes_of(buffer, characters, lines)
+        reading = reader.read(codes, begins=not characters)
         marks = np.zeros(len(codes), dtype=np.uint8)
         many = len(reading.first)
         low = 0  # where the window's context begins
@@ -74,8 +74,9 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
         enough = 0 if low else 2 * len(buffer)
         if low:
             cut = int(reading.places[reading.last[low - 1]]) + 1
+            characters += cut
+            lines += buffer.count("\n", 0, cut)
             buffer = buffer[cut:]
-            begins = False
             done, skip = out - cut, skip - low
         else:
             done = out
