@@ -18,6 +18,7 @@ from ropewalk.cli.encode import encode
 from ropewalk.cli.encodings import encodings
 from ropewalk.cli.evaluate import evaluate
 from ropewalk.cli.experiment import experiment
+from ropewalk.cli.export import export
 from ropewalk.cli.info import info
 from ropewalk.cli.models import models
 from ropewalk.cli.parse import parse
@@ -47,6 +48,7 @@ COMMANDS = (
     train,
     train_segmenter,
     predict,
+    export,
     experiment,
 )
 

@@ -209,7 +209,7 @@ def prepare_torch() -> None:
 
     from ropewalk.errors import MissingExtraError
 
-    for package in ("torch", "transformers", "accelerate", "safetensors"):
+    for package in ("torch", "transformers", "accelerate", "safetensors", "onnx"):
         if find_spec(package) is None:
             raise MissingExtraError("models", package, "train")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -38,22 +38,29 @@ def casing(form: str) -> int:
     return 2 if form[0].isupper() and form[1:].lower() == form[1:] else 4
 
 
-@lru_cache(maxsize=1 << 16)
+class _Kinds(dict[int, str]):
+    """What each character becomes in a word's shape, as `str.translate` asks for it."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isupper():
+            kind = "X"
+        elif character.islower():
+            kind = "x"
+        elif character.isalpha():
+            kind = "a"
+        else:
+            kind = "d" if character.isnumeric() else character
+        self[code] = kind
+        return kind
+
+
+_KINDS = _Kinds()
+
+
 def shape(form: str) -> str:
     """Write a word's shape: `Xx` for capitalized, `dd-x`, … with runs cut to two."""
-    kinds = "".join(
-        "X"
-        if character.isupper()
-        else "x"
-        if character.islower()
-        else "a"
-        if character.isalpha()
-        else "d"
-        if character.isnumeric()
-        else character
-        for character in form
-    )
-    return _RUNS.sub(r"\1\1", kinds)[:8]
+    return _RUNS.sub(r"\1\1", form.translate(_KINDS))[:8]
 
 
 def affixes(form: str) -> tuple[str, ...]:
@@ -120,40 +127,44 @@ class Lookup:
     """The numbers of every word's features, remembered word by word."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        numbered = (
+        self._words, self._shapes, self._characters, self._vectors = (
             {text: number for number, text in enumerate(texts, start=1)}
-            for texts in (
-                vocabulary.words,
-                vocabulary.affixes,
-                vocabulary.shapes,
-                vocabulary.characters,
-                vocabulary.vectors,
-            )
+            for texts in (vocabulary.words, vocabulary.shapes, vocabulary.characters, vocabulary.vectors)
         )
-        self._words, self._affixes, self._shapes, self._characters, self._vectors = numbered
+        marks = [*(f"{length}<" for length in PREFIXES), *(f"{length}>" for length in SUFFIXES)]
+        sides: dict[str, dict[str, int]] = {mark: {} for mark in marks}
+        for number, text in enumerate(vocabulary.affixes, start=1):
+            if text[:2] in sides:
+                sides[text[:2]][text[2:]] = number
+        cuts = [*(slice(length) for length in PREFIXES), *(slice(-length, None) for length in SUFFIXES)]
+        self._affixes = list(zip(cuts, sides.values(), strict=True))
         self._features = lru_cache(maxsize=1 << 16)(self._make)
 
     def features(self, forms: Sequence[str]) -> Arrays:
         """Number all features of the words of a sentence; characters are padded with -1."""
-        rows = [self._features(form) for form in forms]
+        rows = np.array([self._features(form) for form in forms], dtype=np.int64)
+        rows = rows.reshape(len(forms), 3 + len(self._affixes) + MOST_CHARACTERS)
         return {
-            "words": np.array([row[0] for row in rows], dtype=np.int64),
-            "vectors": np.array([row[1] for row in rows], dtype=np.int64),
-            "shapes": np.array([row[2] for row in rows], dtype=np.int64),
-            "affixes": np.array([row[3] for row in rows], dtype=np.int64).reshape(len(rows), -1),
-            "characters": np.array([row[4] for row in rows], dtype=np.int64).reshape(len(rows), -1),
+            "words": rows[:, 0].copy(),
+            "vectors": rows[:, 1].copy(),
+            "shapes": rows[:, 2].copy(),
+            "affixes": rows[:, 3 : 3 + len(self._affixes)].copy(),
+            "characters": rows[:, 3 + len(self._affixes) :].copy(),
         }
 
-    def _make(self, form: str) -> tuple[int, int, int, list[int], list[int]]:
+    def _make(self, form: str) -> list[int]:
+        """Number a word, its static vector and its shape, then its affixes and its characters."""
         low = form.lower()
-        characters = [self._characters.get(character, UNKNOWN) for character in cut(form)]
-        return (
+        known = self._characters
+        characters = [known.get(character, UNKNOWN) for character in cut(form)]
+        return [
             self._words.get(low, UNKNOWN),
-            self._vectors.get(form, self._vectors.get(low, UNKNOWN)),
+            self._vectors.get(form) or self._vectors.get(low, UNKNOWN),
             self._shapes.get(shape(form), UNKNOWN),
-            [self._affixes.get(part, UNKNOWN) for part in affixes(form)],
-            characters + [-1] * (MOST_CHARACTERS - len(characters)),
-        )
+            *[numbers.get(low[part], UNKNOWN) for part, numbers in self._affixes],
+            *characters,
+            *[-1] * (MOST_CHARACTERS - len(characters)),
+        ]
 
 
 def end_to_end(inputs: Sequence[Inputs], *, filled: bool = False) -> Arrays:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
-LEAST = 16  # new words are looked up in multiples of it
-MOST_ROWS = 32  # sentences that are read together: more of them do not fit a core's own memory
+LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time
+MOST_ROWS = 24  # sentences that are read together,
+MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
 LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
 
 
@@ -56,7 +57,7 @@ class BiLSTM:
         at = 0
         while at < len(order) and lengths[order[at]]:
             longest = int(lengths[order[at]])
-            chosen = order[at : at + max(min(budget // longest, MOST_ROWS), 1)]
+            chosen = order[at : at + max(min(min(budget, MOST_TOKENS) // longest, MOST_ROWS), 1)]
             self._read(rows, offsets[chosen], lengths[chosen], out)
             at += len(chosen)
         return out
@@ -95,8 +96,8 @@ class BiLSTM:
             grown = np.zeros((max(need, 2 * len(self._table)), self._table.shape[1]), dtype=np.float32)
             grown[:have] = self._table[:have]
             self._table = grown
-        for start in range(0, len(new), 16 * LEAST):
-            some = new[start : start + 16 * LEAST]
+        for start in range(0, len(new), MOST_NEW):
+            some = new[start : start + MOST_NEW]
             features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
             given = {name: features[name] for name in self._words.inputs}
             self._table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from ropewalk import conllu, files
-from ropewalk.errors import MissingExtraError, ModelError, UnknownNameError
+from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.config import to_mapping
-from ropewalk.models.stored import VERSION, read_content, read_frame, write_json
+from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
 from ropewalk.runtime import Runtime, folder
+from ropewalk.segmentation import folder as segmentation
 from ropewalk.tagging import graphs
 from ropewalk.tagging.encoders import BiLSTM, Transformer
 from ropewalk.tagging.folder import locate, portable
@@ -24,13 +25,17 @@ from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from onnx import ModelProto
 
     from ropewalk.models.decode import Scores
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.parse import Answers
 
 WEIGHTS = ("fp32", "int8")
+CARD = "README.md"
+CARRIED = ("language", "scores")  # of what a trained model's `config.json` may tell
 CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
 LOWEST = -50.0  # below this nothing is chosen
 SAME = 0.995  # share of heads that must be the same: there are ties
@@ -74,15 +79,20 @@ class Report:
 
 
 def export(
-    model_folder: str | os.PathLike[str], out: str | os.PathLike[str], *, weights: str = "fp32", name: str = ""
+    model_folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    weights: str = "fp32",
+    name: str = "",
+    segmenter: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Write a trained model as a folder for `Runtime`, and check that it says the same.
 
-    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same.
+    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same. With the
+    folder of a `segmenter` the model takes raw text.
     """
     if weights not in WEIGHTS:
         raise UnknownNameError("kind of weights", weights, WEIGHTS)
-    _demand_onnx()
     target = Path(out)
     _demand_free(target)
     home = locate(model_folder, None, local_files_only=True)
@@ -90,28 +100,30 @@ def export(
     tagger.network.eval()
     bank = sample(tagger.labels)
     with files.creating_folder(target) as part:
-        card = home / "README.md"
-        text = read_content(card).decode("utf-8") if card.is_file() else ""
-        label = name or target.resolve().name
-        _write(tagger, part, "fp32", label, text)
+        about = {"name": name or target.resolve().name, **_carried(home)}
+        if segmenter is not None:
+            segmentation.save(part, segmentation.load(Path(segmenter)))
+        if (home / CARD).is_file():
+            with files.creating(part / CARD) as file:
+                file.write(read_content(home / CARD))
+        made = networks(tagger)
+        _write(tagger, made, part, {**about, "weights": "fp32"})
         with torch.inference_mode():
             difference = _compared(tagger, Runtime.load(part), bank, str(target))
         rounding = 0.0
         if weights == "int8":
             plain = Runtime.load(part)
-            _write(tagger, part, "int8", label, text)
+            _write(
+                tagger,
+                {file: graphs.rounded(model) for file, model in made.items()},
+                part,
+                {**about, "weights": weights},
+            )
             rounding = _rounding(plain, Runtime.load(part), bank, str(target))
-        made = Runtime.load(part)
-        same = float((made.parse(bank).heads == tagger.parse(bank).heads).mean())
+        runtime = Runtime.load(part)
+        same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
         size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-    return Report(target, made.name, made.hash, size, bank.words, difference, rounding, same)
-
-
-def _demand_onnx() -> None:
-    try:
-        import onnx  # noqa: F401 - looked for
-    except ImportError as failure:
-        raise MissingExtraError("exports", "onnx", "train") from failure
+    return Report(target, runtime.name, runtime.hash, size, bank.words, difference, rounding, same)
 
 
 def _demand_free(target: Path) -> None:
@@ -126,16 +138,20 @@ def _demand_free(target: Path) -> None:
         ) from failure
 
 
-def _write(tagger: Tagger, home: Path, weights: str, name: str, card: str) -> None:
-    """Write all files of a folder."""
-    for file, model in networks(tagger).items():
-        with files.creating(home / file) as stream:
-            stream.write((graphs.rounded(model) if weights == "int8" else model).SerializeToString())
+def _carried(home: Path) -> dict[str, Any]:
+    """Take over what a trained model's folder tells about it."""
+    table = read_json(home / "config.json")
+    return {key: table[key] for key in CARRIED if key in table}
+
+
+def _write(tagger: Tagger, made: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
+    """Write all files of a folder but the card."""
+    for file, model in made.items():
+        graphs.save(model, home / file)
     table: dict[str, Any] = {
         "format": folder.FORMAT,
         "version": VERSION,
-        "name": name,
-        "weights": weights,
+        **about,
         "config": to_mapping(portable(tagger.config)),
     }
     relations = tagger.network.relations
@@ -146,13 +162,10 @@ def _write(tagger: Tagger, home: Path, weights: str, name: str, card: str) -> No
         with files.creating(home / folder.TOKENIZER) as stream:
             stream.write(tagger.encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
     write_json(home / "labels.json", tagger.labels.to_json())
-    if card:
-        with files.creating(home / "README.md") as stream:
-            stream.write(card.encode("utf-8"))
     folder.seal(home, table)
 
 
-def networks(tagger: Tagger) -> dict[str, Any]:
+def networks(tagger: Tagger) -> dict[str, ModelProto]:
     """Make the networks of a folder, by the names of their files."""
     encoder = tagger.encoder
     out = {}

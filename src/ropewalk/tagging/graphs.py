@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +13,15 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from ropewalk.errors import ModelError
+from ropewalk import files
+from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.subwords import STEP
 from ropewalk.runtime import folder
 from ropewalk.tagging.heads import BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ropewalk.tagging.encoders import BiLSTM, Transformer
     from ropewalk.tagging.heads import Arcs
     from ropewalk.tagging.network import Network
@@ -24,7 +30,9 @@ OPSET = 17
 FORM = 9  # version of the file format
 BLANK = -1e4  # in place of what must not be chosen
 LEAST = 1024  # numbers in a table that is worth rounding
+SMALL = 1 << 17  # and in one that is worth unpacking as a whole when the model is loaded
 STEPS = 127  # of 8 bits to either side
+LARGEST = 1_900_000_000  # bytes of weights in one file
 
 
 class Graph:
@@ -98,20 +106,28 @@ def words(encoder: BiLSTM) -> onnx.ModelProto:
 
 
 def _spelled(graph: Graph, characters: nn.Embedding, convolution: nn.Conv1d) -> str:
+    """Write the convolution over characters as sums of looked-up rows: what each character adds at each distance."""
     numbers = graph.input("characters", TensorProto.INT64, "n", "m")
-    embedded = graph.op("Gather", graph.constant(characters.weight), graph.op("Add", numbers, graph.constant([1])))
-    sides = list(convolution.padding) if not isinstance(convolution.padding, str) else []
-    bias = [] if convolution.bias is None else [graph.constant(convolution.bias)]
-    spelled = graph.op(
-        "Conv",
-        graph.op("Transpose", embedded, perm=[0, 2, 1]),
-        graph.constant(convolution.weight),
-        *bias,
-        pads=[*sides, *sides],
-    )
-    blank = graph.op("Less", graph.op("Unsqueeze", numbers, graph.constant([1])), graph.constant([0]))
+    width = convolution.kernel_size[0]
+    with torch.no_grad():
+        rows = torch.cat([characters.weight, torch.zeros_like(characters.weight[:1])])  # the last is beyond the edges
+        tables = [rows @ convolution.weight[:, :, place].T for place in range(width)]
+        if convolution.bias is not None:
+            tables[width // 2] = tables[width // 2] + convolution.bias
+    sides = [width // 2, width - 1 - width // 2]
+    beyond = graph.constant(np.int64(len(rows) - 1))
+    shifted = graph.op("Add", numbers, graph.constant([1]))
+    padded = graph.op("Pad", shifted, graph.constant([0, sides[0], 0, sides[1]]), beyond)
+    length = graph.op("Gather", graph.op("Shape", numbers), graph.constant([1]))
+    found = []
+    for place, table in enumerate(tables):
+        start = graph.constant([place])
+        window = graph.op("Slice", padded, start, graph.op("Add", length, start), graph.constant([1]))
+        found.append(graph.op("Gather", graph.constant(table), window))
+    spelled = graph.op("Sum", *found)
+    blank = graph.op("Less", graph.op("Unsqueeze", numbers, graph.constant([2])), graph.constant([0]))
     kept = graph.op("Where", blank, graph.constant(np.float32(BLANK)), spelled)
-    return graph.op("ReduceMax", kept, axes=[-1], keepdims=0)
+    return graph.op("ReduceMax", kept, axes=[1], keepdims=0)
 
 
 def lstm(module: nn.LSTM) -> onnx.ModelProto:
@@ -272,7 +288,64 @@ def _zero() -> onnx.TensorProto:
 
 def transformer(encoder: Transformer) -> onnx.ModelProto:
     """Let torch write a transformer down: subwords, mask, and types and casings if it reads them, to vectors."""
-    raise NotImplementedError
+    ids = torch.full((2, 2 * STEP), encoder.tokens.unknown)
+    given = {"ids": ids, "mask": torch.ones_like(ids)}
+    if encoder.tokens.takes_types:
+        given["types"] = torch.zeros_like(ids)
+    if encoder.casing is not None:
+        given["casings"] = torch.zeros_like(ids)
+    dynamic = torch.export.Dim.DYNAMIC
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    try:
+        logger.setLevel(logging.ERROR)  # it tells of packages that are not needed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                _Subwords(encoder).eval(),
+                (),
+                kwargs=given,
+                dynamo=True,
+                dynamic_shapes={name: {0: dynamic, 1: dynamic} for name in given},
+                output_names=["hidden"],
+                verbose=False,
+            )
+        assert program is not None  # noqa: S101 - it is where `dynamo` is asked for
+        model = program.model_proto
+    except ImportError as failure:
+        raise MissingExtraError("exports of transformers", "onnxscript", "train") from failure
+    except Exception as failure:
+        kind = encoder.model.config.model_type
+        raise ModelError(
+            kind, f"is a kind of encoder that torch cannot write as ONNX: {str(failure).splitlines()[0]}"
+        ) from failure
+    finally:
+        logger.setLevel(level)
+    _strip(model)
+    model.graph.output[0].type.tensor_type.shape.dim[-1].dim_value = encoder.size
+    return model
+
+
+def _strip(model: onnx.ModelProto) -> None:
+    """Leave out what only tells how and where a graph was made."""
+    for part in (model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    model.graph.ClearField("value_info")
+
+
+@final
+class _Subwords(nn.Module):
+    """A transformer up to the vectors of its subwords."""
+
+    def __init__(self, encoder: Transformer) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor | None = None, casings: Tensor | None = None) -> Tensor:
+        """Give the vectors of all subwords: [windows, width, size]."""
+        tensors = {"ids": ids, "mask": mask, "types": types, "casings": casings}
+        return self.encoder.hidden({name: tensor for name, tensor in tensors.items() if tensor is not None})
 
 
 def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -288,7 +361,7 @@ def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
             table = tables.get(name)
             if table is None or int(np.prod(table.dims)) < LEAST:
                 continue
-            if node.op_type == "Gather" and place == 0:
+            if node.op_type == "Gather" and place == 0 and int(np.prod(table.dims)) > SMALL:
                 nodes += _rounded_rows(graph, node, table, done)
                 break
             if name not in done:
@@ -358,3 +431,13 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
         helper.make_node("DequantizeLinear", [f"{name}.8", f"{name}.scale"], [f"{name}.flat"], axis=axis),
         helper.make_node("Reshape", [f"{name}.flat", f"{name}.shape"], [name]),
     ]
+
+
+def save(model: onnx.ModelProto, path: Path) -> None:
+    """Write a network; weights beyond what one file of this format holds lie in another beside it."""
+    size = sum(len(one.raw_data) for one in model.graph.initializer)
+    if size > LARGEST:
+        onnx.save_model(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=LEAST)
+        return
+    with files.creating(path) as file:
+        file.write(model.SerializeToString())

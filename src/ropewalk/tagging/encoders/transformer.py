@@ -14,7 +14,7 @@ from ropewalk.models.subwords import Tokens
 from ropewalk.tagging.encoders.base import Batch, Encoder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -118,15 +118,7 @@ class Transformer(Encoder):
     def forward(self, batch: Batch) -> Tensor:
         """Run the encoder over all windows and take each word's vector from its own."""
         tensors = batch.tensors
-        given: dict[str, Tensor] = {"attention_mask": tensors["mask"]}
-        if self.tokens.takes_types:
-            given["token_type_ids"] = tensors["types"]
-        if self.casing is None:
-            given["input_ids"] = tensors["ids"]
-        else:
-            embedded = self.model.get_input_embeddings()(tensors["ids"])
-            given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
-        hidden: Tensor = self.model(**given).last_hidden_state.flatten(0, 1)  # [windows * width, size]
+        hidden = self.hidden(tensors).flatten(0, 1)  # [windows * width, size]
         if self.pooling == "first":
             return hidden[tensors["firsts"]]
         if self.pooling == "last":
@@ -137,6 +129,22 @@ class Transformer(Encoder):
         places = torch.arange(len(owners), device=counts.device) - before[owners] + tensors["firsts"][owners]
         summed = hidden.new_zeros(len(counts), self.size).index_add(0, owners, hidden[places])
         return summed / counts[:, None]
+
+    def hidden(self, tensors: Mapping[str, Tensor]) -> Tensor:
+        """Give the vectors of all subwords: [windows, width, size]."""
+        if self.model.config.model_type == "xlnet":  # what it makes of a mask cannot be exported, and is this
+            given = {"input_mask": torch.eq(tensors["mask"], 0).float()}
+        else:
+            given = {"attention_mask": tensors["mask"]}
+        if self.tokens.takes_types:
+            given["token_type_ids"] = tensors["types"]
+        if self.casing is None:
+            given["input_ids"] = tensors["ids"]
+        else:
+            embedded = self.model.get_input_embeddings()(tensors["ids"])
+            given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
+        hidden: Tensor = self.model(**given).last_hidden_state
+        return hidden
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
