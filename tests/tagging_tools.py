@@ -122,6 +122,7 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
     made["pooling"] = options.pop("pooling", "first")
     options.pop("kind", None)
     relations = {"from": options.pop("relations", "word+head")}
+    decoding = {key: options.pop(key) for key in ("decoder",) if key in options}
     rates = {key: options.pop(key) for key in ("encoder_rate", "head_rate") if key in options}
     return from_mapping(
         {
@@ -136,5 +137,6 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
                 "device": "cpu",
                 **rates,
             },
+            "decoding": decoding,
         }
     )

@@ -23,6 +23,7 @@ from hypothesis.extra import numpy as arrays
 from conftest import REPOSITORY
 from ropewalk import decoding, kernels
 from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
+from ropewalk.decoding import best as best_module
 from ropewalk.decoding.beam import Memory, search
 from ropewalk.decoding.inputs import DEEPEST, LARGEST
 from ropewalk.encodings import Labels, get
@@ -938,3 +939,105 @@ def test_a_scored_question_is_a_value() -> None:
     assert isinstance(asked, Scored)
     with pytest.raises(AttributeError):
         asked.table = np.zeros((2, 12))  # type: ignore[misc]
+
+
+# Labels and arcs together.
+
+
+def random_arcs(words: int, seed: int, scale: float = 3.0) -> npt.NDArray[np.float32]:
+    dice = np.random.default_rng(seed + 1000)
+    return (dice.normal(size=(words, words + 1)) * scale).astype(np.float32)
+
+
+@pytest.mark.parametrize("spec", ["optimal", "four-bit"])
+@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30))
+@settings(max_examples=60, deadline=None)
+def test_the_joint_decoder_finds_the_best_tree_by_labels_and_arcs(spec: str, words: int, seed: int) -> None:
+    scores, root = random_scores(spec, words, seed)
+    arcs = random_arcs(words, seed)
+    best = decode(
+        get(spec),
+        [scores],
+        [0, words],
+        [alphabet_of(spec)],
+        decoder="joint",
+        root=root,
+        arcs=arcs.reshape(-1),
+        depth=DEEPEST,
+    )
+    all_of = every(spec, words)
+    totals = all_of.totals(scores, ties_of(root))
+    totals += arcs[np.arange(words), all_of.heads].sum(axis=1) - arcs.max(axis=1).sum()
+    assert best.scores[0] == pytest.approx(totals.max(), abs=1e-4)
+    assert best.exact[0]
+    assert best.heads.tolist() == all_of.heads[totals.argmax()].tolist()
+
+
+def test_a_joint_search_that_dropped_something_better_does_not_call_itself_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missed = 0
+    for seed in range(200):
+        words = LONGEST
+        scores, _ = random_scores("optimal", words, seed, scale=1.0)
+        arcs = random_arcs(words, seed, scale=4.0)
+        all_of = every("optimal", words)
+        totals = all_of.totals(scores) + arcs[np.arange(words), all_of.heads].sum(axis=1) - arcs.max(axis=1).sum()
+        monkeypatch.setattr(best_module, "WIDTHS", (1,))
+        best = decode(
+            get("optimal"), [scores], [0, words], [alphabet_of("optimal")], decoder="joint", arcs=arcs.reshape(-1)
+        )
+        better = totals.max() > best.scores[0] + 1e-4
+        missed += better
+        assert not (better and best.exact[0])
+    assert missed > 0, "a search of one path at a time misses some"
+
+
+def test_a_joint_search_of_many_sentences_is_that_of_each() -> None:
+    lengths = [5, 0, 1, 12, 3, 40]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    tables = [random_scores("optimal", words, words)[0] for words in lengths]
+    arcs = [random_arcs(words, words).reshape(-1) for words in lengths]
+    names = alphabet_of("optimal")
+    together = decode(
+        get("optimal"), [np.concatenate(tables)], offsets, [names], decoder="joint", arcs=np.concatenate(arcs)
+    )
+    for number, words in enumerate(lengths):
+        alone = decode(get("optimal"), [tables[number]], [0, words], [names], decoder="joint", arcs=arcs[number])
+        where = slice(offsets[number], offsets[number + 1])
+        assert together.heads[where].tolist() == alone.heads.tolist()
+        assert together.scores[number] == alone.scores[0]
+        if words:
+            assert check(alone.heads, np.array([0, words], dtype=np.int32)).codes.tolist() == [0]
+
+
+def test_arcs_that_say_nothing_change_nothing() -> None:
+    scores, _ = random_scores("optimal", 30, 7)
+    names = alphabet_of("optimal")
+    flat = np.zeros(30 * 31, dtype=np.float32)
+    joint = decode(get("optimal"), [scores], [0, 30], [names], decoder="joint", arcs=flat)
+    plain = decode(get("optimal"), [scores], [0, 30], [names])
+    assert joint.heads.tolist() == plain.heads.tolist()
+    assert joint.scores[0] == pytest.approx(plain.scores[0])
+    assert joint.exact[0]
+
+
+def test_the_joint_decoder_says_what_it_lacks() -> None:
+    scores, _ = random_scores("optimal", 3, 1)
+    names = alphabet_of("optimal")
+    with pytest.raises(MismatchError, match=r"12 for these sentences.*found none"):
+        decode(get("optimal"), [scores], [0, 3], [names], decoder="joint")
+    with pytest.raises(MismatchError, match="found an array of shape"):
+        decode(get("optimal"), [scores], [0, 3], [names], decoder="joint", arcs=np.zeros(9, dtype=np.float32))
+    with pytest.raises(MismatchError, match="not finite"):
+        decode(get("optimal"), [scores], [0, 3], [names], decoder="joint", arcs=np.full(12, np.nan, dtype=np.float32))
+    tags, _ = random_scores("hexatags", 3, 1)
+    with pytest.raises(UnknownNameError, match="joint decoder"):
+        decode(
+            get("hexatags"),
+            [tags],
+            [0, 3],
+            [alphabet_of("hexatags")],
+            decoder="joint",
+            arcs=np.zeros(12, dtype=np.float32),
+        )

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from ropewalk import conllu, encodings
-from ropewalk.errors import MissingExtraError, ModelError, TrainingError
+from ropewalk.errors import MissingExtraError, ModelError, OptionError, TrainingError, UnknownNameError
 from ropewalk.models.config import from_mapping, read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
@@ -417,3 +417,28 @@ def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) ->
         return float(-np.where(told.heads == lifted.heads, np.log(arcs), np.log(1 - arcs)).mean())
 
     assert loss(kept) <= min(loss(kept * 1.5), loss(kept / 1.5)) + 1e-3
+
+
+def test_labels_and_arcs_are_decoded_together(tmp_path: Path, data: Path) -> None:
+    """Arcs from a model that knows the data by heart mend the labels of one that knows nothing."""
+    parsed, gold = overfitted(tmp_path, data, encoding="optimal+head", arc_weight=1.0, epochs=16, decoder="joint")
+    assert score(gold, parsed).las > 0.99
+    tagger = Tagger.from_pretrained(tmp_path)
+    with torch.no_grad():
+        for weight in tagger.network.columns.parameters():
+            weight.zero_()
+    mended = score(gold, tagger.parse(gold)).uas
+    assert mended > 0.99
+    assert score(gold, tagger.with_decoding(decoder="exact").parse(gold)).uas < mended
+    bank = bank_of(60, longest=40, seed=5)
+    whole = conllu.dumps(tagger.parse(bank))
+    assert b"".join(conllu.dumps(tagger.parse(bank.select([s]))) for s in range(len(bank))) == whole
+
+
+def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path, data: Path, trained: Outcome) -> None:
+    with pytest.raises(OptionError, match=r"train it with model\.arc_weight=1"):
+        train(config_of(data, decoder="joint", epochs=1), tmp_path)
+    with pytest.raises(UnknownNameError, match="joint decoder"):
+        train(config_of(data, encoding="hexatags", arc_weight=1.0, decoder="joint", epochs=1), tmp_path)
+    with pytest.raises(OptionError, match="needs the scores of arcs"):
+        Tagger.from_pretrained(trained.home).with_decoding(decoder="joint").parse(conllu.read(data))

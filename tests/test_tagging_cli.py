@@ -99,7 +99,8 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     data = (home / "data.conllu").as_posix()
     grid.write_text(
         'config = "small.toml"\n'
-        'encodings = ["optimal", "biaffine"]\n'
+        'encodings = ["optimal", {name = "arcs", encoding = "optimal", arc_weight = 1, decoders = ["joint"]}, '
+        '"biaffine"]\n'
         'decoders = ["exact", "greedy"]\n'
         'set = ["training.epochs=2"]\n'
         '[encoders.small]\nkind = "bilstm"\n'
@@ -109,10 +110,11 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     done = run("experiment", grid, "-o", home / "grid")
     assert done.returncode == 0, done.stderr.decode()
     rows = (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines()
-    assert [row.split(",")[2:4] for row in rows[1:]] == [
-        ["optimal", "exact"],
-        ["optimal", "greedy"],
-        ["biaffine", "spanning tree"],
+    assert [[row.split(",")[column] for column in (1, 3, 4)] for row in rows[1:]] == [
+        ["dev", "optimal", "exact"],
+        ["dev", "optimal", "greedy"],
+        ["dev", "arcs", "joint"],
+        ["dev", "biaffine", "spanning tree"],
     ]
     assert "Invented LAS" in (home / "grid" / "summary.md").read_text(encoding="utf-8")
     assert {file.suffix for file in (home / "grid").glob("pareto-Invented.*")} == {".svg", ".png"}

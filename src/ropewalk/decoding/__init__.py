@@ -2,7 +2,8 @@
 
 A tagger scores each word's labels alone, and the best ones often do not fit together. Here the best sequence that does
 fit is found: for encodings of projective trees exactly, by the best path through the automaton of their stack; for the
-others by a beam over stack contents. docs/decoding.md explains it, and what is exact and what is not.
+others by a beam over stack contents. Where arcs are scored too, the tree is found that is best by both together.
+docs/decoding.md explains it, and what is exact and what is not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
 from ropewalk.decoding.inputs import DEPTH, root_ties
 from ropewalk.decoding.machines import Machine, machine_of
-from ropewalk.decoding.paths import Sums
+from ropewalk.decoding.paths import Arcs, Sums
 from ropewalk.decoding.probability import (
     Candidate,
     Scored,
@@ -28,6 +29,7 @@ from ropewalk.decoding.probability import (
 __all__ = [
     "DECODERS",
     "DEPTH",
+    "Arcs",
     "Automaton",
     "Best",
     "Candidate",

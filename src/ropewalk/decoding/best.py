@@ -23,7 +23,7 @@ from ropewalk.decoding.inputs import (
     words_of,
 )
 from ropewalk.decoding.machines import Machine, safe_labels, safe_machine
-from ropewalk.decoding.paths import Floats, best_paths, sums_of
+from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.projectivity import DOWN, UP
 from ropewalk.repair import repair
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from ropewalk.encodings import Encoding
     from ropewalk.treebank import Column
 
-DECODERS = ("exact", "greedy")
+DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
+WIDTHS = (8, 32, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
 BEAM = 16  # states kept where it cannot be,
 WAYS = 2  # ways to each of them,
 CHOICES = 12  # and labels tried for each word
@@ -94,12 +95,14 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     upos: Column | None = None,
     depth: int = DEPTH,
     repair_policy: str = "nearest",
+    arcs: Arcs | None = None,
 ) -> Best:
     """Find the best trees that label scores allow.
 
     `scores` has one array per label column, a row per word, a number per label of that column's alphabet. `root` is
     each word's log-probability of having the relation `root`. Encodings without a machine, and the decoder `greedy`,
-    take each word's best label and repair what they spell.
+    take each word's best label and repair what they spell. The decoder `joint` adds the scores of arcs: `arcs` holds,
+    sentence after sentence and word after word, the log-probability of every head from 0 to the sentence's length.
     """
     if decoder not in DECODERS:
         raise UnknownNameError("decoder", decoder, DECODERS)
@@ -112,7 +115,9 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
             f"{encoding.spec} has {len(encoding.columns)} label columns"
         )
     tables = [checked(table, len(names), words) for table, names in zip(scores, alphabets, strict=True)]
-    machine = machine_for(encoding.spec, tuple(alphabets[0])) if decoder == "exact" and len(tables) == 1 else None
+    machine = machine_for(encoding.spec, tuple(alphabets[0])) if decoder != "greedy" and len(tables) == 1 else None
+    if decoder == "joint":
+        arcs, starts = _checked_arcs(encoding, machine, arcs, offsets)
     if machine is None:
         ids = tuple((t.argmax(axis=1) if t.shape[1] else np.zeros(words)).astype(np.int32) for t in tables)
         exact = found = np.zeros(len(offsets) - 1, dtype=np.bool_)
@@ -123,6 +128,8 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
             _exactly(task, depth)
         else:
             _by_beam(task, encoding)
+        if arcs is not None and decoder == "joint":
+            _jointly(task, arcs, starts, depth)
         ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
     heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
     gains = sum((t[np.arange(words), column] for t, column in zip(tables, ids, strict=True)), start=np.zeros(words))
@@ -168,6 +175,57 @@ def _exactly(task: _Task, depth: int) -> None:
             task.ids[where] = labels
             task.found[sentence] = True
             task.exact[sentence] = result.whole
+
+
+def _checked_arcs(
+    encoding: Encoding, machine: Machine | None, arcs: Arcs | None, offsets: Ints
+) -> tuple[Arcs, npt.NDArray[np.int64]]:
+    """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
+    if machine is None or not machine.tracks:
+        raise UnknownNameError("encoding with a joint decoder", encoding.spec, ("optimal", "four-bit"))
+    lengths = np.diff(offsets).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
+    found = None if arcs is None else np.shape(arcs)
+    if arcs is None or found != (int(starts[-1]),):
+        raise MismatchError(
+            f"the joint decoder needs arc scores, {int(starts[-1])} for these sentences: one for each word and each "
+            f"head from 0 on, in one row; found {'none' if found is None else f'an array of shape {found}'}"
+        )
+    arcs = np.ascontiguousarray(arcs, dtype=np.float32)
+    if not np.isfinite(arcs).all():
+        raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
+    if not len(arcs):
+        return arcs, starts
+    widths = np.repeat(lengths + 1, lengths)  # of the rows of words
+    rows = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    return arcs - np.repeat(np.maximum.reduceat(arcs, rows), widths), starts
+
+
+def _jointly(task: _Task, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
+    """Search again where labels alone have found a path, until no other can be better or the widest search is done."""
+    lengths = np.diff(task.offsets)
+    waiting = np.flatnonzero(task.exact & (lengths > 0))
+    task.exact[waiting] = False
+    while len(waiting) and depth <= DEEPEST:
+        automaton = build(task.machine, depth)
+        open_ = waiting
+        fits = np.ones(len(waiting), dtype=np.bool_)
+        for width in WIDTHS:
+            places, inner = words_of(task.offsets, open_)
+            best, sums, bounds = joint_paths(
+                automaton, task.scores[places], task.ties[places], inner, arcs, starts[open_], width
+            )
+            good = np.isfinite(sums)
+            fits[np.searchsorted(waiting, open_[~good])] = False
+            done = np.repeat(good, np.diff(inner))
+            task.ids[places[done]] = best[done]
+            task.totals[open_[good]] = sums[good]
+            task.exact[open_] = good & (sums >= bounds)
+            open_ = open_[good & (sums < bounds)]
+            if not len(open_):
+                break
+        waiting = waiting[~fits & (lengths[waiting] > depth)]
+        depth += 2
 
 
 def _by_beam(task: _Task, encoding: Encoding) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.kernels import automaton as kernel
+from ropewalk.kernels import joint as joint_kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
+Arcs = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word a score for each head from 0 on
 
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
@@ -157,6 +159,62 @@ def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> 
         *(view(array) for array in arrays),
     )
     return out[:found], totals[:found]
+
+
+def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
+    automaton: Automaton,
+    scores: Floats,
+    ties: Floats,
+    offsets: Ints,
+    arcs: Arcs,
+    starts: npt.NDArray[np.int64],
+    width: int,
+) -> tuple[Ints, Floats, Floats]:
+    """Find labels of paths by the sum of their labels' and their arcs' scores, with so many partial paths at a time.
+
+    Also gives each path's score, -inf if there is none, and a bound that no other path's score exceeds.
+    """
+    longest = int(np.diff(offsets).max(initial=0))
+    most = int(np.diff(automaton.begins).max(initial=0))
+    heights = int(automaton.marks.max(initial=0))
+    best = np.zeros(len(scores), dtype=np.int32)
+    totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
+
+    def numbers(*shape: int) -> npt.NDArray[np.int32]:
+        return np.empty(shape, dtype=np.int32)
+
+    room: tuple[npt.NDArray[Any], ...] = (
+        best,
+        totals,
+        bounds,
+        np.empty((longest + 1, automaton.states)),
+        np.empty(longest),
+        np.empty(width),
+        numbers(width),
+        numbers(longest + 1, width),
+        numbers(longest + 1, width),
+        numbers(2, width, heights + 1),
+        numbers(2, width, heights + 1),
+        numbers(longest * width),
+        np.empty(width * most),
+        np.empty(width * most),
+        np.empty(width),
+        numbers(width * most),
+        numbers(width * most),
+        numbers(width * most),
+    )
+    joint_kernel.search(
+        view(scores),
+        view(ties),
+        view(offsets),
+        view(arcs),
+        view(starts),
+        *_arrays(automaton)[:5],
+        view(automaton.marks),
+        width,
+        *(view(array) for array in room),
+    )
+    return best, totals, bounds
 
 
 def _finite_max(scores: Floats) -> Floats:

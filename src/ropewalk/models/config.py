@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
+from ropewalk.decoding import DECODERS
 from ropewalk.errors import ConfigError
 from ropewalk.scoring.attachment import MEASURES
 
@@ -84,7 +85,7 @@ class Relations:
 
 @dataclass(frozen=True, slots=True)
 class Biaffine:
-    """Sizes of the biaffine parser of Dozat & Manning 2017."""
+    """Sizes of the biaffine parser of Dozat & Manning 2017, and of arcs that are scored beside labels."""
 
     arc_size: int = option(256, low=1)
     relation_size: int = option(100, low=1)
@@ -99,6 +100,7 @@ class Model:
     loss: str = option("words", choices=("words", "sequences"))  # each word's label alone, or whole label sequences
     auxiliary: tuple[str, ...] = ()
     auxiliary_weight: float = option(0.3, low=0)
+    arc_weight: float = option(0.0, low=0)  # of the loss of arcs beside that of labels; the joint decoder needs arcs
     tags: tuple[str, ...] = ()
     tag_weight: float = option(0.3, low=0)
     hidden: int = option(256, low=1)
@@ -136,7 +138,7 @@ class Training:
 class Decoding:
     """How labels become trees."""
 
-    decoder: str = option("exact", choices=("exact", "greedy"))
+    decoder: str = option("exact", choices=DECODERS)
     depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
     batch: int = option(4096, low=1)

@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from ropewalk import encodings
 from ropewalk.decoding import assign_relations, confidences, decode, fit_temperature, machine_of, scored
+from ropewalk.errors import OptionError, UnknownNameError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.decoding import Best
-    from ropewalk.models.config import Decoding
+    from ropewalk.decoding import Arcs, Best
+    from ropewalk.models.config import Config, Decoding
     from ropewalk.models.labels import LabelSet
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
@@ -32,6 +33,7 @@ def best_of(  # noqa: PLR0913 - all that a decoder may use
     *,
     root: Scores | None,
     upos: Column | None,
+    arcs: Arcs | None = None,
 ) -> Best:
     """Find the best trees under the scores of each label column: [words, labels] log-probabilities."""
     encoding = encodings.get(labels.encodings[0])
@@ -45,7 +47,21 @@ def best_of(  # noqa: PLR0913 - all that a decoder may use
         upos=upos if encoding.needs_upos else None,
         depth=options.depth,
         repair_policy=options.repair,
+        arcs=arcs,
     )
+
+
+def demand_decoder(config: Config, labels: LabelSet) -> None:
+    """Refuse a decoder for which a model has not all that it needs."""
+    if config.decoding.decoder != "joint" or config.model.parser == "biaffine":
+        return
+    if not config.model.arc_weight:
+        raise OptionError(
+            "the joint decoder needs the scores of arcs, which this model does not have; "
+            "train it with model.arc_weight=1, or use the decoder exact"
+        )
+    if not sure(labels):
+        raise UnknownNameError("encoding with a joint decoder", labels.encodings[0], ("optimal", "four-bit"))
 
 
 def sure(labels: LabelSet) -> bool:
@@ -64,12 +80,18 @@ def confidences_of(  # noqa: PLR0913 - what was scored, and what was found
     return confidences(given, best.ids[0], best.heads, depth=options.depth)
 
 
-def temperature_of(
-    labels: LabelSet, scores: Scores, gold: Treebank, options: Decoding, *, root: Scores | None
+def temperature_of(  # noqa: PLR0913 - what is scored, and what is right
+    labels: LabelSet,
+    scores: Scores,
+    gold: Treebank,
+    options: Decoding,
+    *,
+    root: Scores | None,
+    arcs: Arcs | None = None,
 ) -> float:
     """Find the temperature at which arcs are as often right as their probabilities say, on sentences of known trees."""
     encoding = encodings.get(labels.encodings[0])
-    best = best_of(labels, [scores], gold.offsets, options, root=root, upos=None)
+    best = best_of(labels, [scores], gold.offsets, options, root=root, upos=None, arcs=arcs)
     given = scored(encoding, scores, labels.columns[0][0], offsets=gold.offsets, root=root)
     return fit_temperature(given, best, encoding.lift(gold).heads, depth=options.depth)
 

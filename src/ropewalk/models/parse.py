@@ -15,7 +15,8 @@ from ropewalk.trees import frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.models.config import Config
+    from ropewalk.decoding import Arcs
+    from ropewalk.models.config import Config, Decoding
     from ropewalk.models.decode import Floats, Scores
     from ropewalk.models.labels import LabelSet
     from ropewalk.treebank import Treebank
@@ -45,6 +46,7 @@ def parse(bank: Treebank, config: Config, labels: LabelSet, pieces: Iterable[tup
 
     `pieces` are what the network says of its sentences in order, and how many of them each piece is about.
     """
+    decode.demand_decoder(config, labels)
     found: list[_Found] = []
     first = 0
     for count, answers in pieces:
@@ -87,10 +89,15 @@ def _found(answers: Answers, offsets: Ints, upos: Column | None, config: Config,
     alone = answers.relations(None) if config.model.relations.from_ == "word" else None
     root = None if alone is None else root_scores(labels, alone)
     options = config.decoding
-    best = decode.best_of(labels, scores, offsets, options, root=root, upos=upos)
+    best = decode.best_of(labels, scores, offsets, options, root=root, upos=upos, arcs=arcs_for(options, answers))
     relations = decode.relations_of(labels, answers.relations(best.heads) if alone is None else alone, best.heads)
     sure = decode.confidences_of(labels, scores[0], offsets, options, best, root=root) if options.confidence else None
     return _Found(numbers, *decode.lowered(labels, best.heads, relations, offsets), sure)
+
+
+def arcs_for(options: Decoding, answers: Answers) -> Arcs | None:
+    """Give the log-probabilities of all arcs in one row, if the decoder wants them."""
+    return np.concatenate([one.ravel() for one in answers.arcs()]) if options.decoder == "joint" else None
 
 
 def root_scores(labels: LabelSet, relations: Scores) -> Scores:

@@ -53,12 +53,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one run with one decoder, and how fast it parsed."""
+    """The scores of one run on one part of a treebank with one decoder, and how fast it parsed."""
 
     treebank: str
     encoder: str
     encoding: str
     decoder: str
+    part: str
     scores: Metrics
     words_per_second: float
 
@@ -79,13 +80,22 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
     out = []
     for treebank, data in table["treebanks"].items():
         for name, encoder in table["encoders"].items():
-            for encoding in table["encodings"]:
+            for entry in table["encodings"]:
+                told = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
+                encoding, own = _text(told, "name", source), tuple(told.pop("decoders", decoders))
                 model = _merged(base.get("model", {}), {"encoder": encoder})
-                model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"encoding": encoding, "parser": "labels"}
-                whole = _merged(base, {"data": {"name": treebank, **data}, "decoding": {"decoder": decoders[0]}})
+                model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"parser": "labels", **told}
+                whole = _merged(base, {"data": {"name": treebank, **data}, "decoding": {"decoder": own[0]}})
                 config = from_mapping({**whole, "model": model}, source)
-                out.append(Cell(treebank, name, encoding, config, decoders))
+                out.append(Cell(treebank, name, encoding, config, own))
     return out
+
+
+def _text(table: dict[str, Any], key: str, source: str) -> str:
+    value = table.pop(key, None)
+    if not isinstance(value, str):
+        raise ConfigError(source, f"encodings.{key}", f"is {value!r}; expected a name for the row that it makes")
+    return value
 
 
 def run(
@@ -103,15 +113,19 @@ def run(
     train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
     tagger = Tagger.from_pretrained(place)
     data = cell.config.data
-    gold, _ = read_treebank(data.test or data.dev, data.bad_trees, "test")
     decoders = cell.decoders[:1] if cell.encoding == BIAFFINE else cell.decoders
     results = []
-    for decoder in decoders:
-        begun = time.perf_counter()
-        parsed = tagger.with_decoding(decoder=decoder).parse(gold)
-        speed = gold.words / (time.perf_counter() - begun)
-        shown = "spanning tree" if cell.encoding == BIAFFINE else decoder
-        results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, measures(gold, parsed), round(speed)))
+    for part, paths in (("dev", data.dev), ("test", data.test)):
+        if not paths:
+            continue
+        gold, _ = read_treebank(paths, data.bad_trees, part)
+        for decoder in decoders:
+            begun = time.perf_counter()
+            parsed = tagger.with_decoding(decoder=decoder).parse(gold)
+            speed = round(gold.words / (time.perf_counter() - begun))
+            shown = "spanning tree" if cell.encoding == BIAFFINE else decoder
+            found = measures(gold, parsed)
+            results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, part, found, speed))
     stored.write_json(done, [_entry(result) for result in results])
     return results
 
@@ -119,8 +133,9 @@ def run(
 def summary(results: Sequence[Result]) -> Table:
     """Write the paper's Table 2: LAS over sentences and exact match (LM) by treebank and encoding, and averages.
 
-    The best of each column is underlined.
+    The scores are those of the test data where there are any. The best of each column is underlined.
     """
+    results = _last(results)
     treebanks = list(dict.fromkeys(result.treebank for result in results))
     names = list(dict.fromkeys((result.encoder, result.encoding, result.decoder) for result in results))
     found = {(r.encoder, r.encoding, r.decoder, r.treebank): r.scores for r in results}
@@ -154,13 +169,14 @@ def details(results: Sequence[Result]) -> Table:
     return Table(
         "Every run",
         (
-            *(Column(name, numeric=False) for name in ("treebank", "encoder", "encoding", "decoder")),
+            *(Column(name, numeric=False) for name in ("treebank", "part", "encoder", "encoding", "decoder")),
             *(Column(shown, key, decimals=2) for key, shown in DETAILS),
             Column("words/s", "words_per_second", decimals=0),
         ),
         tuple(
             (
                 result.treebank,
+                result.part,
                 result.encoder,
                 result.encoding,
                 result.decoder,
@@ -174,7 +190,7 @@ def details(results: Sequence[Result]) -> Table:
 
 def points(results: Sequence[Result], treebank: str) -> dict[str, tuple[float, float]]:
     """Give words per second and LAS of each run on a treebank, for the Pareto figure."""
-    chosen = [result for result in results if result.treebank == treebank]
+    chosen = [result for result in _last(results) if result.treebank == treebank]
     several = len({result.encoder for result in chosen}) > 1
     return {
         " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): (
@@ -183,6 +199,12 @@ def points(results: Sequence[Result], treebank: str) -> dict[str, tuple[float, f
         )
         for result in chosen
     }
+
+
+def _last(results: Sequence[Result]) -> list[Result]:
+    """Keep of each run what was measured on the last part, the test data if there are any."""
+    parts = {(one.treebank, one.encoder, one.encoding): one.part for one in results}
+    return [one for one in results if one.part == parts[one.treebank, one.encoder, one.encoding]]
 
 
 def _merged(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

@@ -56,46 +56,55 @@ class PairRelations(nn.Module):
 
 
 @final
-class Biaffine(nn.Module):
-    """Arc and relation scores by biaffine products (Dozat & Manning 2017)."""
+class Arcs(nn.Module):
+    """Arc scores by biaffine products (Dozat & Manning 2017)."""
 
-    def __init__(self, size: int, arc_size: int, relation_size: int, out: int, dropout: float) -> None:
+    def __init__(self, size: int, hidden: int, dropout: float) -> None:
         super().__init__()
         self.root = nn.Parameter(torch.zeros(size))
-
-        def narrow(to: int) -> nn.Sequential:
-            return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(0.1), nn.Dropout(dropout))
-
-        self.arc_words, self.arc_heads = narrow(arc_size), narrow(arc_size)
-        self.relation_words, self.relation_heads = narrow(relation_size), narrow(relation_size)
-        self.arcs = nn.Parameter(torch.zeros(arc_size + 1, arc_size))
-        self.relations = nn.Parameter(torch.zeros(out, relation_size + 1, relation_size + 1))
-        nn.init.xavier_uniform_(self.arcs)
-        nn.init.xavier_uniform_(self.relations)
+        self.words, self.heads = _narrow(size, hidden, dropout), _narrow(size, hidden, dropout)
+        self.products = nn.Parameter(torch.zeros(hidden + 1, hidden))
+        nn.init.xavier_uniform_(self.products)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Score arcs: [words, size] to [sentences, most words, most words + 1]; place 0 of the last is the root."""
-        dependents = _padded(self.arc_words(words), lengths)
-        above = self.arc_heads(torch.cat([self.root[None], words]))
+        dependents = _padded(self.words(words), lengths)
+        above = self.heads(torch.cat([self.root[None], words]))
         heads = _padded(above[1:], lengths)
         heads = torch.cat([above[:1].expand(len(lengths), 1, -1), heads], 1)
         ones = torch.ones_like(dependents[..., :1])
-        scores = torch.cat([dependents, ones], -1) @ self.arcs @ heads.transpose(1, 2)
+        scores = torch.cat([dependents, ones], -1) @ self.products @ heads.transpose(1, 2)
         most = scores.shape[1]
         numbers = torch.arange(most + 1, device=lengths.device)
         outside = numbers[None, :] > lengths[:, None]  # [sentences, most words + 1]
         own = numbers[None, :] == numbers[1:, None]
         return scores.masked_fill(outside[:, None, :] | own[None], -1e4)
 
-    def label(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
+
+@final
+class BiaffineRelations(nn.Module):
+    """Relation scores by biaffine products (Dozat & Manning 2017)."""
+
+    def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.root = nn.Parameter(torch.zeros(size))
+        self.words, self.heads = _narrow(size, hidden, dropout), _narrow(size, hidden, dropout)
+        self.products = nn.Parameter(torch.zeros(out, hidden + 1, hidden + 1))
+        nn.init.xavier_uniform_(self.products)
+
+    def forward(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
         """Score the relations of chosen arcs: [words, relations]."""
         places = absolute(heads, lengths)
-        dependents = self.relation_words(words)
-        above = self.relation_heads(torch.cat([self.root[None], words]))[places + 1]
+        dependents = self.words(words)
+        above = self.heads(torch.cat([self.root[None], words]))[places + 1]
         ones = torch.ones_like(dependents[:, :1])
         dependents, above = torch.cat([dependents, ones], -1), torch.cat([above, ones], -1)
-        products = torch.einsum("wi,rij->wrj", dependents, self.relations)
+        products = torch.einsum("wi,rij->wrj", dependents, self.products)
         return torch.einsum("wrj,wj->wr", products, above)
+
+
+def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(0.1), nn.Dropout(dropout))
 
 
 def absolute(heads: Tensor, lengths: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
 from ropewalk.tagging.crf import crf_loss, demand_sequences
-from ropewalk.tagging.heads import Biaffine, FeedForward, PairRelations
+from ropewalk.tagging.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
     from ropewalk.models.config import Model
@@ -57,11 +57,11 @@ class Network(nn.Module):
             FeedForward(size, options.hidden, len(texts), options.dropout) for _, texts in labels.tags
         )
         out = len(labels.relations)
-        self.biaffine: Biaffine | None = None
-        self.relations: PairRelations | FeedForward
-        if options.parser == "biaffine":
-            arcs, pairs = options.biaffine.arc_size, options.biaffine.relation_size
-            self.biaffine = Biaffine(size, arcs, pairs, out, options.dropout)
+        biaffine = options.parser == "biaffine"
+        self.arcs = Arcs(size, options.biaffine.arc_size, options.dropout) if biaffine or options.arc_weight else None
+        self.relations: PairRelations | BiaffineRelations | FeedForward
+        if biaffine:
+            self.relations = BiaffineRelations(size, options.biaffine.relation_size, out, options.dropout)
         elif options.relations.from_ == "word":
             self.relations = FeedForward(size, options.relations.hidden, out, options.dropout)
         else:
@@ -85,10 +85,11 @@ class Network(nn.Module):
             else:
                 loss = _cross_entropy(head(words), column)
             losses.append(weight * loss)
-        if self.biaffine is not None:
-            arcs = self.biaffine(words, lengths)
+        if self.arcs is not None:
+            arcs = self.arcs(words, lengths)
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
-            losses.append(_cross_entropy(arcs[inside], targets.heads))
+            weight = 1.0 if options.parser == "biaffine" else options.arc_weight
+            losses.append(weight * _cross_entropy(arcs[inside], targets.heads))
         losses.append(_cross_entropy(self.label(words, targets.heads, lengths), targets.relations))
         losses += [
             options.tag_weight * _cross_entropy(head(words), tag)
@@ -98,12 +99,10 @@ class Network(nn.Module):
 
     def label(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
         """Score the relation of every word under its head: [words, relations]."""
-        if self.biaffine is not None:
-            return self.biaffine.label(words, heads, lengths)
-        if isinstance(self.relations, PairRelations):
-            scores: Tensor = self.relations(words, heads, lengths)
+        if isinstance(self.relations, FeedForward):
+            scores: Tensor = self.relations(words)
         else:
-            scores = self.relations(words)
+            scores = self.relations(words, heads, lengths)
         return scores
 
 

@@ -12,7 +12,7 @@ from accelerate import PartialState
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
-from ropewalk.models import stored
+from ropewalk.models import decode, stored
 from ropewalk.models.config import to_mapping
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.tagging import folder
@@ -67,6 +67,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     for problem in (*problems, *more) if main else ():
         tell(problem)
     labels, vectors = label_set(config, bank)
+    decode.demand_decoder(config, labels)
     tagger = (
         Tagger.on_top_of(Tagger.from_pretrained(init_from), config, labels)
         if init_from

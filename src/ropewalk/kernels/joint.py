@@ -1,0 +1,222 @@
+"""The best path through an automaton where arcs have scores of their own, besides labels.
+
+Which arcs a path makes depends on the words behind the brackets on its stack, so that the automaton's states are too
+few to tell paths apart. A beam keeps the best partial paths with their stacks, ordered by what each may reach at most:
+its score so far, the best labels that may follow, and for every word without a head the best arc that it may still get.
+Nothing that was dropped can be better than its own bound, so that a result above all these bounds is the best of all.
+
+See `automaton` for transitions, labels and ties, and `automaton.arcs` for `marks`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+Ints = Any  # a buffer of numbers, of one or more dimensions
+Floats = Any  # likewise
+
+NOTHING = float("-inf")
+
+
+def search(
+    scores: Floats,
+    ties: Floats,
+    offsets: Ints,
+    arcs: Floats,
+    starts: Ints,
+    begins: Ints,
+    labels: Ints,
+    targets: Ints,
+    roots: Ints,
+    finals: Ints,
+    marks: Ints,
+    width: int,
+    best: Ints,
+    totals: Floats,
+    bounds: Floats,
+    after: Floats,
+    later: Floats,
+    values: Floats,
+    states: Ints,
+    parents: Ints,
+    taken: Ints,
+    openers: Ints,
+    waiting: Ints,
+    chain: Ints,
+    hopes: Floats,
+    gains: Floats,
+    kept_gains: Floats,
+    froms: Ints,
+    ways: Ints,
+    heap: Ints,
+) -> None:
+    """Write the labels of each sentence's best path found, its score, and the highest bound of what was dropped.
+
+    The arcs of sentence s begin at `starts[s]`: a row for each word, in it the score of each head from 0 on. A total is
+    -inf, and the labels are left alone, if there is no path of finite score.
+
+    `after[i, q]` is what labels gain at most from state q before word i on, `later[i]` the best arc to word i from a
+    word that follows. Partial path b before word i has score `values[b]`, state `states[b]`, and behind the bracket at
+    height p the word `openers[b, p]`, from 1, and the words that wait for its end, linked from `waiting[b, p]` on
+    through `chain`; the latter two in two layers, of which each word reads one and writes the other.
+    """
+    with cython.nogil:
+        heights = openers.shape[2] - 1
+        for s in range(offsets.shape[0] - 1):
+            first = offsets[s]
+            n = offsets[s + 1] - first
+            totals[s] = 0.0
+            bounds[s] = NOTHING
+            if n == 0:
+                continue
+            base = starts[s]
+            row = n + 1
+            for q in range(finals.shape[0]):
+                after[n, q] = 0.0 if finals[q] else NOTHING
+            for m in range(n):
+                i = n - 1 - m
+                for q in range(finals.shape[0]):
+                    top = NOTHING
+                    for t in range(begins[q], begins[q + 1]):
+                        gain = scores[first + i, labels[t]] + ties[first + i, roots[t]] + after[i + 1, targets[t]]
+                        top = max(top, gain)
+                    after[i, q] = top
+                top = NOTHING
+                for h in range(i + 2, n + 1):
+                    top = max(top, arcs[base + i * row + h])
+                later[i] = top
+            if after[0, 0] == NOTHING:
+                totals[s] = NOTHING
+                continue
+            dropped = NOTHING
+            layer = 0
+            count = 1
+            values[0] = 0.0
+            states[0] = 0
+            for p in range(heights + 1):
+                openers[0, 0, p] = 0
+                waiting[0, 0, p] = -1
+            for i in range(n):
+                found = 0
+                for b in range(count):
+                    q = states[b]
+                    for t in range(begins[q], begins[q + 1]):
+                        hope = after[i + 1, targets[t]]
+                        gain = values[b] + scores[first + i, labels[t]] + ties[first + i, roots[t]]
+                        if gain + hope == NOTHING:
+                            continue
+                        own = base + i * row
+                        if marks[t, 3]:
+                            gain += arcs[own + openers[layer, b, marks[t, 3]]]
+                        if marks[t, 5]:
+                            gain += arcs[own + openers[layer, b, marks[t, 5]]]
+                        if marks[t, 4]:
+                            word = openers[layer, b, marks[t, 4]] - 1
+                            gain += arcs[base + word * row + i + 1] - later[word]
+                        for c in range(4, 6):
+                            if marks[t, c]:
+                                link = waiting[layer, b, marks[t, c]]
+                                while link >= 0:
+                                    word = link // width
+                                    gain += arcs[base + word * row + i + 1] - later[word]
+                                    link = chain[link]
+                        if marks[t, 0] or marks[t, 2]:
+                            gain += later[i]
+                        hopes[found] = gain + hope
+                        gains[found] = gain
+                        froms[found] = b
+                        ways[found] = t
+                        found += 1
+                kept = 0
+                other = 1 - layer
+                for x in range(found):
+                    heap[x] = x
+                for m in range(found // 2):
+                    _sink(heap, hopes, found // 2 - 1 - m, found)
+                size = found
+                while size > 0:
+                    c = heap[0]
+                    if kept == width:
+                        dropped = max(dropped, hopes[c])
+                        break
+                    size -= 1
+                    heap[0] = heap[size]
+                    _sink(heap, hopes, 0, size)
+                    b = froms[c]
+                    t = ways[c]
+                    for p in range(heights + 1):
+                        openers[other, kept, p] = openers[layer, b, p]
+                        waiting[other, kept, p] = waiting[layer, b, p]
+                    for x in range(4, 6):
+                        if marks[t, x]:
+                            openers[other, kept, marks[t, x]] = 0
+                            waiting[other, kept, marks[t, x]] = -1
+                    for x in range(2):
+                        if marks[t, x]:
+                            openers[other, kept, marks[t, x]] = i + 1
+                            waiting[other, kept, marks[t, x]] = -1
+                    if marks[t, 2]:
+                        link = i * width + kept
+                        chain[link] = waiting[other, kept, marks[t, 2]]
+                        waiting[other, kept, marks[t, 2]] = link
+                    same = 0
+                    for x in range(kept):  # of two that differ only in what is done, the better goes on
+                        if targets[taken[i + 1, x]] == targets[t]:
+                            same = 1
+                            for p in range(heights + 1):
+                                if openers[other, x, p] != openers[other, kept, p]:
+                                    same = 0
+                                    break
+                                link = waiting[other, x, p]
+                                word = waiting[other, kept, p]
+                                while link >= 0 and word >= 0 and link // width == word // width:
+                                    link = chain[link]
+                                    word = chain[word]
+                                if link >= 0 or word >= 0:
+                                    same = 0
+                                    break
+                            if same:
+                                break
+                    if same:
+                        continue
+                    kept_gains[kept] = gains[c]
+                    parents[i + 1, kept] = b
+                    taken[i + 1, kept] = t
+                    kept += 1
+                for b in range(kept):
+                    values[b] = kept_gains[b]
+                    states[b] = targets[taken[i + 1, b]]
+                count = kept
+                layer = other
+            b = 0
+            for x in range(1, count):
+                if values[x] > values[b]:
+                    b = x
+            totals[s] = values[b] if count else NOTHING
+            bounds[s] = dropped
+            if count:
+                for m in range(n):
+                    i = n - m
+                    best[first + i - 1] = labels[taken[i, b]]
+                    b = parents[i, b]
+
+
+def _sink(heap: Ints, keys: Floats, at: int, size: int) -> None:
+    """Move an entry of a heap down to where no entry below it has a higher key."""
+    moved = heap[at]
+    key = keys[moved]
+    below = 2 * at + 1
+    while below < size:
+        if below + 1 < size and keys[heap[below + 1]] > keys[heap[below]]:
+            below += 1
+        if keys[heap[below]] <= key:
+            break
+        heap[at] = heap[below]
+        at = below
+        below = 2 * at + 1
+    heap[at] = moved
