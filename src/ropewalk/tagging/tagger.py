@@ -14,6 +14,7 @@ from ropewalk.models import decode, parse
 from ropewalk.models.batching import alike
 from ropewalk.tagging import folder
 from ropewalk.tagging.data import forms_of
+from ropewalk.tagging.heads import BiaffineRelations
 from ropewalk.tagging.network import Network
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ropewalk.models.decode import Scores
     from ropewalk.models.inputs import Inputs
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.parse import Answers
     from ropewalk.tagging.encoders import Encoder
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
@@ -99,7 +101,7 @@ class Tagger:
     @property
     def tells_confidence(self) -> bool:
         """Whether the model's trees have probabilities."""
-        return self.network.biaffine is None and decode.sure(self.labels)
+        return self.config.model.parser == "labels" and decode.sure(self.labels)
 
     @property
     def encoder(self) -> Encoder:
@@ -122,7 +124,7 @@ class Tagger:
         finally:
             self.network.train(was_training)
 
-    def answers(self, bank: Treebank) -> list[tuple[int, parse.Answers]]:
+    def answers(self, bank: Treebank) -> list[tuple[int, Answers]]:
         """Say what the network says of the words of a treebank, all in one piece; for use in `inference_mode`."""
         self.network.eval()
         vectors = self._vectors(bank, self.encoder.prepare(forms_of(bank)))
@@ -142,7 +144,9 @@ class Tagger:
             scores = answers.labels()[0]
             alone = self.config.model.relations.from_ == "word"
             root = parse.root_scores(self.labels, answers.relations(None)) if alone else None
-        return decode.temperature_of(self.labels, scores, gold, self.config.decoding, root=root)
+            options = self.config.decoding
+            arcs = parse.arcs_for(options, answers)
+        return decode.temperature_of(self.labels, scores, gold, options, root=root, arcs=arcs)
 
     def _vectors(self, bank: Treebank, inputs: list[Inputs]) -> Tensor:
         """Run the encoder over all sentences, each beside others of its own size only."""
@@ -177,9 +181,9 @@ class _Answers:
 
     def arcs(self) -> Iterator[Scores]:
         """Score the heads of each sentence."""
-        assert self._network.biaffine is not None  # noqa: S101 - as the configuration says
+        assert self._network.arcs is not None  # noqa: S101 - as the configuration says
         for words, length in self._sentences():
-            arcs: Scores = functional.log_softmax(self._network.biaffine(words, length)[0], -1).cpu().numpy()
+            arcs: Scores = functional.log_softmax(self._network.arcs(words, length)[0], -1).cpu().numpy()
             yield arcs
 
     def relations(self, heads: Ints | None) -> Scores:
@@ -188,7 +192,7 @@ class _Answers:
             return _scores(self._network.relations, self._vectors)
         vectors = self._vectors
         given = torch.from_numpy(heads.astype(np.int64)).to(vectors.device)
-        if self._network.biaffine is not None:  # sentence by sentence: the products of one have shapes of their own
+        if isinstance(self._network.relations, BiaffineRelations):  # each sentence's products have shapes of their own
             parts = zip(self._sentences(), given.split(self._lengths.tolist()), strict=True)
             out = torch.cat([self._network.label(words, above, length) for (words, length), above in parts])
         else:
