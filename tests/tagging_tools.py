@@ -123,6 +123,7 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
     options.pop("kind", None)
     relations = {"from": options.pop("relations", "word+head")}
     decoding = {key: options.pop(key) for key in ("decoder",) if key in options}
+    teacher = options.pop("teacher", {})
     rates = {key: options.pop(key) for key in ("encoder_rate", "head_rate") if key in options}
     return from_mapping(
         {
@@ -137,6 +138,7 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
                 "device": "cpu",
                 **rates,
             },
+            "teacher": teacher,
             "decoding": decoding,
         }
     )

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -24,7 +24,8 @@ from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
 from ropewalk.tagging import Tagger, train
 from ropewalk.tagging.data import forms_of, label_set, read_treebank
-from ropewalk.treebank import Treebank
+from ropewalk.tagging.substitution import OPEN, substituted
+from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree, check
 from tagging_tools import bank_of, config_of, restored, tiny_encoder, write_bank
 
@@ -442,3 +443,42 @@ def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path
         train(config_of(data, encoding="hexatags", arc_weight=1.0, decoder="joint", epochs=1), tmp_path)
     with pytest.raises(OptionError, match="needs the scores of arcs"):
         Tagger.from_pretrained(trained.home).with_decoding(decoder="joint").parse(conllu.read(data))
+
+
+def test_a_model_learns_from_a_teacher_alone(tmp_path: Path) -> None:
+    """With the whole loss from a teacher that knows the data by heart, what the treebank says does not matter."""
+    gold = restored(bank_of(250), "optimal")
+    data = write_bank(tmp_path / "right.conllu", gold)
+    names = [{"nsubj": "obj", "obj": "nsubj"}.get(name, name) for name in gold.relations.names]
+    other = write_bank(tmp_path / "wrong.conllu", gold.with_trees(gold.heads, Column(gold.relations.ids, tuple(names))))
+    options: dict[str, Any] = {"encoding": "optimal", "arc_weight": 1.0, "tags": ["upos"], "decoder": "joint"}
+    train(config_of(data, epochs=16, **options), tmp_path / "teacher")
+    for weight, low, high in ((1.0, 0.98, 1.0), (0.0, 0.0, 0.95)):
+        told = {"model": str(tmp_path / "teacher"), "weight": weight}
+        config = config_of(other, epochs=16, teacher=told, **options)
+        pupil = train(config, tmp_path / f"pupil{weight}")
+        assert low <= score(gold, Tagger.from_pretrained(pupil.home).parse(gold)).las <= high
+
+
+def test_a_teacher_must_know_what_is_taught(tmp_path: Path, data: Path, trained: Outcome) -> None:
+    told = {"model": str(trained.home)}
+    for options, said in (
+        ({"encoding": "optimal"}, "a teacher of its own encoding"),
+        ({"encoding": "optimal+head", "arc_weight": 1.0}, "scores no arcs"),
+        ({"parser": "biaffine"}, "learn labels word by word"),
+    ):
+        with pytest.raises(TrainingError, match=said):
+            train(config_of(data, epochs=1, teacher=told, **options), tmp_path / said.replace(" ", ""))
+
+
+def test_other_words_keep_their_kind(data: Path) -> None:
+    bank = conllu.read(data)
+    other = substituted(bank, 0.5, 3)
+    assert other.heads.tolist() == bank.heads.tolist()
+    pairs = list(zip(bank.column("form").texts(), other.column("form").texts(), bank.upos.texts(), strict=True))  # type: ignore[union-attr]
+    assert any(old != new for old, new, _ in pairs)
+    kinds = {(form.lower(), tag) for form, _, tag in pairs}
+    assert all((new.lower(), tag) in kinds for _, new, tag in pairs)
+    assert all(old == new for old, new, tag in pairs if tag not in OPEN)
+    assert substituted(bank, 0.0, 3).column("form").texts() == bank.column("form").texts()
+    assert substituted(bank, 0.5, 3).column("form").texts() == other.column("form").texts()

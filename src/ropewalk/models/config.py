@@ -67,6 +67,7 @@ class Encoder:
     affix_size: int = option(32, low=0)
     shape_size: int = option(16, low=0)
     character_size: int = option(32, low=0)
+    input_size: int = option(0, low=0)  # features are brought to this size before they are read; 0: as they are
     hidden: int = option(256, low=1)
     depth: int = option(2, low=1)
     least_count: int = option(2, low=1)
@@ -135,6 +136,16 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
+class Teacher:
+    """A trained model whose probabilities are learnt beside the treebank, also on sentences made up for it."""
+
+    model: str = ""
+    weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
+    copies: int = option(0, low=0)  # how often the treebank is learnt once more with other words in its sentences
+    replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
+
+
+@dataclass(frozen=True, slots=True)
 class Decoding:
     """How labels become trees."""
 
@@ -154,6 +165,7 @@ class Config:
     data: Data = field(default_factory=Data)
     model: Model = field(default_factory=Model)
     training: Training = field(default_factory=Training)
+    teacher: Teacher = field(default_factory=Teacher)
     decoding: Decoding = field(default_factory=Decoding)
 
 

@@ -131,6 +131,7 @@ def portable(config: Config) -> Config:
         config,
         data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)),
         model=replace(config.model, encoder=encoder),
+        teacher=replace(config.teacher, model=Path(config.teacher.model).name),
     )
 
 

@@ -101,7 +101,12 @@ def words(encoder: BiLSTM) -> onnx.ModelProto:
         parts.append(_spelled(graph, encoder.characters, encoder.convolution))
     if encoder.vectors is not None:
         parts.append(looked_up(encoder.vectors, graph.input("vectors", TensorProto.INT64, "n")))
-    graph.output("inputs", graph.op("Concat", *parts, axis=-1), "n", encoder.lstm.input_size)
+    value = graph.op("Concat", *parts, axis=-1)
+    if encoder.narrow is not None:
+        value = graph.op(
+            "Gemm", value, graph.constant(encoder.narrow.weight), graph.constant(encoder.narrow.bias), transB=1
+        )
+    graph.output("inputs", value, "n", encoder.lstm.input_size)
     return graph.model()
 
 

@@ -20,6 +20,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Probabilities:
+    """A teacher's probabilities for the words of a batch; arcs are padded with zeros."""
+
+    weight: float  # share of the loss that is the teacher's
+    columns: tuple[Tensor, ...]
+    relations: Tensor
+    tags: tuple[Tensor, ...]
+    arcs: Tensor | None
+
+    def to(self, device: torch.device) -> Probabilities:
+        """Move everything to a device."""
+        return Probabilities(
+            self.weight,
+            tuple(column.to(device) for column in self.columns),
+            self.relations.to(device),
+            tuple(tag.to(device) for tag in self.tags),
+            None if self.arcs is None else self.arcs.to(device),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Targets:
     """What the words of a batch should be given: numbers of labels, heads, relations and tags."""
 
@@ -27,6 +48,7 @@ class Targets:
     heads: Tensor
     relations: Tensor
     tags: tuple[Tensor, ...]
+    taught: Probabilities | None = None
 
     def to(self, device: torch.device) -> Targets:
         """Move everything to a device."""
@@ -35,6 +57,7 @@ class Targets:
             self.heads.to(device),
             self.relations.to(device),
             tuple(tag.to(device) for tag in self.tags),
+            None if self.taught is None else self.taught.to(device),
         )
 
 
@@ -77,24 +100,27 @@ class Network(nn.Module):
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options = self.options
+        taught = targets.taught
         losses = []
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
             weight = 1.0 if number < self.own else options.auxiliary_weight
             if options.loss == "sequences" and number < self.own:
                 loss = crf_loss(head(words), column, lengths.tolist(), *self.sequences)
             else:
-                loss = _cross_entropy(head(words), column)
+                loss = _loss(
+                    head(words), column, taught, taught.columns[number] if taught and number < self.own else None
+                )
             losses.append(weight * loss)
         if self.arcs is not None:
             arcs = self.arcs(words, lengths)
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
             weight = 1.0 if options.parser == "biaffine" else options.arc_weight
-            losses.append(weight * _cross_entropy(arcs[inside], targets.heads))
-        losses.append(_cross_entropy(self.label(words, targets.heads, lengths), targets.relations))
-        losses += [
-            options.tag_weight * _cross_entropy(head(words), tag)
-            for head, tag in zip(self.tags, targets.tags, strict=True)
-        ]
+            losses.append(weight * _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None))
+        relations = self.label(words, targets.heads, lengths)
+        losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
+        for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
+            loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
+            losses.append(options.tag_weight * loss)
         return torch.stack(losses).sum()
 
     def label(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
@@ -106,5 +132,10 @@ class Network(nn.Module):
         return scores
 
 
-def _cross_entropy(scores: Tensor, wanted: Tensor) -> Tensor:
-    return functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")
+def _loss(scores: Tensor, wanted: Tensor, taught: Probabilities | None, soft: Tensor | None) -> Tensor:
+    """Give the cross-entropy with what is right, and for its share that with a teacher's probabilities."""
+    loss = functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")
+    if taught is None or soft is None:
+        return loss
+    blurred = -(soft * functional.log_softmax(scores.float(), -1)).sum()
+    return (1.0 - taught.weight) * loss + taught.weight * blurred

@@ -18,8 +18,11 @@ from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.tagging import folder
 from ropewalk.tagging.card import card
 from ropewalk.tagging.data import examples, forms_of, label_set, read_treebank
+from ropewalk.tagging.substitution import substituted
 from ropewalk.tagging.tagger import Tagger
+from ropewalk.tagging.teaching import lessons
 from ropewalk.tagging.training import Job, fit
+from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
 
     from ropewalk.errors import FormatError
     from ropewalk.models.config import Config
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.tagging.data import Examples
+    from ropewalk.tagging.teaching import Lessons
     from ropewalk.tagging.training import Metrics, Progress, State
-    from ropewalk.treebank import Treebank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +82,19 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
         stored.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     dev_inputs = tagger.encoder.prepare(forms_of(dev))
+    teacher = config.teacher
+    copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
+    bank = Treebank.concat([bank, *copies])
+    learnt = examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine")
     job = Job(
         config,
         tagger.network,
         tagger.encoder.prepare(forms_of(bank)),
-        examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine"),
+        learnt,
         lambda: measures(dev, tagger.parse_inputs(dev, dev_inputs)),
         home,
         report if main else lambda _: None,
+        _taught(config, tagger.labels, bank, learnt) if teacher.model else None,
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
@@ -99,6 +109,17 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         scores["test"] = measures(gold, best.parse(gold))
     folder.save_card(home, card(config, state, scores, command))
     return Outcome(home, state, scores)
+
+
+def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) -> Lessons:
+    """Ask the teacher about all sentences that are learnt."""
+    if config.model.parser == "biaffine" or config.model.loss == "sequences":
+        raise TrainingError(
+            "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
+        )
+    asked = Tagger.from_pretrained(config.teacher.model)
+    arcs, weight = config.model.arc_weight > 0, config.teacher.weight
+    return lessons(asked, labels, bank, learnt.heads, arcs=arcs, weight=weight)
 
 
 def measures(gold: Treebank, predicted: Treebank) -> Metrics:

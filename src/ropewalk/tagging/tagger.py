@@ -226,7 +226,7 @@ def _named_outputs(tagger: Tagger) -> dict[str, tuple[str, ...]]:
             number += 1
     for number, (_, texts) in enumerate(tagger.labels.tags):
         out[f"tags.{number}.layers.4."] = texts
-    for name in ("relations.out.", "relations.layers.4.", "biaffine.relations"):
+    for name in ("relations.out.", "relations.layers.4.", "relations.products"):
         out[name] = tagger.labels.relations
     return out
 

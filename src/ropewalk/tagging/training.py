@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ropewalk.models.inputs import Inputs
     from ropewalk.tagging.data import Examples
     from ropewalk.tagging.network import Network
+    from ropewalk.tagging.teaching import Lessons
 
 REPORTED = 10  # steps between two reports
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
@@ -93,6 +94,7 @@ class Job:
     evaluate: Callable[[], Metrics]
     home: Path
     report: Callable[[Progress], None] = lambda _: None
+    lessons: Lessons | None = None  # what a teacher says of the same sentences
 
 
 def fit(job: Job, *, resume: bool = False) -> State:
@@ -281,6 +283,7 @@ class _Run:
             tensor(examples.heads),
             tensor(examples.relations),
             tuple(tensor(tag) for tag in examples.tags),
+            None if self.job.lessons is None else self.job.lessons.batch(places, self.lengths[list(chosen)].tolist()),
         ).to(device)
 
     def _told(self, loss: Tensor) -> float:

@@ -36,10 +36,11 @@ class BiLSTM(Encoder):
         if self.vectors is not None:
             self.vectors.requires_grad_(False)  # noqa: FBT003 - torch's signature
         width = options.word_size + options.affix_size + options.shape_size + channels + vector_size
+        self.narrow = nn.Linear(width, options.input_size) if options.input_size else None
         self.dropout = nn.Dropout(options.dropout)
         self.forget = options.forget
         self.lstm = nn.LSTM(
-            width,
+            options.input_size or width,
             options.hidden,
             options.depth,
             batch_first=True,
@@ -82,7 +83,10 @@ class BiLSTM(Encoder):
             parts.append(spelled.masked_fill(blank, -1e4).amax(-1))
         if self.vectors is not None:
             parts.append(self.vectors(tensors["vectors"]))
-        flat = self.dropout(torch.cat(parts, -1))
+        flat = torch.cat(parts, -1)
+        if self.narrow is not None:
+            flat = self.narrow(self.dropout(flat))
+        flat = self.dropout(flat)
         lengths = tensors["rows"]
         padded = nn.utils.rnn.pad_sequence(list(flat.split(lengths.tolist())), batch_first=True)
         packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
