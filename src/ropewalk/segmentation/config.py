@@ -54,7 +54,7 @@ class Training:
     forget_characters: float = option(0.01, low=0, high=0.9)  # share of characters read as their category
     wrapped: float = option(0.5, low=0, high=1)  # share of the text with lines of some 80 characters
     lines: float = option(0.2, low=0, high=1)  # share of the text with paragraphs or sentences on lines of their own
-    bare: float = option(0.03, low=0, high=1)  # share of sentences without final punctuation or capital
+    altered: float = option(0.08, low=0, high=1)  # share of sentences without final punctuation, in one case, …
     threads: int = option(0, low=0)
 
 

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.tokens import Token
 
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u0060\u00b4\u02bc"), "'")
 LEAST = 2  # how often a suffix must have been seen
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """`table` gives the words of whole tokens, `suffixes` those of a token's end; both in lower case.
+    """`table` gives the words of whole tokens, `suffixes` those of a token's end; both in lower case, with `'`.
 
     The rest before a suffix is one word, or several if the table says so. Where words laid end to end are the token,
     they keep its letters; else they take over its casing.
@@ -36,8 +37,8 @@ class Splitter:
         for token in tokens:
             if len(token.words) < 2:
                 continue
-            whole = token.text.lower()
-            words = tuple(word.lower() for word in token.words)
+            whole = plain(token.text)
+            words = tuple(map(plain, token.words))
             cut = "".join(words) == whole
             seen[whole][words if cut else token.words] += 1
             if cut:
@@ -61,7 +62,7 @@ class Splitter:
 
     def split(self, token: str) -> tuple[str, ...]:
         """Give the words of a token: itself if nothing is known of it."""
-        low = token.lower()
+        low = plain(token)
         if low in self.table:
             return cased(token, self.table[low])
         for start in range(1, len(token)):
@@ -71,10 +72,15 @@ class Splitter:
         return (token,)
 
 
+def plain(text: str) -> str:
+    """Write a token in lower case, and with one kind of apostrophe."""
+    return text.lower().translate(_APOSTROPHES)
+
+
 def cased(token: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Give words the letters of a token that they make up, or else its casing."""
     lengths = [len(word) for word in words]
-    if "".join(words).lower() == token.lower() and sum(lengths) == len(token):
+    if plain("".join(words)) == plain(token) and sum(lengths) == len(token):
         stops = [sum(lengths[: place + 1]) for place in range(len(words))]
         return tuple(token[stop - length : stop] for stop, length in zip(stops, lengths, strict=True))
     if token.isupper() and len(token) > 1:

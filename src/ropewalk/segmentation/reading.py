@@ -36,6 +36,7 @@ UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk 
 _SPACES = frozenset({"Cc", "Zs", "Zl", "Zp"})
 _MORE_SPACES = frozenset("\u200b\ufeff")
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
+_FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # to what a character sticks
 _CODES = 0x110000
 _POWERS = np.cumprod(np.full(LONGEST, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
@@ -131,6 +132,7 @@ class Reader:
         self._numbers = np.zeros(_CODES, dtype=np.int16)  # pages of it that are never used take no memory
         self._folds = np.zeros(_CODES, dtype=np.uint32)
         self._breaks = np.zeros(_CODES, dtype=np.uint8)
+        self._glue = np.zeros(_CODES, dtype=np.uint8)
         self._known = {one: number for number, one in enumerate(vocabulary.characters, start=FIRST_CHARACTER)}
         hashes = np.array([_hash(word) for word in vocabulary.words], dtype=np.uint64)
         order = np.argsort(hashes)
@@ -156,6 +158,14 @@ class Reader:
         """Tell which characters are spaces, and how many lines each breaks."""
         return self.numbers(codes) == OUTSIDE, self._breaks[codes]
 
+    def glued(self, codes: npt.NDArray[np.uint32]) -> Bools:
+        """Tell which characters make up one with the next: marks, joiners, emoji with their tones, flags."""
+        glue = self._glue[codes]
+        found = np.zeros(len(codes), dtype=np.bool_)
+        before, after = glue[:-1], glue[1:]
+        found[:-1] = (before & _FORWARD > 0) | (after & _BACKWARD > 0) | (before & after & _FLAG > 0)
+        return found
+
     def _learn(self, code: int) -> None:
         one = chr(code)
         if is_space(one):
@@ -164,7 +174,8 @@ class Reader:
             return
         number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one))
         self._folds[code] = ord(_folded(one)) if one.isalnum() else 0
-        self._numbers[code] = self._known.get(one, number)
+        self._numbers[code] = self._known.get("0" if one.isdecimal() else one, number)
+        self._glue[code] = _glue(one)
 
     def read(self, codes: npt.NDArray[np.uint32], *, begins: bool = True) -> Reading:
         """Read a text, or a part of one that begins with a chunk; its trailing spaces are not read."""
@@ -229,6 +240,14 @@ class Reader:
         found = np.where(self._hashes[at] == hashes, self._ids[at], UNKNOWN)
         found[hashes == 0] = WORDLESS
         return found
+
+
+def _glue(one: str) -> int:
+    if unicodedata.category(one)[0] == "M" or "\U0001f3fb" <= one <= "\U0001f3ff" or one >= "\U000e0020":
+        return _BACKWARD
+    if one == "\u200d":
+        return _FORWARD | _BACKWARD
+    return _FLAG if "\U0001f1e6" <= one <= "\U0001f1ff" else 0
 
 
 def _hash(word: str) -> int:

@@ -70,6 +70,7 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0
         if final or out > done:
+            marks[reader.glued(codes)] = 0
             yield Marked(buffer[done:out], marks[done:out], *reader.spaces(codes[done:out]), last=final)
         enough = 0 if low else 2 * len(buffer)
         if low:

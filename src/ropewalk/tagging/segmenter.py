@@ -30,7 +30,7 @@ from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import FEW, UNKNOWN, Reader, Vocabulary, characters_known, codes_of, words_known
-from ropewalk.segmentation.tokens import Token, tokens_of
+from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.tagging.graphs import Graph, rounded
 from ropewalk.tagging.training import rate
@@ -290,7 +290,7 @@ def varied(sentences: Sequence[Tokens], options: Training, random: np.random.Gen
     out = []
     for start in range(0, len(order), PARAGRAPHS):
         chosen = [
-            bared(sentence, random) if random.random() < options.bare else sentence
+            altered(sentence, random) if random.random() < options.altered else sentence
             for place in order[start : start + PARAGRAPHS]
             for sentence in sentences[slice(*spans[place])]
         ]
@@ -310,15 +310,25 @@ def _on_a_line(sentence: Tokens) -> Tokens:
     return replace(sentence, tokens=(*tokens, last._replace(after="\n")))
 
 
-def bared(sentence: Tokens, random: np.random.Generator) -> Tokens:
-    """Take a sentence's final punctuation away, or the capital it begins with, or both."""
+def altered(sentence: Tokens, random: np.random.Generator) -> Tokens:
+    """Write a sentence as others might: without final punctuation, its capital or both, in one case, with “quotes”."""
     tokens = list(sentence.tokens)
-    how = int(random.integers(3))
-    if how != 1 and len(tokens) > 2 and not tokens[-1].text[-1].isalnum():
+    how = int(random.integers(6))
+    if how in {0, 2} and len(tokens) > 2 and not tokens[-1].text[-1].isalnum():
         last = tokens.pop()
         tokens[-1] = tokens[-1]._replace(after=last.after)
-    if how != 0:
-        tokens[0] = Token(tokens[0].text.lower(), tokens[0].words, tokens[0].after)
+    if how in {1, 2}:
+        tokens[0] = tokens[0]._replace(text=tokens[0].text.lower())
+    if how == 3:
+        tokens = [token._replace(text=token.text.upper()) for token in tokens]
+    if how == 4:
+        tokens = [token._replace(text=token.text.lower()) for token in tokens]
+    if how == 5:
+        quotes = itertools.cycle("“”")
+        tokens = [
+            token._replace(text=next(quotes) if token.text == '"' else token.text.replace("'", "\u2019"))
+            for token in tokens
+        ]
     return replace(sentence, tokens=tuple(tokens))
 
 
