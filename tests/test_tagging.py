@@ -20,9 +20,10 @@ import torch
 from ropewalk import conllu, encodings
 from ropewalk.errors import MissingExtraError, ModelError, OptionError, TrainingError, UnknownNameError
 from ropewalk.models.config import from_mapping, read, to_mapping
+from ropewalk.models.features import read_vectors
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
-from ropewalk.tagging import Tagger, train
+from ropewalk.tagging import Tagger, train, vectors
 from ropewalk.tagging.data import forms_of, label_set, read_treebank
 from ropewalk.tagging.substitution import OPEN, substituted
 from ropewalk.treebank import Column, Treebank
@@ -482,3 +483,23 @@ def test_other_words_keep_their_kind(data: Path) -> None:
     assert all(old == new for old, new, tag in pairs if tag not in OPEN)
     assert substituted(bank, 0.0, 3).column("form").texts() == bank.column("form").texts()
     assert substituted(bank, 0.5, 3).column("form").texts() == other.column("form").texts()
+
+
+def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encoder: Path, data: Path) -> None:
+    options = from_mapping({"model": {"encoder": {"name": str(encoder), "pooling": "mean", "casing": "no"}}})
+    reader = vectors.load_encoder(options.model.encoder)
+    forms = conllu.read(data).column("form").texts()
+    words = vectors.vocabulary(reader, forms)
+    assert len(set(words)) == len(words)
+    assert {form.lower() if reader.tokens.lowercases else form for form in forms} <= set(words)
+    found = vectors.static_vectors(reader, words, 4)
+    assert found.shape == (len(words), 4)
+    assert np.isclose(found.std(), 1)
+    spread = found.var(axis=0)
+    assert (np.diff(spread) <= 1e-6).all(), "the main direction comes first"
+    vectors.write_vectors(tmp_path / "vectors.txt", words, found)
+    read_words, rows = read_vectors(str(tmp_path / "vectors.txt"), 10**6)
+    assert read_words == words
+    assert np.allclose(rows, found, rtol=1e-3, atol=1e-6)
+    with pytest.raises(OptionError, match="expected fewer"):
+        vectors.static_vectors(reader, words[:3], 10)

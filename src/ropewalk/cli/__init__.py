@@ -29,6 +29,7 @@ from ropewalk.cli.stats import stats
 from ropewalk.cli.train import train
 from ropewalk.cli.train_segmenter import train_segmenter
 from ropewalk.cli.validate import validate
+from ropewalk.cli.vectors import vectors
 from ropewalk.errors import RopewalkError
 
 COMMANDS = (
@@ -47,6 +48,7 @@ COMMANDS = (
     stats,
     train,
     train_segmenter,
+    vectors,
     predict,
     export,
     experiment,

@@ -117,8 +117,15 @@ class Transformer(Encoder):
 
     def forward(self, batch: Batch) -> Tensor:
         """Run the encoder over all windows and take each word's vector from its own."""
-        tensors = batch.tensors
-        hidden = self.hidden(tensors).flatten(0, 1)  # [windows * width, size]
+        return self._pooled(self.hidden(batch.tensors), batch.tensors)
+
+    def layers(self, batch: Batch) -> Tensor:
+        """Give each word's vector in the mean of all layers instead of the last."""
+        made = self.model(**self._given(batch.tensors), output_hidden_states=True).hidden_states
+        return self._pooled(torch.stack(list(made)).mean(0), batch.tensors)
+
+    def _pooled(self, vectors: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
+        hidden = vectors.flatten(0, 1)  # [windows * width, size]
         if self.pooling == "first":
             return hidden[tensors["firsts"]]
         if self.pooling == "last":
@@ -132,6 +139,11 @@ class Transformer(Encoder):
 
     def hidden(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Give the vectors of all subwords: [windows, width, size]."""
+        hidden: Tensor = self.model(**self._given(tensors)).last_hidden_state
+        return hidden
+
+    def _given(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Name what the pretrained encoder takes."""
         if self.model.config.model_type == "xlnet":  # what it makes of a mask cannot be exported, and is this
             given = {"input_mask": torch.eq(tensors["mask"], 0).float()}
         else:
@@ -143,8 +155,7 @@ class Transformer(Encoder):
         else:
             embedded = self.model.get_input_embeddings()(tensors["ids"])
             given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
-        hidden: Tensor = self.model(**given).last_hidden_state
-        return hidden
+        return given
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
