@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
+MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memory
+
 
 @final
 class Transformer:
@@ -47,6 +49,7 @@ class Transformer:
             ) from failure
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        self._most = MOST_TOKENS * threads
         self._pooling = stored.config.model.encoder.pooling
         self._encoder = Session(stored.path / folder.ENCODER, str(stored.path / folder.ENCODER), threads)
         self._size = self._encoder.width("hidden")
@@ -61,7 +64,8 @@ class Transformer:
         inputs = self._inputs(forms, offsets)
         out = room(len(forms), self._size)
         sizes = [one.size for one in inputs]
-        for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), budget):
+        most = min(budget, self._most)
+        for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):
             arrays = subwords.side_by_side(self._tokens, [inputs[sentence] for sentence in chosen], size)
             places = np.concatenate([np.arange(offsets[sentence], offsets[sentence + 1]) for sentence in chosen])
             out[places] = self._pooled(arrays)
