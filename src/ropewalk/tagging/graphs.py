@@ -87,14 +87,10 @@ def words(encoder: BiLSTM) -> onnx.ModelProto:
 
     if encoder.words is not None:
         parts.append(looked_up(encoder.words, graph.input("words", TensorProto.INT64, "n")))
-    if encoder.affixes:
-        numbers = graph.input("affixes", TensorProto.INT64, "n", len(encoder.affixes))
-        found = [
-            looked_up(table, graph.op("Gather", numbers, graph.constant(np.int64(place)), axis=1))
-            for place, table in enumerate(encoder.affixes)
-            if isinstance(table, nn.Embedding)
-        ]
-        parts.append(graph.op("Sum", *found))
+    if encoder.affixes is not None:
+        numbers = graph.input("affixes", TensorProto.INT64, "n", "affixes")
+        found = looked_up(encoder.affixes, numbers)
+        parts.append(graph.op("ReduceSum", found, graph.constant([1]), keepdims=0))
     if encoder.shapes is not None:
         parts.append(looked_up(encoder.shapes, graph.input("shapes", TensorProto.INT64, "n")))
     if encoder.characters is not None and encoder.convolution is not None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ropewalk.models.features import PREFIXES, SUFFIXES, Lookup, Vocabulary, end_to_end
+from ropewalk.models.features import Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
 from ropewalk.tagging.encoders.base import Batch, Encoder
 
@@ -26,8 +26,7 @@ class BiLSTM(Encoder):
         super().__init__()
         self.lookup = Lookup(vocabulary)
         self.words = _embedding(vocabulary.words, options.word_size)
-        tables = [_embedding(vocabulary.affixes, options.affix_size) for _ in (*PREFIXES, *SUFFIXES)]
-        self.affixes = nn.ModuleList(table for table in tables if table is not None)
+        self.affixes = _embedding(vocabulary.affixes, options.affix_size)
         self.shapes = _embedding(vocabulary.shapes, options.shape_size)
         self.characters = _embedding(vocabulary.characters, options.character_size, extra=2)
         channels = 2 * options.character_size
@@ -72,8 +71,8 @@ class BiLSTM(Encoder):
             if self.training and self.forget:
                 words = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
             parts.append(self.words(words))
-        if self.affixes:
-            parts.append(sum(table(tensors["affixes"][:, n]) for n, table in enumerate(self.affixes)))
+        if self.affixes is not None:
+            parts.append(self.affixes(tensors["affixes"]).sum(1))
         if self.shapes is not None:
             parts.append(self.shapes(tensors["shapes"]))
         if self.characters is not None and self.convolution is not None:
