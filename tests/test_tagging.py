@@ -19,6 +19,7 @@ import torch
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import MissingExtraError, ModelError, OptionError, TrainingError, UnknownNameError
+from ropewalk.models.calibration import PLAIN
 from ropewalk.models.config import from_mapping, read, to_mapping
 from ropewalk.models.features import read_vectors
 from ropewalk.models.subwords import windows
@@ -433,8 +434,11 @@ def test_labels_and_arcs_are_decoded_together(tmp_path: Path, data: Path) -> Non
     assert mended > 0.99
     assert score(gold, tagger.with_decoding(decoder="exact").parse(gold)).uas < mended
     bank = bank_of(60, longest=40, seed=5)
-    whole = conllu.dumps(tagger.parse(bank))
-    assert b"".join(conllu.dumps(tagger.parse(bank.select([s]))) for s in range(len(bank))) == whole
+    sure = tagger.with_decoding(confidence=True)
+    assert sure.config.decoding.calibration != PLAIN
+    whole = conllu.dumps(sure.parse(bank))
+    assert whole.count(b"Confidence=") == bank.words
+    assert b"".join(conllu.dumps(sure.parse(bank.select([s]))) for s in range(len(bank))) == whole
 
 
 def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path, data: Path, trained: Outcome) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import files
 from ropewalk.decoding import DECODERS
 from ropewalk.errors import ConfigError
+from ropewalk.models.calibration import PLAIN
 from ropewalk.scoring.attachment import MEASURES
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ class Decoding:
     depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
     batch: int = option(4096, low=1)
-    temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training
+    temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
+    calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
     confidence: bool = False  # whether arcs and trees carry their probabilities
 
 

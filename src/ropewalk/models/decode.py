@@ -80,20 +80,18 @@ def confidences_of(  # noqa: PLR0913 - what was scored, and what was found
     return confidences(given, best.ids[0], best.heads, depth=options.depth)
 
 
-def temperature_of(  # noqa: PLR0913 - what is scored, and what is right
-    labels: LabelSet,
-    scores: Scores,
-    gold: Treebank,
-    options: Decoding,
-    *,
-    root: Scores | None,
-    arcs: Arcs | None = None,
+def lifted(labels: LabelSet, gold: Treebank) -> Ints:
+    """Give the heads that the right labels of a treebank spell."""
+    return encodings.get(labels.encodings[0]).lift(gold).heads
+
+
+def temperature_of(  # noqa: PLR0913, PLR0917 - what was scored, what was found, and what is right
+    labels: LabelSet, scores: Scores, best: Best, wanted: Ints, offsets: Ints, options: Decoding, root: Scores | None
 ) -> float:
-    """Find the temperature at which arcs are as often right as their probabilities say, on sentences of known trees."""
+    """Find the temperature at which arcs are as often right as their probabilities say."""
     encoding = encodings.get(labels.encodings[0])
-    best = best_of(labels, [scores], gold.offsets, options, root=root, upos=None, arcs=arcs)
-    given = scored(encoding, scores, labels.columns[0][0], offsets=gold.offsets, root=root)
-    return fit_temperature(given, best, encoding.lift(gold).heads, depth=options.depth)
+    given = scored(encoding, scores, labels.columns[0][0], offsets=offsets, root=root)
+    return round(fit_temperature(given, best, wanted, depth=options.depth), 4)
 
 
 def relations_of(labels: LabelSet, scores: Scores, heads: Ints) -> Column:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ropewalk.decoding.spanning import spanning_tree
-from ropewalk.models import decode
+from ropewalk.models import calibration, decode
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -89,10 +89,30 @@ def _found(answers: Answers, offsets: Ints, upos: Column | None, config: Config,
     alone = answers.relations(None) if config.model.relations.from_ == "word" else None
     root = None if alone is None else root_scores(labels, alone)
     options = config.decoding
-    best = decode.best_of(labels, scores, offsets, options, root=root, upos=upos, arcs=arcs_for(options, answers))
+    arcs = arcs_for(options, answers)
+    best = decode.best_of(labels, scores, offsets, options, root=root, upos=upos, arcs=arcs)
     relations = decode.relations_of(labels, answers.relations(best.heads) if alone is None else alone, best.heads)
-    sure = decode.confidences_of(labels, scores[0], offsets, options, best, root=root) if options.confidence else None
+    sure = None
+    if options.confidence and arcs is not None:
+        sure = calibration.confidences(scores[0], arcs, offsets, best, options.calibration)
+    elif options.confidence:
+        sure = decode.confidences_of(labels, scores[0], offsets, options, best, root=root)
     return _Found(numbers, *decode.lowered(labels, best.heads, relations, offsets), sure)
+
+
+def calibrated(gold: Treebank, config: Config, labels: LabelSet, answers: Answers) -> Decoding:
+    """Find on sentences of known trees how their probabilities must be taken to be right as often as they say."""
+    options = config.decoding
+    scores = answers.labels()
+    root = root_scores(labels, answers.relations(None)) if config.model.relations.from_ == "word" else None
+    arcs = arcs_for(options, answers)
+    best = decode.best_of(labels, scores, gold.offsets, options, root=root, upos=None, arcs=arcs)
+    wanted = decode.lifted(labels, gold)
+    if arcs is not None:
+        return replace(options, calibration=calibration.calibrate(scores[0], arcs, gold.offsets, best, wanted))
+    return replace(
+        options, temperature=decode.temperature_of(labels, scores[0], best, wanted, gold.offsets, options, root)
+    )
 
 
 def arcs_for(options: Decoding, answers: Answers) -> Arcs | None:

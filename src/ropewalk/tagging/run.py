@@ -102,7 +102,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     if not main:
         return Outcome(home, state, scores, main=False)
     best = Tagger.from_pretrained(home)
-    best = best.with_decoding(temperature=round(best.temperature(dev, dev_inputs), 4))
+    best = best.calibrated(dev, dev_inputs)
     folder.save_frame(home, best.config, best.labels, best.encoder)
     if config.data.test:
         gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")

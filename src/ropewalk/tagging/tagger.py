@@ -134,19 +134,15 @@ class Tagger:
         answers = _Answers(self.network, self._vectors(bank, inputs), bank.lengths)
         return parse.parse(bank, self.config, self.labels, [(len(bank), answers)])
 
-    def temperature(self, gold: Treebank, inputs: list[Inputs]) -> float:
-        """Find the temperature at which the model's arcs are as often right as it says; 1 if it never says."""
+    def calibrated(self, gold: Treebank, inputs: list[Inputs]) -> Tagger:
+        """Find out on sentences of known trees how sure the model is; the same tagger if it never says."""
         if not self.tells_confidence or not gold.words:
-            return 1.0
+            return self
         self.network.eval()
         with torch.inference_mode():
             answers = _Answers(self.network, self._vectors(gold, inputs), gold.lengths)
-            scores = answers.labels()[0]
-            alone = self.config.model.relations.from_ == "word"
-            root = parse.root_scores(self.labels, answers.relations(None)) if alone else None
-            options = self.config.decoding
-            arcs = parse.arcs_for(options, answers)
-        return decode.temperature_of(self.labels, scores, gold, options, root=root, arcs=arcs)
+            found = parse.calibrated(gold, self.config, self.labels, answers)
+        return Tagger(replace(self.config, decoding=found), self.labels, self.network)
 
     def _vectors(self, bank: Treebank, inputs: list[Inputs]) -> Tensor:
         """Run the encoder over all sentences, each beside others of its own size only."""

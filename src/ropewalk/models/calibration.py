@@ -1,0 +1,80 @@
+"""How sure the trees of the joint decoder are: their labels' and arcs' scores, weighed by data of known trees.
+
+An arc is as sure as a logistic function of two numbers says, the log-odds of its word's label and of its own; a tree as
+one of the sum of its arcs' logarithms says. The five weights are found on sentences of known trees.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.decoding.paths import sums_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.decoding import Arcs, Best
+    from ropewalk.trees import Ints
+
+Floats = npt.NDArray[np.float64]
+
+PLAIN = (0.0, 0.0, 1.0, 0.0, 1.0)  # an arc's own probability, and the product of all for a tree
+LEAST = 1e-6  # probabilities are taken as no nearer to 0 or 1
+STEPS = 30
+RIDGE = 1e-3  # keeps weights finite where everything is right
+
+
+def confidences(
+    scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, weights: Sequence[float]
+) -> tuple[Floats, Floats]:
+    """Give the probability of every arc and of every tree that was found."""
+    sure = _logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
+    return sure, _logistic(_whole(sure, offsets) @ np.array(weights[3:]))
+
+
+def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, gold: Ints) -> tuple[float, ...]:
+    """Find weights for which arcs and trees are as often right as their probabilities say."""
+    right = (best.heads == gold).astype(np.float64)
+    evidence = _evidence(scores, arcs, offsets, best)
+    weights = _fitted(evidence, right, np.array(PLAIN[:3]))
+    trees = (sums_of(1.0 - right, offsets) == 0).astype(np.float64)
+    whole = _fitted(_whole(_logistic(evidence @ weights), offsets), trees, np.array(PLAIN[3:]))
+    return tuple(round(float(weight), 4) for weight in (*weights, *whole))
+
+
+def _evidence(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best) -> Floats:
+    """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before."""
+    lengths = np.diff(offsets).astype(np.int64)
+    widths = np.repeat(lengths + 1, lengths)
+    rows = np.cumsum(widths) - widths
+    labels = scores[np.arange(len(scores)), best.ids[0]]
+    chosen = np.stack([labels, arcs[rows + best.heads]], axis=1).astype(np.float64)
+    sure = np.clip(np.exp(chosen), LEAST, 1.0 - LEAST)
+    return np.column_stack([np.ones(len(scores)), np.log(sure) - np.log1p(-sure)])
+
+
+def _whole(sure: Floats, offsets: Ints) -> Floats:
+    """Give for each sentence 1 and the log-odds of the product of its arcs' probabilities."""
+    product = np.clip(np.exp(sums_of(np.log(np.clip(sure, LEAST, 1.0)), offsets)), LEAST, 1.0 - LEAST)
+    return np.column_stack([np.ones(len(product)), np.log(product) - np.log1p(-product)])
+
+
+def _logistic(values: Floats) -> Floats:
+    return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
+
+
+def _fitted(evidence: Floats, right: Floats, start: Floats) -> Floats:
+    """Find the weights of the highest likelihood by Newton's method, drawn a little towards where they start."""
+    weights = start.copy()
+    for _ in range(STEPS):
+        sure = _logistic(evidence @ weights)
+        slope = evidence.T @ (right - sure) - RIDGE * (weights - start)
+        curve = (evidence * (sure * (1.0 - sure))[:, None]).T @ evidence + RIDGE * np.eye(len(weights))
+        step = np.linalg.solve(curve, slope)
+        weights = weights + np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
