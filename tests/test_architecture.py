@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tagging",),
     ("pipeline",),
     ("cli",),
+    ("__main__",),
 )
 LEVEL = {part: level for level, row in enumerate(LAYERS) for part in row}
 
