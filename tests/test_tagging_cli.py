@@ -104,7 +104,7 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
         'decoders = ["exact", "greedy"]\n'
         'set = ["training.epochs=2"]\n'
         '[encoders.small]\nkind = "bilstm"\n'
-        f'[treebanks.Invented]\ntrain = "{data}"\ndev = "{data}"\n',
+        f'[treebanks.Invented]\ntrain = "{data}"\ndev = "{data}"\ntraining = {{epochs = 1}}\n',
         encoding="utf-8",
     )
     done = run("experiment", grid, "-o", home / "grid")

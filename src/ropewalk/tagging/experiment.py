@@ -78,14 +78,16 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
     base = changed(base, changes)
     decoders = tuple(table.get("decoders", ["exact"]))
     out = []
-    for treebank, data in table["treebanks"].items():
+    for treebank, told in table["treebanks"].items():
+        data = dict(told)
+        shared = _merged(base, {"training": data.pop("training", {}), "data": {"name": treebank, **data}})
         for name, encoder in table["encoders"].items():
             for entry in table["encodings"]:
-                told = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
-                encoding, own = _text(told, "name", source), tuple(told.pop("decoders", decoders))
+                row = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
+                encoding, own = _text(row, "name", source), tuple(row.pop("decoders", decoders))
                 model = _merged(base.get("model", {}), {"encoder": encoder})
-                model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"parser": "labels", **told}
-                whole = _merged(base, {"data": {"name": treebank, **data}, "decoding": {"decoder": own[0]}})
+                model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"parser": "labels", **row}
+                whole = _merged(shared, {"decoding": {"decoder": own[0]}})
                 config = from_mapping({**whole, "model": model}, source)
                 out.append(Cell(treebank, name, encoding, config, own))
     return out
