@@ -1,0 +1,251 @@
+"""Measure Ropewalk and its peers in one run on one core, and write the page and the figure of the documentation.
+
+    python bench/peers/measure.py [--model en …] [--home HOME] [--docs docs] [--rounds 5]
+
+Peers are what bench/peers/train.py left in HOME; the treebank is English EWT in the folder named by ROPEWALK_UD. All
+systems parse the words and sentences of the test file, every annotation taken out of it, in processes of their own that
+take turns. Each figure is the best of all rounds. Exits with 1 if one of our bars is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from places import HOME, english
+
+if TYPE_CHECKING:
+    from ropewalk.tables import Cell, Table
+
+# Of ropewalk nothing that loads numpy is imported before all runs are over: a process starts as a copy of this one, and
+# what this one holds would count as memory of theirs.
+
+RUNNER = Path(__file__).with_name("run.py")
+SENTENCE = ("They", "walk", "backwards", "all", "day", ".")
+LAS, LAS_ABOVE, FASTER, COLD = 87.0, 4.0, 3.0, 0.8  # our bars; the second and third against spaCy
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class Run(NamedTuple):
+    """What one process took, in seconds and megabytes, and what it said."""
+
+    wall: float
+    cpu: float
+    memory: float
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system with a model: its name for people, what `run.py` calls it, and the path or name of its model."""
+
+    name: str
+    kind: str
+    model: str
+
+    def whole(self, source: Path, target: Path) -> list[str]:
+        """Give the command that parses one file; of ours, the one that everybody uses."""
+        if self.kind == "ropewalk":
+            options = ["--model", self.model, "--threads", "1", "-o", str(target)]
+            return [sys.executable, "-m", "ropewalk", "parse", str(source), *options]
+        return [sys.executable, str(RUNNER), self.kind, self.model, str(source), str(target)]
+
+    def warm(self, before: Path, source: Path, target: Path) -> list[str]:
+        """Give the command that parses one file after another and times the second."""
+        return [sys.executable, str(RUNNER), self.kind, self.model, str(source), str(target), "--warm", str(before)]
+
+
+@dataclass(slots=True)
+class Figures:
+    """The best of all rounds so far: seconds, and megabytes."""
+
+    warm: float = float("inf")
+    whole: float = float("inf")
+    cold_wall: float = float("inf")
+    cold_cpu: float = float("inf")
+    memory_sentence: float = float("inf")
+    memory_file: float = float("inf")
+
+    def add(self, cold: Run, whole: Run, warm: float) -> None:
+        """Take in one round."""
+        self.warm = min(self.warm, warm)
+        self.whole = min(self.whole, whole.cpu)
+        self.cold_wall = min(self.cold_wall, cold.wall)
+        self.cold_cpu = min(self.cold_cpu, cold.cpu)
+        self.memory_sentence = min(self.memory_sentence, cold.memory)
+        self.memory_file = min(self.memory_file, whole.memory)
+
+
+def run(command: list[str]) -> Run:
+    """Run a program to its end."""
+    begun = time.perf_counter()
+    environment = os.environ | ONE_THREAD
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as process:
+        said = process.stdout.read().decode() if process.stdout else ""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    taken = time.perf_counter() - begun
+    if process.returncode:
+        sys.exit(f"{' '.join(command)}\n{said}failed with {process.returncode}")
+    scale = 1e6 if sys.platform == "darwin" else 1e6 / 1024  # bytes there, kibibytes elsewhere
+    return Run(taken, used.ru_utime + used.ru_stime, used.ru_maxrss / scale, said)
+
+
+def bare(source: Path) -> tuple[str, int]:
+    """Take everything out of a treebank but words, multiword tokens and spaces; say how many words there are."""
+    out, words = [], 0
+    for line in source.read_text(encoding="utf-8").split("\n"):
+        fields = line.split("\t")
+        if fields[0].isdigit():
+            words += 1
+            space = "SpaceAfter=No" if "SpaceAfter=No" in fields[-1].split("|") else "_"
+            out.append("\t".join([*fields[:2], *["_"] * 7, space]))
+        elif "." not in fields[0] or len(fields) == 1:
+            out.append(line)
+    return "\n".join(out), words
+
+
+def measure(systems: list[System], treebank: dict[str, Path], work: Path, rounds: int) -> tuple[list[Figures], int]:
+    """Let the systems take turns; leave what each made of the test file in a file with its place in the list."""
+    test, dev, one = (work / f"{name}.conllu" for name in ("test", "dev", "one"))
+    text, words = bare(treebank["test"])
+    test.write_text(text, encoding="utf-8", newline="\n")
+    dev.write_text(bare(treebank["dev"])[0], encoding="utf-8", newline="\n")
+    lines = [f"{place}\t{word}" + "\t_" * 8 + "\n" for place, word in enumerate(SENTENCE, start=1)]
+    one.write_text("".join([*lines, "\n"]), encoding="utf-8", newline="\n")
+    found = [Figures() for _ in systems]
+    for number in range(rounds + 1):
+        for place, (system, figures) in enumerate(zip(systems, found, strict=True)):
+            cold = run(system.whole(one, work / "out.conllu"))
+            if not number:  # this was to bring programs and models into the system's cache
+                continue
+            whole = run(system.whole(test, work / f"{place}.conllu"))
+            said = run(system.warm(dev, test, work / "out.conllu")).said.splitlines()[-1]
+            figures.add(cold, whole, json.loads(said)["parse"][1])
+            print(f"round {number}: {system.name}: cold {cold.cpu:.2f} s, whole {whole.cpu:.2f} s", file=sys.stderr)
+    return found, words
+
+
+def tabled(systems: list[System], found: list[Figures], words: int, test: Path, work: Path) -> Table:
+    """Score what was parsed, and put all figures together."""
+    from ropewalk import conllu
+    from ropewalk.pipeline import locate
+    from ropewalk.scoring.attachment import score
+    from ropewalk.tables import Column, Table
+
+    gold = conllu.read(test)
+    spacy = next(figures.warm for system, figures in zip(systems, found, strict=True) if system.kind == "spacy")
+    rows: list[tuple[Cell, ...]] = []
+    for place, (system, figures) in enumerate(zip(systems, found, strict=True)):
+        scores = score(gold, conllu.read(work / f"{place}.conllu"))
+        folder = locate(system.model) if system.kind == "ropewalk" else Path(system.model)
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+        speeds = (round(words / figures.warm), spacy / figures.warm, round(words / figures.whole))
+        cold = (figures.cold_wall, figures.cold_cpu)
+        memory = (figures.memory_sentence, figures.memory_file)
+        rows.append((system.name, 100 * scores.las, 100 * scores.uas, *speeds, *cold, size, *memory))
+    columns = (
+        Column("system", numeric=False),
+        Column("LAS", key="las", decimals=2),
+        Column("UAS", key="uas", decimals=2),
+        Column("words/s", key="words_per_second"),
+        Column("spaCy = 1", key="speed_to_spacy", decimals=2),
+        Column("words/s, whole process", key="words_per_second_whole"),
+        Column("cold start", key="cold_wall", unit="s", decimals=2),
+        Column("its CPU time", key="cold_cpu", unit="s", decimals=2),
+        Column("model", key="model", unit="MB", decimals=1),
+        Column("memory, one sentence", key="memory_sentence", unit="MB", decimals=0),
+        Column("memory, the file", key="memory_file", unit="MB", decimals=0),
+    )
+    return Table(f"English EWT, test file, {words:,} words, one core", columns, tuple(rows))
+
+
+def missed(table: Table, systems: list[System]) -> list[str]:
+    """Name the bars that our first model misses."""
+    records = [dict(zip([column.id for column in table.columns], row, strict=True)) for row in table.rows]
+    figures = [{key: float(value) for key, value in one.items() if isinstance(value, int | float)} for one in records]
+    kinds = {kind: figures[[system.kind for system in systems].index(kind)] for kind in ("ropewalk", "spacy", "udpipe")}
+    ours, spacy, udpipe = kinds["ropewalk"], kinds["spacy"], kinds["udpipe"]
+    bars = {
+        f"LAS at least {LAS}": ours["las"] >= LAS,
+        f"LAS at least {LAS_ABOVE} above spaCy's": ours["las"] - spacy["las"] >= LAS_ABOVE,
+        f"at least {FASTER} times spaCy's words a second": ours["speed_to_spacy"] >= FASTER,
+        "the fastest cold start": ours["cold_wall"] < min(spacy["cold_wall"], udpipe["cold_wall"]),
+        f"a cold start under {COLD} s of CPU time": ours["cold_cpu"] < COLD,
+    }
+    return [bar for bar, met in bars.items() if not met]
+
+
+def page(table: Table, rounds: int) -> str:
+    """Write the page of the documentation."""
+    from ropewalk.tables import to_markdown
+
+    return f"""# Ropewalk and its peers
+
+All systems were trained on the same sentences, English EWT's training file, as far as they get, and measured in one run
+on one core by `bench/peers`, where the README tells how. What counts are the ratios; the seconds depend on the machine.
+
+{to_markdown(table)}
+![LAS and words a second](figures/peers.svg)
+
+- LAS and UAS are over words, relations with their subtypes, punctuation included, given the treebank's words and
+  sentences; tags are each system's own.
+- Words a second of CPU time are from one CoNLL-U file to another: in a process that is warm, because it has parsed the
+  development file, and of a whole process that starts, loads its model, parses the test file and ends. Ropewalk tells
+  the probabilities of arcs and trees along with them, as it does by default.
+- A cold start is a whole process that parses one sentence of {len(SENTENCE)} words, by the clock and in CPU time.
+- Memory is the peak of a process that parses one sentence, or the test file.
+- Every figure is the best of {rounds} rounds in which the systems took turns, one thread each.
+"""
+
+
+def main() -> int:
+    """Measure, print and write; 1 if a bar is missed."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", nargs="+", default=["en"], help="installed models, or exported folders")
+    options.add_argument("--home", type=Path, default=HOME, help=f"where the peers are; by default {HOME}")
+    options.add_argument("--docs", type=Path, default=Path(__file__).parents[2] / "docs", help="where to write")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--core", type=int, help="the core to use; by default the last")
+    given = options.parse_args()
+    treebank = english()
+    for kind in ("spacy", "udpipe"):
+        if not (given.home / kind / "made.json").is_file():
+            options.error(f"there is no trained {kind} in {given.home}; run bench/peers/train.py first")
+    systems = [System(f"Ropewalk, {Path(model).name}", "ropewalk", model) for model in given.model]
+    systems.append(System(f"spaCy {version('spacy')}", "spacy", str(given.home / "spacy" / "model")))
+    systems.append(System(f"UDPipe {version('ufal.udpipe')}", "udpipe", str(given.home / "udpipe" / "model")))
+    if hasattr(os, "sched_setaffinity"):  # not on macOS; all processes started from here inherit it
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0)) if given.core is None else given.core})
+    with tempfile.TemporaryDirectory() as place:
+        found, words = measure(systems, treebank, Path(place), given.rounds)
+        table = tabled(systems, found, words, treebank["test"], Path(place))
+    from ropewalk.files import creating, make_folder
+    from ropewalk.plots import Labels, scatter
+    from ropewalk.tables import to_text
+
+    points = {str(row[0]): (float(row[3] or 0), float(row[1] or 0)) for row in table.rows}
+    labels = Labels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
+    scatter(make_folder(given.docs / "figures") / "peers.svg", points, labels)
+    with creating(given.docs / "peers.md") as file:
+        file.write(page(table, given.rounds).encode())
+    print(to_text(table))
+    bars = missed(table, systems)
+    for bar in bars:
+        print(f"missed: {bar}", file=sys.stderr)
+    return 1 if bars else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
