@@ -513,11 +513,14 @@ def test_there_is_always_one_tree_with_one_root(spec: str, data: st.DataObject) 
     names = alphabet_of(spec)
     scores = data.draw(wild_scores(len(names)))
     offsets = np.array([0, len(scores)], dtype=np.int32)
+    arcs = random_arcs(len(scores), len(scores)).reshape(-1)
     for decoder in decoding.DECODERS:
-        best = decode(get(spec), [scores], offsets, [names], decoder=decoder)
+        if decoder == "joint" and spec == "hexatags":
+            continue
+        best = decode(get(spec), [scores], offsets, [names], decoder=decoder, arcs=arcs)
         assert_trees(spec, best, offsets, names)
         if np.isfinite(scores).all():
-            assert best.found.all() == (decoder == "exact")
+            assert best.found.all() == (decoder != "greedy")
             assert np.isfinite(best.scores).all()
 
 

@@ -8,14 +8,34 @@ import pytest
 
 from ropewalk.errors import ConfigError
 from ropewalk.models import config
+from ropewalk.segmentation import config as segmentation_config
 
-READY = sorted((Path(__file__).parent.parent / "configs").glob("*.toml"))
+CONFIGS = Path(__file__).parent.parent / "configs"
+GRIDS = sorted(CONFIGS.glob("grid-*.toml"))
+SEGMENTERS = sorted(CONFIGS.glob("*-segmenter.toml"))
+READY = sorted({*CONFIGS.glob("*.toml")} - {*GRIDS} - {*SEGMENTERS})
 
 
 @pytest.mark.parametrize("path", READY, ids=lambda path: path.name)
 def test_the_ready_made_configurations_are_sound(path: Path) -> None:
     found = config.load(path)
     assert config.from_mapping(config.to_mapping(found)) == found
+    assert found.data.train
+    assert found.data.dev
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.name)
+def test_the_ready_made_grids_are_sound(path: Path) -> None:
+    cells = pytest.importorskip("ropewalk.tagging.experiment").cells(path)
+    assert {"optimal", "biaffine", "hexatags"} <= {cell.encoding for cell in cells}
+    assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
+    for name in {cell.treebank for cell in cells}:
+        assert len({cell.config.training.epochs for cell in cells if cell.treebank == name}) == 1, "the same budget"
+
+
+@pytest.mark.parametrize("path", SEGMENTERS, ids=lambda path: path.name)
+def test_the_ready_made_segmenters_are_sound(path: Path) -> None:
+    found = segmentation_config.load(path)
     assert found.data.train
     assert found.data.dev
 
