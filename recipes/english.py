@@ -25,9 +25,9 @@ def ropewalk(*words: str | Path) -> None:
     subprocess.run([sys.executable, "-m", "ropewalk", *line], check=True)
 
 
-def trained(command: str, config: str, out: Path, *changes: str) -> None:
-    """Train a model unless it is there."""
-    if (out / "README.md").is_file():
+def trained(command: str, config: str, out: Path, last: str, *changes: str) -> None:
+    """Train a model unless the file that is written last is there."""
+    if (out / last).is_file():
         return
     told = [word for change in changes for word in ("--set", change)]
     again = ["--resume"] if (out / "checkpoint").is_dir() else []
@@ -48,16 +48,19 @@ def main() -> None:
     vectors = home / "vectors.txt"
     if not vectors.is_file():
         ropewalk("vectors", given.encoder, vectors, "--size", "96", "--words", part["train"])
-    trained("train", "english-teacher.toml", home / "teacher", *data[:2], f"model.encoder.name={given.encoder}")
+    trained(
+        "train", "english-teacher.toml", home / "teacher", "README.md", *data[:2], f"model.encoder.name={given.encoder}"
+    )
     trained(
         "train",
         "english.toml",
         home / "student",
+        "README.md",
         *data,
         f"model.encoder.vectors={vectors}",
         f"teacher.model={home / 'teacher'}",
     )
-    trained("train-segmenter", "ewt-segmenter.toml", home / "segmenter", *data[:2])
+    trained("train-segmenter", "ewt-segmenter.toml", home / "segmenter", "segmenter.json", *data[:2])
     ropewalk(
         "export", home / "student", home / "en", "--weights", "int8", "--name", "en", "--segmenter", home / "segmenter"
     )

@@ -35,7 +35,7 @@ def read_frame(path: Path, kind: str) -> Frame:
     """Read what a folder of a kind begins with."""
     table = read_json(path / "config.json")
     if not isinstance(table, dict) or table.get("format") != kind:
-        raise ModelError(str(path / "config.json"), f"is not that of a Ropewalk model; expected format {kind!r}")
+        raise ModelError(str(path / "config.json"), _other(table, kind))
     if table.get("version") != VERSION:
         raise ModelError(
             str(path / "config.json"),
@@ -53,6 +53,13 @@ def read_frame(path: Path, kind: str) -> Frame:
             str(path / "labels.json"), f"is damaged: {failure!r} where encodings, relations and tags are expected"
         ) from failure
     return Frame(config, labels, table)
+
+
+def _other(table: Any, kind: str) -> str:  # noqa: ANN401 - whatever JSON holds
+    found = table.get("format") if isinstance(table, dict) else None
+    if isinstance(found, str) and found.startswith("ropewalk-"):
+        return f"has format {found!r}, expected {kind!r}: predict and export take trained models, parse exported ones"
+    return f"is not that of a Ropewalk model; expected format {kind!r}"
 
 
 def write_json(path: Path, table: Any) -> None:  # noqa: ANN401 - whatever JSON holds

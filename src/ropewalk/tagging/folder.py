@@ -166,6 +166,8 @@ def new_encoder(options: Options, labels: LabelSet, vectors: npt.NDArray[np.floa
         return encoder
     if not options.name:
         raise ConfigError("configuration", "model.encoder.name", "is empty; expected a hub name or a local folder")
+    if options.name.startswith((".", "/", "~")) and not Path(options.name).is_dir():
+        raise ModelError(options.name, "is no folder; expected that of a pretrained encoder, or a hub name")
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     place = {"revision": options.revision or None, "local_files_only": options.local_files_only}
