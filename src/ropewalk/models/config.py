@@ -37,7 +37,7 @@ def option(
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class Sources:
     """Which treebanks to read; several files are laid end to end."""
 
     train: tuple[str, ...] = ()
@@ -45,6 +45,12 @@ class Data:
     test: tuple[str, ...] = ()
     name: str = ""
     licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Data(Sources):
+    """Which treebanks to read, and what to do with sentences that have no good tree."""
+
     bad_trees: str = option("stop", choices=("stop", "skip", "repair"))
 
 
@@ -251,7 +257,7 @@ def _made(kind: type, table: Any, source: str, where: str) -> Any:  # noqa: ANN4
         path = f"{where}.{key}" if where else key
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f"; did you mean {near[0]}?" if near else "."
             raise ConfigError(source, path, f"is unknown{hint} Known here: {', '.join(known)}")
         one = known[key]
         hint_type = hints[one.name]

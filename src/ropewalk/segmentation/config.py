@@ -6,22 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ropewalk import files
-from ropewalk.models.config import changed, made, option, read
+from ropewalk.models.config import Sources, changed, made, option, read
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Which treebanks to read; several files are laid end to end."""
-
-    train: tuple[str, ...] = ()
-    dev: tuple[str, ...] = ()
-    test: tuple[str, ...] = ()
-    name: str = ""
-    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ class Config:
     """All that the training of a segmenter is told."""
 
     seed: int = option(1, low=0, high=2**31 - 1)
-    data: Data = field(default_factory=Data)
+    data: Sources = field(default_factory=Sources)
     model: Model = field(default_factory=Model)
     training: Training = field(default_factory=Training)
 

@@ -84,7 +84,7 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
         for name, encoder in table["encoders"].items():
             for entry in table["encodings"]:
                 row = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
-                encoding, own = _text(row, "name", source), tuple(row.pop("decoders", decoders))
+                encoding, own = _name(row, source), tuple(row.pop("decoders", decoders))
                 model = _merged(base.get("model", {}), {"encoder": encoder})
                 model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"parser": "labels", **row}
                 whole = _merged(shared, {"decoding": {"decoder": own[0]}})
@@ -93,10 +93,10 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
     return out
 
 
-def _text(table: dict[str, Any], key: str, source: str) -> str:
-    value = table.pop(key, None)
+def _name(row: dict[str, Any], source: str) -> str:
+    value = row.pop("name", None)
     if not isinstance(value, str):
-        raise ConfigError(source, f"encodings.{key}", f"is {value!r}; expected a name for the row that it makes")
+        raise ConfigError(source, "encodings.name", f"is {value!r}; expected a name for the row that it makes")
     return value
 
 
