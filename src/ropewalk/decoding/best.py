@@ -51,7 +51,7 @@ class Best:
     `scores` are what the labels and ties of each sentence gain. `exact` is true where no well-formed sequence of at
     most the depth used is better: the depth asked for, or the next one with a path of finite score. `found` is false
     where no well-formed sequence of finite score was found, and labels were taken one by one and repaired; `scores` are
-    then those of the labels alone.
+    then those of the labels alone. The joint decoder adds to them what each arc's score lacks to the best of its word.
     """
 
     ids: tuple[LabelIds, ...]
