@@ -5,16 +5,20 @@ compile is left out, and the Python file serves in its place, slower: `ropewalk 
 two is in use.
 """
 
+import os
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
+NO_SYMBOLS = [] if os.name == "nt" else ["-g0"]  # what debuggers need is most of a compiled kernel
 
 extensions = cythonize(
     [
-        Extension(f"ropewalk.kernels.{types.stem}", [types.with_suffix(".py").as_posix()])
+        Extension(
+            f"ropewalk.kernels.{types.stem}", [types.with_suffix(".py").as_posix()], extra_compile_args=NO_SYMBOLS
+        )
         for types in sorted(KERNELS.glob("*.pxd"))
     ],
     compiler_directives={

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("tagging",),
     ("pipeline",),
-    ("cli",),
+    ("cli", "spacy_factory"),
     ("__main__",),
 )
 LEVEL = {part: level for level, row in enumerate(LAYERS) for part in row}

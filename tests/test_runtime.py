@@ -25,6 +25,7 @@ from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
 from ropewalk.runtime import Runtime, bilstm, folder, model
 from ropewalk.runtime.session import Session
+from ropewalk.scoring.attachment import score
 from ropewalk.tagging import export as exporting
 from ropewalk.tagging import graphs
 from ropewalk.tagging.data import label_set
@@ -314,6 +315,24 @@ def test_the_command_tells_what_it_made(tmp_path: Path) -> None:
     runtime = Runtime.load(tmp_path / "out")
     assert f"tiny {runtime.hash}" in done.stderr
     assert "of the heads stay the same" in done.stderr
+
+
+def test_an_export_knows_how_well_it_does(tmp_path: Path) -> None:
+    trained(tmp_path)
+    test = tmp_path / "test.conllu"
+    test.write_bytes(as_text(BANK))
+    plain = export(tmp_path / "trained", tmp_path / "plain")
+    given = ["export", str(tmp_path / "trained"), str(tmp_path / "out"), "--test", str(test)]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    runtime = Runtime.load(tmp_path / "out")
+    assert runtime.hash == plain.hash
+    found = score(BANK, runtime.parse(BANK))
+    told = f"UAS {100 * found.uas:.2f}, LAS {100 * found.las:.2f} over words"
+    assert told in done.stderr
+    assert f"on the words of `test.conllu`: {told}" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    scores = json.loads((tmp_path / "out" / "config.json").read_text(encoding="utf-8"))["scores"]["test"]
+    assert (scores["uas"], scores["las"]) == pytest.approx((found.uas, found.las))
 
 
 def test_features_are_those_of_the_vocabulary() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +52,18 @@ def facts(doc: Doc) -> list[tuple[Any, ...]]:
 
 def test_the_component_is_found_by_its_entry_point() -> None:
     (point,) = entry_points(group="spacy_factories", name="ropewalk")
-    assert point.value == "ropewalk.pipeline.spacy_component:make"
+    assert point.value == "ropewalk.spacy_factory:make"
+
+
+def test_pipelines_without_the_component_load_nothing_of_it() -> None:
+    code = """
+import sys, spacy
+spacy.blank("en").add_pipe("sentencizer")
+assert "ropewalk" in spacy.registry.factories.get_all()
+assert "ropewalk.spacy_factory" in sys.modules
+assert "ropewalk.pipeline" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_tokens_get_heads_relations_tags_and_sentences(nlp: Language) -> None:

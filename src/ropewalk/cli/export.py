@@ -27,6 +27,15 @@ def export(
     segmenter: Annotated[
         str, typer.Option("--segmenter", metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
     ] = "",
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="FILE",
+            show_default=False,
+            help="CoNLL-U to score the new model on, for its card and ropewalk models.",
+        ),
+    ] = None,
 ) -> None:
     """Turn a trained model into one that needs no torch.
 
@@ -37,7 +46,7 @@ def export(
     prepare_torch()
     from ropewalk.tagging.export import export as write
 
-    report = write(model, out, weights=weights.value, name=name, segmenter=segmenter or None)
+    report = write(model, out, weights=weights.value, name=name, segmenter=segmenter or None, test=test or ())
     say(f"{report.name} {report.hash}: {report.bytes / 1e6:.1f} MB in {report.path}")
     say(f"compared on {plural(report.words, 'word')}: scores differ by at most {report.difference:.1e}")
     if weights is Weights.INT8:
@@ -45,3 +54,5 @@ def export(
             f"8 bits move probabilities by {report.rounding:.1e} on average; "
             f"{100 * report.same_heads:.1f} % of the heads stay the same"
         )
+    if report.scores:
+        say(f"test: UAS {100 * report.scores['uas']:.2f}, LAS {100 * report.scores['las']:.2f} over words")

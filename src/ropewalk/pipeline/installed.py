@@ -35,9 +35,9 @@ class Installed:
 
     @property
     def language(self) -> str:
-        """Its language: as it says, or as UD names treebanks, `UD_English-EWT`; or nothing."""
+        """Its language, as UD names treebanks, `UD_English-EWT`; or nothing."""
         named, _, _ = self.treebank.removeprefix("UD_").partition("-")
-        return str(self.about.get("language") or (named if self.treebank.startswith("UD_") else ""))
+        return named if self.treebank.startswith("UD_") else ""
 
     @property
     def licence(self) -> str:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, POS
-from spacy.language import Language
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
-from ropewalk import pipeline
 from ropewalk.pipeline.document import Document
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
@@ -29,25 +27,6 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 PROBABILITY = "probability"  # token._.probability
-
-
-@Language.factory(
-    "ropewalk",
-    assigns=["token.head", "token.dep", "token.pos", "token.is_sent_start"],
-    default_config={"model": "en", "set_pos": True, "confidence": False, "threads": 0},
-    default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0, "pos_acc": None},
-)
-def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by their names
-    *,
-    nlp: Language,  # noqa: ARG001 - the name is spaCy's
-    name: str,  # noqa: ARG001 - likewise
-    model: str,
-    set_pos: bool,
-    confidence: bool,
-    threads: int,
-) -> Component:
-    """Make the component from a pipeline's configuration."""
-    return Component(pipeline.load(model, threads=threads, confidence=confidence), set_pos=set_pos)
 
 
 @final

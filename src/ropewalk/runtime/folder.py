@@ -98,8 +98,8 @@ def _digest(raw: bytes) -> str:
 
 
 def _hash(table: dict[str, Any]) -> str:
-    """Hash everything but the name, under which the same model may lie in several places."""
-    kept = {key: value for key, value in table.items() if key not in {"hash", "name"}}
+    """Hash everything but the name, under which the same model may lie in several places, and its scores."""
+    kept = {key: value for key, value in table.items() if key not in {"hash", "name", "scores"}}
     return _digest(json.dumps(kept, sort_keys=True).encode("utf-8"))[:12]
 
 

@@ -16,26 +16,28 @@ from ropewalk.models.stored import VERSION, read_content, read_frame, read_json,
 from ropewalk.runtime import Runtime, folder
 from ropewalk.segmentation import folder as segmentation
 from ropewalk.tagging import graphs
+from ropewalk.tagging.data import read_treebank
 from ropewalk.tagging.encoders import BiLSTM, Transformer
 from ropewalk.tagging.folder import locate, portable
 from ropewalk.tagging.heads import PairRelations
+from ropewalk.tagging.run import measures
 from ropewalk.tagging.tagger import Tagger
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onnx import ModelProto
 
     from ropewalk.models.decode import Scores
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.parse import Answers
+    from ropewalk.tagging.training import Metrics
 
 WEIGHTS = ("fp32", "int8")
 CARD = "README.md"
-CARRIED = ("language", "scores")  # of what a trained model's `config.json` may tell
 CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
 LOWEST = -50.0  # below this nothing is chosen
 SAME = 0.995  # share of heads that must be the same: there are ties
@@ -65,7 +67,8 @@ class Report:
     """What an export made, and how far it is from the model that it was made of, on invented sentences.
 
     `difference` is the largest difference of log-probabilities before weights were rounded, `rounding` the mean
-    difference of probabilities that rounding makes, `same_heads` the share of words that keep their heads.
+    difference of probabilities that rounding makes, `same_heads` the share of words that keep their heads. `scores` are
+    those of test data, if there was any.
     """
 
     path: Path
@@ -76,20 +79,23 @@ class Report:
     difference: float
     rounding: float
     same_heads: float
+    scores: Metrics
 
 
-def export(
+def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     model_folder: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
     weights: str = "fp32",
     name: str = "",
     segmenter: str | os.PathLike[str] | None = None,
+    test: Sequence[str] = (),
 ) -> Report:
     """Write a trained model as a folder for `Runtime`, and check that it says the same.
 
     `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same. With the
-    folder of a `segmenter` the model takes raw text.
+    folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on their words,
+    and its configuration and card tell how well it did.
     """
     if weights not in WEIGHTS:
         raise UnknownNameError("kind of weights", weights, WEIGHTS)
@@ -100,7 +106,7 @@ def export(
     tagger.network.eval()
     bank = sample(tagger.labels)
     with files.creating_folder(target) as part:
-        about = {"name": name or target.resolve().name, **_carried(home)}
+        about = {"name": name or target.resolve().name}
         if segmenter is not None:
             segmentation.save(part, segmentation.load(Path(segmenter)))
         if (home / CARD).is_file():
@@ -122,8 +128,9 @@ def export(
             rounding = _rounding(plain, Runtime.load(part), bank, str(target))
         runtime = Runtime.load(part)
         same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
+        scores = _scored(runtime, test, part) if test else {}
         size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-    return Report(target, runtime.name, runtime.hash, size, bank.words, difference, rounding, same)
+    return Report(target, runtime.name, runtime.hash, size, bank.words, difference, rounding, same, scores)
 
 
 def _demand_free(target: Path) -> None:
@@ -138,10 +145,20 @@ def _demand_free(target: Path) -> None:
         ) from failure
 
 
-def _carried(home: Path) -> dict[str, Any]:
-    """Take over what a trained model's folder tells about it."""
-    table = read_json(home / "config.json")
-    return {key: table[key] for key in CARRIED if key in table}
+def _scored(runtime: Runtime, test: Sequence[str], part: Path) -> Metrics:
+    """Score a model on test data, and let its configuration and card tell it."""
+    gold, _ = read_treebank(test, runtime.config.data.bad_trees, "test")
+    scores = measures(gold, runtime.parse(gold))
+    write_json(part / "config.json", {**read_json(part / "config.json"), "scores": {"test": scores}})
+    told = read_content(part / CARD) if (part / CARD).is_file() else b""
+    names = ", ".join(f"`{Path(path).name}`" for path in test)
+    with files.creating(part / CARD) as file:
+        file.write(told)
+        file.write(
+            f"\n## As it is here\n\nComputed without torch, on the words of {names}: "
+            f"UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
+        )
+    return scores
 
 
 def _write(tagger: Tagger, made: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
