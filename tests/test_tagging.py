@@ -490,8 +490,7 @@ def test_other_words_keep_their_kind(data: Path) -> None:
 
 
 def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encoder: Path, data: Path) -> None:
-    options = from_mapping({"model": {"encoder": {"name": str(encoder), "pooling": "mean", "casing": "no"}}})
-    reader = vectors.load_encoder(options.model.encoder)
+    reader = vectors.load_encoder(str(encoder))
     forms = conllu.read(data).column("form").texts()
     words = vectors.vocabulary(reader, forms)
     assert len(set(words)) == len(words)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Graph as Graph
     from ropewalk.trees import Tree as Tree
 
-    __version__: str
+__version__ = "0.1.0"
 
 _HOMES = {
     "Graph": "trees",
@@ -39,8 +39,6 @@ def __getattr__(name: str) -> object:
         value: object = getattr(importlib.import_module(f"ropewalk.{_HOMES[name]}"), name)
     elif name in _MODULES:
         value = importlib.import_module(f"ropewalk.{name}")
-    elif name == "__version__":
-        value = importlib.import_module("importlib.metadata").version("ropewalk")
     else:
         raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
     globals()[name] = value

@@ -9,7 +9,11 @@ from ropewalk.cli.shell import plural, prepare_torch, say
 
 def vectors(
     encoder: Annotated[
-        str, typer.Argument(metavar="ENCODER", help="A pretrained encoder: a local folder, or a Hugging Face hub name.")
+        str,
+        typer.Argument(
+            metavar="ENCODER",
+            help="A pretrained encoder, a local folder or a Hugging Face hub name; or a trained model's folder.",
+        ),
     ],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: a word and its numbers on each line.")],
     size: Annotated[int, typer.Option("--size", min=1, help="Numbers for each word.")] = 64,
@@ -18,19 +22,17 @@ def vectors(
         typer.Option("--words", metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
     ] = None,
 ) -> None:
-    """Make static word vectors out of a pretrained encoder.
+    """Make static word vectors out of a pretrained encoder, or of the one in a trained model.
 
     Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. A
     bilstm model reads the file by `model.encoder.vectors=OUT`.
     """
     prepare_torch()
     from ropewalk import conllu
-    from ropewalk.models.config import from_mapping
     from ropewalk.tagging import vectors as library
 
     more = [form for path in words or [] for form in conllu.read(path).column("form").texts()]
-    options = from_mapping({"model": {"encoder": {"name": encoder, "pooling": "mean", "casing": "no"}}}).model.encoder
-    reader = library.load_encoder(options)
+    reader = library.load_encoder(encoder)
     chosen = library.vocabulary(reader, more)
     library.write_vectors(out, chosen, library.static_vectors(reader, chosen, size))
     say(f"{plural(len(chosen), 'word')} of {plural(size, 'number')} each in {out}")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
-WIDTHS = (8, 32, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
+WIDTHS = (4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
 BEAM = 16  # states kept where it cannot be,
 WAYS = 2  # ways to each of them,
 CHOICES = 12  # and labels tried for each word
@@ -124,12 +124,15 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
         totals = np.zeros(len(offsets) - 1)
     else:
         task = _Task.of(machine, tables[0], root_ties(machine, root, words), offsets)
+        if arcs is not None and decoder == "joint":
+            _jointly(task, arcs, starts, depth)
+        by_arcs = task.found.copy()
         if machine.certain:
             _exactly(task, depth)
         else:
             _by_beam(task, encoding)
-        if arcs is not None and decoder == "joint":
-            _jointly(task, arcs, starts, depth)
+        if decoder == "joint":
+            task.exact &= by_arcs | (np.diff(offsets) == 0)
         ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
     heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
     gains = sum((t[np.arange(words), column] for t, column in zip(tables, ids, strict=True)), start=np.zeros(words))
@@ -153,9 +156,12 @@ def _memory(machine: Machine) -> Memory:
 
 
 def _exactly(task: _Task, depth: int) -> None:
-    """Find best paths, in deeper automata for what fits in none so far, and in the machine itself for the rest."""
+    """Find best paths, in deeper automata for what fits in none so far, and in the machine itself for the rest.
+
+    Sentences whose labels are found already are left alone.
+    """
     lengths = np.diff(task.offsets)
-    waiting = np.flatnonzero(lengths > 0)
+    waiting = np.flatnonzero((lengths > 0) & ~task.found)
     task.exact[lengths == 0] = task.found[lengths == 0] = True
     while len(waiting) and depth <= DEEPEST:
         places, inner = words_of(task.offsets, waiting)
@@ -202,26 +208,31 @@ def _checked_arcs(
 
 
 def _jointly(task: _Task, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
-    """Search again where labels alone have found a path, until no other can be better or the widest search is done."""
+    """Search for paths by labels and arcs until no other can be better or the widest search is done.
+
+    Sentences too deep for all automata are left to labels alone.
+    """
     lengths = np.diff(task.offsets)
-    waiting = np.flatnonzero(task.exact & (lengths > 0))
-    task.exact[waiting] = False
+    waiting = np.flatnonzero(lengths > 0)
     while len(waiting) and depth <= DEEPEST:
         automaton = build(task.machine, depth)
         open_ = waiting
         fits = np.ones(len(waiting), dtype=np.bool_)
         for width in WIDTHS:
             places, inner = words_of(task.offsets, open_)
+            floors = np.where(task.found[open_], task.totals[open_], -np.inf)
             best, sums, bounds = joint_paths(
-                automaton, task.scores[places], task.ties[places], inner, arcs, starts[open_], width
+                automaton, task.scores[places], task.ties[places], inner, arcs, starts[open_], floors, width
             )
-            good = np.isfinite(sums)
-            fits[np.searchsorted(waiting, open_[~good])] = False
-            done = np.repeat(good, np.diff(inner))
+            better = sums > floors
+            done = np.repeat(better, np.diff(inner))
             task.ids[places[done]] = best[done]
-            task.totals[open_[good]] = sums[good]
-            task.exact[open_] = good & (sums >= bounds)
-            open_ = open_[good & (sums < bounds)]
+            task.totals[open_[better]] = sums[better]
+            task.found[open_[better]] = True
+            good = task.found[open_]
+            fits[np.searchsorted(waiting, open_[~good])] = False
+            task.exact[open_] = good & (task.totals[open_] >= bounds)
+            open_ = open_[good & (task.totals[open_] < bounds)]
             if not len(open_):
                 break
         waiting = waiting[~fits & (lengths[waiting] > depth)]

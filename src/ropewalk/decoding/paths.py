@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ropewalk.kernels import automaton as kernel
 from ropewalk.kernels import joint as joint_kernel
 from ropewalk.kernels import view
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from ropewalk.decoding.automaton import Automaton
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Arcs = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word a score for each head from 0 on
 
+CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
 
@@ -168,11 +170,13 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     offsets: Ints,
     arcs: Arcs,
     starts: npt.NDArray[np.int64],
+    floors: Floats,
     width: int,
 ) -> tuple[Ints, Floats, Floats]:
     """Find labels of paths by the sum of their labels' and their arcs' scores, with so many partial paths at a time.
 
-    Also gives each path's score, -inf if there is none, and a bound that no other path's score exceeds.
+    Of each sentence a path is known already that scores as much as its floor, or nothing is. Also gives each path's
+    score, -inf if none is better, and a bound that no other path's score exceeds.
     """
     longest = int(np.diff(offsets).max(initial=0))
     most = int(np.diff(automaton.begins).max(initial=0))
@@ -189,6 +193,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
         bounds,
         np.empty((longest + 1, automaton.states)),
         np.empty(longest),
+        np.empty(scores.shape[1]),
         np.empty(width),
         numbers(width),
         numbers(longest + 1, width),
@@ -211,10 +216,21 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
         view(starts),
         *_arrays(automaton)[:5],
         view(automaton.marks),
+        view(_sides(automaton, scores.shape[1])),
+        view(floors - CLOSE),
         width,
         *(view(array) for array in room),
     )
     return best, totals, bounds
+
+
+def _sides(automaton: Automaton, labels: int) -> Ints:
+    """Tell for each label on which side a word with it has its head: after it (1), before it (2), or either (0)."""
+    behind = (automaton.marks[:, [3, 5]] > 0).any(axis=1)
+    ahead = (automaton.marks[:, [0, 2]] > 0).any(axis=1)
+    counts = [np.bincount(automaton.labels[chosen], minlength=labels) for chosen in (ahead, behind & ~ahead)]
+    every = np.bincount(automaton.labels, minlength=labels)
+    return frozen_ints(np.where(every == 0, 0, np.where(counts[0] == every, 1, np.where(counts[1] == every, 2, 0))))
 
 
 def _finite_max(scores: Floats) -> Floats:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import re
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from ropewalk.encodings.base import (
@@ -54,38 +53,49 @@ __all__ = [
     "options_of",
 ]
 
-OWN: tuple[type[Encoding], ...] = (
-    Optimal,
-    OptimalNonprojective,
-    FourBit,
-    SevenBit,
-    Brackets,
-    Hexatags,
-    Absolute,
-    Relative,
-    PosOffset,
-    ArcStandard,
-    ArcEager,
-    ArcHybrid,
-    Covington,
-)
+OWN: dict[str, Callable[..., Encoding]] = {
+    encoding.name: encoding
+    for encoding in (
+        Optimal,
+        OptimalNonprojective,
+        FourBit,
+        SevenBit,
+        Brackets,
+        Hexatags,
+        Absolute,
+        Relative,
+        PosOffset,
+        ArcStandard,
+        ArcEager,
+        ArcHybrid,
+        Covington,
+    )
+}
 SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+]+)?")
 
 
 @cache
 def known() -> dict[str, Callable[..., Encoding]]:
     """All encodings by name, those that other packages add included."""
-    found: dict[str, Callable[..., Encoding]] = {encoding.name: encoding for encoding in OWN}
+    from importlib.metadata import entry_points
+
+    found = dict(OWN)
     for entry in entry_points(group="ropewalk.encodings"):
         found.setdefault(entry.name, entry.load())
     return found
 
 
+def _maker(name: str) -> Callable[..., Encoding]:
+    """Find what makes an encoding; looking through all packages takes time, so our own are tried first."""
+    found = OWN.get(name) or known().get(name)
+    if found is None:
+        raise UnknownNameError("encoding", name, known())
+    return found
+
+
 def options_of(name: str) -> dict[str, str | int]:
     """Give the options that an encoding takes, with their defaults."""
-    if name not in known():
-        raise UnknownNameError("encoding", name, known())
-    parameters = inspect.signature(known()[name]).parameters.values()
+    parameters = inspect.signature(_maker(name)).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
@@ -94,8 +104,7 @@ def get(spec: str, **overriding: str | int) -> Encoding:
     match = SPEC.fullmatch(spec.replace(" ", ""))
     if match is None:
         raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
-    if match["name"] not in known():
-        raise UnknownNameError("encoding", match["name"], known())
+    make = _maker(match["name"])
     options = _options(match["name"], match["options"] or "") | overriding
     takes = options_of(match["name"])
     for option, value in options.items():
@@ -104,7 +113,7 @@ def get(spec: str, **overriding: str | int) -> Encoding:
         if isinstance(value, int) != isinstance(takes[option], int):
             expected = "a whole number" if isinstance(takes[option], int) else "a name"
             raise OptionError(f"{match['name']}: {option} is {value!r}; expected {expected}")
-    encoding = known()[match["name"]](**options)
+    encoding = make(**options)
     scheme = (match["scheme"] or "")[1:]
     if not scheme:
         return encoding

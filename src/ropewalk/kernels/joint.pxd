@@ -8,8 +8,8 @@ cdef double NOTHING
 cpdef void search(const double[:, ::1] scores, const double[:, ::1] ties, const int[::1] offsets,
                   const float[::1] arcs, const long long[::1] starts, const int[::1] begins, const int[::1] labels,
                   const int[::1] targets, const int[::1] roots, const int[::1] finals, const int[:, ::1] marks,
-                  int width, int[::1] best, double[::1] totals, double[::1] bounds, double[:, ::1] after,
-                  double[::1] later, double[::1] values, int[::1] states, int[:, ::1] parents, int[:, ::1] taken,
+                  const int[::1] sides, const double[::1] floors, int width, int[::1] best, double[::1] totals, double[::1] bounds, double[:, ::1] after,
+                  double[::1] later, double[::1] likely, double[::1] values, int[::1] states, int[:, ::1] parents, int[:, ::1] taken,
                   int[:, :, ::1] openers, int[:, :, ::1] waiting, int[::1] chain, double[::1] hopes,
                   double[::1] gains, double[::1] kept_gains, int[::1] froms, int[::1] ways, int[::1] heap) noexcept
 

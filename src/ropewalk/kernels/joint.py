@@ -2,7 +2,8 @@
 
 Which arcs a path makes depends on the words behind the brackets on its stack, so that the automaton's states are too
 few to tell paths apart. A beam keeps the best partial paths with their stacks, ordered by what each may reach at most:
-its score so far, the best labels that may follow, and for every word without a head the best arc that it may still get.
+its score so far, the best labels that may follow with the best arc on the side where each has its word's head, and for
+every word without a head the best arc that it may still get.
 Nothing that was dropped can be better than its own bound, so that a result above all these bounds is the best of all.
 
 See `automaton` for transitions, labels and ties, and `automaton.arcs` for `marks`.
@@ -35,12 +36,15 @@ def search(
     roots: Ints,
     finals: Ints,
     marks: Ints,
+    sides: Ints,
+    floors: Floats,
     width: int,
     best: Ints,
     totals: Floats,
     bounds: Floats,
     after: Floats,
     later: Floats,
+    likely: Floats,
     values: Floats,
     states: Ints,
     parents: Ints,
@@ -57,13 +61,16 @@ def search(
 ) -> None:
     """Write the labels of each sentence's best path found, its score, and the highest bound of what was dropped.
 
-    The arcs of sentence s begin at `starts[s]`: a row for each word, in it the score of each head from 0 on. A total is
-    -inf, and the labels are left alone, if there is no path of finite score.
+    Partial paths that may reach less than `floors[s]` are not looked at. The arcs of sentence s begin at `starts[s]`: a
+    row for each word, in it the score of each head from 0 on. A total is -inf, and the labels are left alone, if there
+    is no path of finite score.
 
-    `after[i, q]` is what labels gain at most from state q before word i on, `later[i]` the best arc to word i from a
-    word that follows. Partial path b before word i has score `values[b]`, state `states[b]`, and behind the bracket at
-    height p the word `openers[b, p]`, from 1, and the words that wait for its end, linked from `waiting[b, p]` on
-    through `chain`; the latter two in two layers, of which each word reads one and writes the other.
+    `after[i, q]` is what is gained at most from state q before word i on, `later[i]` the best arc to word i from a word
+    that follows. `sides[l]` tells whether a word with label l has its head there (1), before it (2) or in either place
+    (0), and `likely[l]` is what the label gains with the best such arc. Partial path b before word i has score
+    `values[b]`, state `states[b]`, and behind the bracket at height p the word `openers[b, p]`, from 1, and the words
+    that wait for its end, linked from `waiting[b, p]` on through `chain`; the latter two in two layers, of which each
+    word reads one and writes the other.
     """
     with cython.nogil:
         heights = openers.shape[2] - 1
@@ -80,16 +87,22 @@ def search(
                 after[n, q] = 0.0 if finals[q] else NOTHING
             for m in range(n):
                 i = n - 1 - m
-                for q in range(finals.shape[0]):
-                    top = NOTHING
-                    for t in range(begins[q], begins[q + 1]):
-                        gain = scores[first + i, labels[t]] + ties[first + i, roots[t]] + after[i + 1, targets[t]]
-                        top = max(top, gain)
-                    after[i, q] = top
                 top = NOTHING
                 for h in range(i + 2, n + 1):
                     top = max(top, arcs[base + i * row + h])
                 later[i] = top
+                top = NOTHING
+                for h in range(i + 1):
+                    top = max(top, arcs[base + i * row + h])
+                for c in range(sides.shape[0]):
+                    gain = scores[first + i, c]
+                    likely[c] = gain if sides[c] == 0 else gain + later[i] if sides[c] == 1 else gain + top
+                for q in range(finals.shape[0]):
+                    top = NOTHING
+                    for t in range(begins[q], begins[q + 1]):
+                        gain = likely[labels[t]] + ties[first + i, roots[t]] + after[i + 1, targets[t]]
+                        top = max(top, gain)
+                    after[i, q] = top
             if after[0, 0] == NOTHING:
                 totals[s] = NOTHING
                 continue
@@ -127,6 +140,8 @@ def search(
                                     link = chain[link]
                         if marks[t, 0] or marks[t, 2]:
                             gain += later[i]
+                        if gain + hope < floors[s]:
+                            continue
                         hopes[found] = gain + hope
                         gains[found] = gain
                         froms[found] = b

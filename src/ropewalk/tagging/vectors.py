@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,27 +12,41 @@ import torch
 from ropewalk import files
 from ropewalk.errors import OptionError
 from ropewalk.models.batching import alike
+from ropewalk.models.config import from_mapping
 from ropewalk.models.labels import LabelSet
+from ropewalk.models.stored import read_json
 from ropewalk.progress import track
 from ropewalk.tagging.encoders import Transformer
-from ropewalk.tagging.folder import new_encoder
+from ropewalk.tagging.folder import FORMAT, new_encoder
+from ropewalk.tagging.tagger import Tagger
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.models.config import Encoder as Options
-
 BUDGET = 4096  # subwords at a time
 Vectors = npt.NDArray[np.float32]
 
 
-def load_encoder(options: Options) -> Transformer:
-    """Load a pretrained encoder as a configuration names it."""
-    found = new_encoder(options, LabelSet((), (), ()), None)
+def load_encoder(name: str) -> Transformer:
+    """Load a pretrained encoder, or the one in the folder of a trained model."""
+    if _is_trained(Path(name)):
+        found = Tagger.from_pretrained(name).encoder
+    else:
+        found = new_encoder(
+            from_mapping({"model": {"encoder": {"name": name, "casing": "no"}}}).model.encoder,
+            LabelSet((), (), ()),
+            None,
+        )
     if not isinstance(found, Transformer):
-        raise OptionError("static vectors come from a pretrained transformer; expected model.encoder.kind=transformer")
+        raise OptionError(f"{name}: static vectors come from a transformer; expected one, or a model trained on one")
+    found.pooling = "mean"
     return found
+
+
+def _is_trained(path: Path) -> bool:
+    table = read_json(path / "config.json") if (path / "config.json").is_file() else None
+    return isinstance(table, dict) and table.get("format") == FORMAT
 
 
 def vocabulary(encoder: Transformer, more: Iterable[str] = ()) -> list[str]:

@@ -1,0 +1,163 @@
+"""The English model inside the package: odd text and ordinary text become trees, and as good ones as it promises."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import ropewalk
+from ropewalk import conllu
+from ropewalk.pipeline import installed
+from ropewalk.scoring.attachment import score
+from ropewalk.segmentation.alignment import align
+from ropewalk.segmentation.evaluation import scores
+from ropewalk.segmentation.tokens import text_of, tokens_of
+from ropewalk.trees import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ropewalk.pipeline import Installed, Pipeline
+    from ropewalk.treebank import Treebank
+
+MOST_BYTES = 12_000_000
+LEAST_LAS, LEAST_WORDS, LEAST_SENTENCES = 0.87, 98.7, 77.0
+COMMON = "the a rope is long and we don't twist it backwards , said Mr. Oakum ( again ) . Why ? U.S. ships 3 xqz !"
+ODD = [
+    "",
+    "x",
+    "no punctuation at all and then\tsome more of it\twith tabs",
+    "  spaces   before,\u00a0between \u2003 and after  \r\n\r\n  and\v lines\x0c of all kinds \n",
+    "😀👩‍👩‍👧 wow 🇫🇷!!!1 see https://example.org/a_b?c=d&e=%20f#g or mail me@example.org ...",
+    "(((((( ))))) '''' \"\"\" ----- … ¿?! #@$%^&*",
+    "Zażółć gęślą jaźń. Ропвок — 学习 中文。 مرحبا",
+    "DON'T SHOUT, I CAN'T HEAR MYSELF; gonna wanna cannot",
+    "e\u0301" * 30 + " " + "a" * 3000,
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> Installed:
+    (found,) = [one for one in installed() if one.embedded and one.name == "en"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def parser(model: Installed) -> Pipeline:
+    return ropewalk.load(model.path)
+
+
+def assert_trees(bank: Treebank) -> None:
+    """Every sentence is one tree with one root, and says so by its relation."""
+    found = check(bank.heads, bank.offsets)
+    assert not found.codes.any()
+    assert (found.roots == 1).all()
+    named = np.array([name == "root" for name in bank.relations.names])
+    assert (named[bank.relations.ids] == (bank.heads == 0)).all()
+
+
+def invented(seed: int, words: int) -> list[str]:
+    """Draw words at random."""
+    found: list[str] = np.random.default_rng(seed).choice(COMMON.split(), words).tolist()
+    return found
+
+
+def test_it_is_small_and_says_what_it_is(model: Installed, repository: Path) -> None:
+    assert model.size <= MOST_BYTES
+    assert (model.language, model.treebank, model.licence) == ("English", "UD_English-EWT", "CC-BY-SA-4.0")
+    assert model.takes_text
+    card = (model.path / "README.md").read_text(encoding="utf-8")
+    assert "CC-BY-SA-4.0" in card
+    assert f"LAS {100 * (model.score('las') or 0):.2f}" in card
+    notice = (repository / "NOTICE").read_text(encoding="utf-8")
+    assert "all-MiniLM-L6-v2" in notice
+    assert "CC BY-SA 4.0" in notice
+
+
+def test_a_plain_sentence_gets_the_tree_that_everybody_would_give(parser: Pipeline) -> None:
+    (sentence,) = parser("She doesn't sell the old rope.")
+    assert [word.text for word in sentence] == ["She", "does", "n't", "sell", "the", "old", "rope", "."]
+    assert [word.head.index if word.head else 0 for word in sentence] == [4, 4, 4, 0, 7, 7, 4, 4]
+    relations = ["nsubj", "aux", "advmod", "root", "det", "amod", "obj", "punct"]
+    assert [word.relation for word in sentence] == relations
+    assert [word.upos for word in sentence] == ["PRON", "AUX", "PART", "VERB", "DET", "ADJ", "NOUN", "PUNCT"]
+    assert all(0.5 < (word.probability or 0) <= 1 for word in sentence)
+
+
+def test_the_output_names_the_model(parser: Pipeline, model: Installed) -> None:
+    document = parser("He slept.")
+    assert f"en {model.hash}" in document.generator
+    assert document.to_conllu().startswith(f"# generator = {document.generator}\n")
+    assert json.loads(json.dumps(document.to_json()))["generator"] == document.generator
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_text_is_trees_and_comes_back(parser: Pipeline, text: str) -> None:
+    document = parser(text)
+    assert_trees(document.bank)
+    assert text_of(document.bank) == text
+    for word in document.words:
+        token = word.token
+        assert token.start is not None
+        assert text[token.start : token.end] == token.text
+
+
+def test_a_megabyte_on_one_line_comes_back(parser: Pipeline) -> None:
+    text = " ".join(invented(5, 230_000))
+    assert len(text) > 1_000_000
+    banks = list(parser.stream([text]))
+    for bank in banks:
+        assert_trees(bank)
+    assert text_of(banks) == text
+
+
+def test_a_sentence_of_five_thousand_words_is_one_tree(parser: Pipeline) -> None:
+    bank = parser.tokens([invented(6, 5000)]).bank
+    assert (len(bank), bank.words) == (1, 5000)
+    assert_trees(bank)
+
+
+def test_batches_order_and_neighbours_change_nothing(model: Installed) -> None:
+    sentences = [invented(number, 1 + number % 40) for number in range(120)]
+    together = list(ropewalk.load(model.path, threads=1).tokens(sentences))
+    for batch in (1, 16, 256):
+        parser = ropewalk.load(model.path, threads=1, batch=batch)
+        backwards = list(parser.tokens(sentences[::-1]))[::-1]
+        alone = [next(iter(parser.tokens([one]))) for one in sentences[::7]]
+        for sentence, other in [*zip(together, backwards, strict=True), *zip(together[::7], alone, strict=True)]:
+            mine, theirs = ([(word.relation, word.upos, word.misc) for word in one] for one in (sentence, other))
+            assert mine == theirs
+            assert [word.head and word.head.index for word in sentence] == [
+                word.head and word.head.index for word in other
+            ]
+
+
+@pytest.mark.treebanks
+def test_it_is_as_good_as_it_says_on_words(parser: Pipeline, model: Installed, treebanks: Path) -> None:
+    gold = conllu.read(next(treebanks.rglob("en_ewt-ud-test.conllu")))
+    bank = parser.treebank(gold)
+    assert_trees(bank)
+    found = score(gold, bank)
+    assert found.las >= LEAST_LAS
+    assert (found.uas, found.las) == pytest.approx((model.score("uas"), model.score("las")), abs=0.0005)
+    right = (bank.heads == gold.heads).astype(float)
+    shares = np.array([float(word.probability or 0) for word in parser.conllu(gold).words])
+    assert shares.mean() == pytest.approx(right.mean(), abs=0.02)
+    for low in np.arange(0.5, 1, 0.1):  # of the arcs that are said to be right so often, so many are
+        inside = (shares >= low) & (shares < low + 0.1 + 1e-6)
+        assert shares[inside].mean() == pytest.approx(right[inside].mean(), abs=0.06)
+
+
+@pytest.mark.treebanks
+def test_it_is_as_good_as_it_says_on_text(parser: Pipeline, treebanks: Path) -> None:
+    gold = conllu.read(next(treebanks.rglob("en_ewt-ud-test.conllu")))
+    text = align(tokens_of(gold), wrap=80).text
+    document = parser(text)
+    assert_trees(document.bank)
+    assert text_of(document.bank) == text
+    found = scores(gold, document.bank)
+    assert found["words"] >= LEAST_WORDS
+    assert found["sentences"] >= LEAST_SENTENCES
