@@ -35,7 +35,7 @@ def trained(command: str, config: str, out: Path, last: str, *changes: str) -> N
 
 
 def main() -> None:
-    """Make vectors, teacher, model and segmenter, put them together, and score them."""
+    """Make teacher, vectors, model and segmenter, put them together, and score them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ud", type=Path, help="the folder with UD_English-EWT in it")
     parser.add_argument("encoder", type=Path, help="the folder of the pretrained encoder")
@@ -45,12 +45,12 @@ def main() -> None:
     home.mkdir(parents=True, exist_ok=True)
     part = {name: given.ud / "UD_English-EWT" / f"en_ewt-ud-{name}.conllu" for name in ("train", "dev", "test")}
     data = [f"data.{name}={path}" for name, path in part.items()]
-    vectors = home / "vectors.txt"
-    if not vectors.is_file():
-        ropewalk("vectors", given.encoder, vectors, "--size", "96", "--words", part["train"])
     trained(
         "train", "english-teacher.toml", home / "teacher", "README.md", *data[:2], f"model.encoder.name={given.encoder}"
     )
+    vectors = home / "vectors.txt"
+    if not vectors.is_file():
+        ropewalk("vectors", home / "teacher", vectors, "--size", "128", "--words", part["train"])
     trained(
         "train",
         "english.toml",

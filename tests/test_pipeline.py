@@ -45,7 +45,7 @@ def test_a_text_becomes_a_document_of_sentences_of_words(tmp_path: Path) -> None
     assert [sentence.text for sentence in document] == ["They don't twist hemp.", "She, too, walks!", "And I"]
     assert [word.text for word in document[0]] == ["They", "do", "n't", "twist", "hemp", "."]
     assert document.text == TEXT
-    assert len(list(document.words)) == sum(map(len, document)) == document.bank.words
+    assert len(document.words) == sum(map(len, document)) == document.bank.words
     assert document[-1] == document[2] != document[1]
     assert document[:2] == (document[0], document[1])
     assert no_problems(document.to_conllu(), tmp_path)

@@ -90,6 +90,23 @@ def built(text: str, marks: npt.NDArray[np.uint8]) -> Treebank:
     return Treebank.concat(build([marked(text, marks)], SPLITTER))
 
 
+def test_web_addresses_are_tokens_wherever_the_text_is_cut() -> None:
+    text = 'See (https://a.org/b_c?d=e.f#g), "WWW.x.org." or <ftp://y.z/~w>! awww.so'
+    addresses = ["https://a.org/b_c?d=e.f#g", "WWW.x.org", "ftp://y.z/~w"]
+    for mark in (0, END, END | SENTENCE | MULTIWORD):
+        marks = np.full(len(text), mark, dtype=np.uint8)
+        whole = built(text, marks)
+        assert text_of(whole) == text
+        forms = whole.column("form").texts()
+        assert ("awww.so" in forms) == (mark == 0)
+        assert [form for form in forms if form in addresses] == addresses
+        for cut in range(len(text)):
+            one = marked(text, marks)
+            first = Marked(text[:cut], marks[:cut], one.spaces[:cut], one.breaks[:cut], last=False)
+            parts = Treebank.concat(build([first, one.after(cut)], SPLITTER))
+            assert conllu.dumps(parts) == conllu.dumps(whole), cut
+
+
 def noise(seed: int) -> Callable[[dict[str, Numbers]], npt.NDArray[Any]]:
     """Give numbers that depend on a character and the one before it, as good as random."""
 

@@ -340,9 +340,9 @@ class Document(Sequence[Sentence]):
         return "\n".join(map(str, self))
 
     @property
-    def words(self) -> Iterator[Word]:
+    def words(self) -> tuple[Word, ...]:
         """All words of all sentences."""
-        return (word for sentence in self for word in sentence)
+        return tuple(word for sentence in self for word in sentence)
 
     def to_conllu(self) -> str:
         """Write CoNLL-U."""

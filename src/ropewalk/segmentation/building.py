@@ -1,6 +1,7 @@
 r"""From marks on the characters of a text to a treebank, whatever the marks are.
 
-A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. A sentence ends
+A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. Web addresses are
+tokens whatever the marks are: treebanks are too old and too small to teach all that they may look like. A sentence ends
 with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Words have
 neither heads nor tags. MISC says where in the text a token stands, counted in code points (`TokenRange=0:5`), and what
 spaces follow it unless it is one space: `SpaceAfter=No`, or `SpacesAfter=` with `\s`, `\n`, … as UDPipe writes them.
@@ -8,7 +9,8 @@ spaces follow it unless it is one space: `SpaceAfter=No`, or `SpacesAfter=` with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 1_000  # of a token
 MOST_TOKENS = 2_000  # of a sentence
 SENTENCES = 300  # of a treebank, when there is more text
+ADDRESS = re.compile(r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"]*[\w/&=#%~+-]", re.IGNORECASE)
+BEGUN = re.compile(  # what may become one, at the end of a part
+    r"(?<!\w)(?:(?:https?://|ftp://|www\.)\S*|h(?:t(?:t(?:ps?(?::/?)?)?)?)?|f(?:t(?:p(?::/?)?)?)?|ww?w?)\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +84,25 @@ def build(parts: Iterable[Marked], splitter: Splitter) -> Iterator[Treebank]:
             yield writer.bank()
 
 
+def _with_addresses(part: Marked, before: str) -> Marked:
+    """Mark every web address as one token; of one that may not be whole, nothing ends. `before` is what precedes."""
+    text = before + part.text
+    found = [(one.start(), one.end()) for one in ADDRESS.finditer(text, len(before))]
+    open_ = "" if part.last or text[-1:].isspace() else text.rsplit(maxsplit=1)[-1] if text else ""
+    begun = BEGUN.search(text, max(len(text) - len(open_), len(before))) if open_ else None
+    if not found and begun is None:
+        return part
+    marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
+    for start, stop in found:
+        marks[start : stop - 1] = 0
+        marks[stop - 1] = END | (marks[stop - 1] & SENTENCE)
+        if start:
+            marks[start - 1] |= END
+    if begun is not None:
+        marks[begun.start() :] = 0
+    return replace(part, marks=marks[len(before) :])
+
+
 def _tokens(part: Marked) -> _Tokens:
     """Find tokens and sentences; unless it is the end of the text, its last token may not be whole."""
     inside = np.flatnonzero(~part.spaces)
@@ -118,6 +144,7 @@ class _Writer:
         self._opening = "# newdoc\n# newpar\n"
         self._number = 0  # of the last sentence
         self._offset = 0  # of the next part's first character
+        self._before = ""  # the character before it
         self.waiting: list[str] = []  # sentences that are in no treebank yet
 
     def bank(self) -> Treebank:
@@ -128,7 +155,7 @@ class _Writer:
 
     def write(self, part: Marked) -> int:
         """Write the sentences that are whole; say where the next one begins."""
-        found = _tokens(part)
+        found = _tokens(_with_addresses(part, self._before))
         ends = found.ends.tolist()
         if not ends:
             return 0
@@ -145,6 +172,7 @@ class _Writer:
                 self._opening = "# newpar\n"
             first = last + 1
         self._offset += used
+        self._before = part.text[used - 1 : used]
         return used
 
     def _sentence(
