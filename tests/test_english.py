@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 MOST_BYTES = 12_000_000
-LEAST_LAS, LEAST_WORDS, LEAST_SENTENCES = 0.87, 98.7, 77.0
+LEAST_LAS, LEAST_WORDS, LEAST_SENTENCES = 0.87, 0.987, 0.77
 COMMON = "the a rope is long and we don't twist it backwards , said Mr. Oakum ( again ) . Why ? U.S. ships 3 xqz !"
 ODD = [
     "",
@@ -106,7 +106,7 @@ def test_odd_text_is_trees_and_comes_back(parser: Pipeline, text: str) -> None:
 
 
 def test_a_megabyte_on_one_line_comes_back(parser: Pipeline) -> None:
-    text = " ".join(invented(5, 230_000))
+    text = " ".join(invented(5, 260_000))
     assert len(text) > 1_000_000
     banks = list(parser.stream([text]))
     for bank in banks:

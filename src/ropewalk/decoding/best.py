@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
+LONGEST = 500  # words of a sentence that is worth more than the first search
 WIDTHS = (4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
 BEAM = 16  # states kept where it cannot be,
 WAYS = 2  # ways to each of them,
@@ -232,7 +233,7 @@ def _jointly(task: _Task, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int)
             good = task.found[open_]
             fits[np.searchsorted(waiting, open_[~good])] = False
             task.exact[open_] = good & (task.totals[open_] >= bounds)
-            open_ = open_[good & (task.totals[open_] < bounds)]
+            open_ = open_[good & (task.totals[open_] < bounds) & (lengths[open_] <= LONGEST)]
             if not len(open_):
                 break
         waiting = waiting[~fits & (lengths[waiting] > depth)]

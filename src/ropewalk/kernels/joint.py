@@ -189,10 +189,10 @@ def search(
                                     break
                                 link = waiting[other, x, p]
                                 word = waiting[other, kept, p]
-                                while link >= 0 and word >= 0 and link // width == word // width:
+                                while link != word and link >= 0 and word >= 0 and link // width == word // width:
                                     link = chain[link]
                                     word = chain[word]
-                                if link >= 0 or word >= 0:
+                                if link != word:
                                     same = 0
                                     break
                             if same:

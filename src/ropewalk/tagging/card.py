@@ -61,6 +61,11 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "## Data",
         "",
         f"Trained on {_names(data.train)}; the best epoch was chosen on {_names(data.dev)}.",
+        *(
+            [f"A teacher was learnt from beside it: `{Path(config.teacher.model).name}`."]
+            if config.teacher.model
+            else []
+        ),
         f"Licence: {licence}.",
         "",
         "## Scores",
