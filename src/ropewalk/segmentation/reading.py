@@ -19,6 +19,8 @@ import numpy.typing as npt
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.trees import Bools
 
 Numbers = npt.NDArray[np.int64]
@@ -134,7 +136,7 @@ class Reader:
         self._breaks = np.zeros(_CODES, dtype=np.uint8)
         self._glue = np.zeros(_CODES, dtype=np.uint8)
         self._known = {one: number for number, one in enumerate(vocabulary.characters, start=FIRST_CHARACTER)}
-        hashes = np.array([_hash(word) for word in vocabulary.words], dtype=np.uint64)
+        hashes = _hashes(vocabulary.words)
         order = np.argsort(hashes)
         self._hashes = np.append(hashes[order], np.uint64(0))
         self._ids = np.append(order + WORDLESS + 1, 0)
@@ -250,9 +252,14 @@ def _glue(one: str) -> int:
     return _FLAG if "\U0001f1e6" <= one <= "\U0001f1ff" else 0
 
 
-def _hash(word: str) -> int:
-    folds = np.array([ord(one) for one in word], dtype=np.uint64)
-    return int((folds * _POWERS[: len(folds)]).sum())
+def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+    folds = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
+    lengths = np.array([len(word) for word in words], dtype=np.int64)
+    stops = np.cumsum(lengths)
+    ranks = np.arange(len(folds)) - np.repeat(stops - lengths, lengths)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(folds * _POWERS[ranks])])
+    found: npt.NDArray[np.uint64] = sums[stops] - sums[stops - lengths]
+    return found
 
 
 def words_known(vocabulary: Vocabulary) -> int:
