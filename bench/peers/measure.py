@@ -187,14 +187,20 @@ def missed(table: Table, systems: list[System]) -> list[str]:
     return [bar for bar, met in bars.items() if not met]
 
 
-def page(table: Table, rounds: int) -> str:
+def page(table: Table, rounds: int, home: Path) -> str:
     """Write the page of the documentation."""
+    from train import MADE, UDPIPE_PARSER
+
     from ropewalk.tables import to_markdown
+
+    used = json.loads((home / "udpipe" / MADE).read_text(encoding="utf-8"))["recipe"]["parser"]
+    other = "" if used == UDPIPE_PARSER else f", not to the end, which takes `{UDPIPE_PARSER}`: it could score higher"
 
     return f"""# Ropewalk and its peers
 
-All systems were trained on the same sentences, English EWT's training file, as far as they get, and measured in one run
-on one core by `bench/peers`, where the README tells how. What counts are the ratios; the seconds depend on the machine.
+All systems were trained on the same sentences, English EWT's training file, and measured in one run on one core by
+`python bench/peers/measure.py`; [its README](../bench/peers/README.md) tells how. What counts are the ratios; the
+seconds depend on the machine.
 
 {to_markdown(table)}
 ![LAS and words a second](figures/peers.svg)
@@ -207,6 +213,7 @@ on one core by `bench/peers`, where the README tells how. What counts are the ra
 - A cold start is a whole process that parses one sentence of {len(SENTENCE)} words, by the clock and in CPU time.
 - Memory is the peak of a process that parses one sentence, or the test file.
 - Every figure is the best of {rounds} rounds in which the systems took turns, one thread each.
+- spaCy was trained until nothing came better on the development file; UDPipe's parser with `{used}`{other}.
 """
 
 
@@ -239,7 +246,7 @@ def main() -> int:
     labels = Labels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
     scatter(make_folder(given.docs / "figures") / "peers.svg", points, labels)
     with creating(given.docs / "peers.md") as file:
-        file.write(page(table, given.rounds).encode())
+        file.write(page(table, given.rounds, given.home).encode())
     print(to_text(table))
     bars = missed(table, systems)
     for bar in bars:
