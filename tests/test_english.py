@@ -10,6 +10,7 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu
+from ropewalk.errors import OptionError
 from ropewalk.pipeline import installed
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import align
@@ -133,6 +134,24 @@ def test_batches_order_and_neighbours_change_nothing(model: Installed) -> None:
             assert [word.head and word.head.index for word in sentence] == [
                 word.head and word.head.index for word in other
             ]
+
+
+def test_what_an_earlier_parser_said_of_its_trees_goes_with_them(parser: Pipeline) -> None:
+    text = "They walk. She sleeps."
+    first = parser(text).to_conllu()
+    assert parser.conllu(conllu.loads(first)).to_conllu() == first
+    other = first.replace("Confidence=", "Kept=1|Confidence=").replace(" # generator", "# x")
+    silent = ropewalk.load(threads=1, confidence=False).conllu(conllu.loads(other)).to_conllu()
+    assert silent.count("# generator = ") == 1
+    assert "onfidence" not in silent
+    assert silent.count("Kept=1") == other.count("Kept=1")
+
+
+def test_wrong_numbers_are_refused() -> None:
+    with pytest.raises(OptionError, match="expected 0 threads or more"):
+        ropewalk.load(threads=-1)
+    with pytest.raises(OptionError, match="1 word or more"):
+        ropewalk.load(batch=0)
 
 
 @pytest.mark.treebanks

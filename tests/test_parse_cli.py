@@ -300,3 +300,12 @@ def test_a_real_model_is_run_by_name_or_folder_and_a_trained_one_not(tmp_path: P
     assert f"ropewalk export {tmp_path / 'trained'} OUT" in trained.stderr
     listed = run("models", ROPEWALK_MODELS=str(tmp_path)).stdout
     assert json.loads((home / "config.json").read_text(encoding="utf-8"))["hash"] in listed
+
+
+def test_text_is_never_written_over(tmp_path: Path) -> None:
+    source = tmp_path / "book.txt"
+    source.write_text("He slept.", encoding="utf-8")
+    done = run("parse", source, "-o", source)
+    assert done.returncode == 2
+    assert "would replace the text itself" in done.stderr
+    assert source.read_text(encoding="utf-8") == "He slept."

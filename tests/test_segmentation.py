@@ -90,16 +90,20 @@ def built(text: str, marks: npt.NDArray[np.uint8]) -> Treebank:
     return Treebank.concat(build([marked(text, marks)], SPLITTER))
 
 
-def test_web_addresses_are_tokens_wherever_the_text_is_cut() -> None:
-    text = 'See (https://a.org/b_c?d=e.f#g), "WWW.x.org." or <ftp://y.z/~w>! awww.so'
-    addresses = ["https://a.org/b_c?d=e.f#g", "WWW.x.org", "ftp://y.z/~w"]
+def test_addresses_and_dashes_are_tokens_wherever_the_text_is_cut() -> None:
+    text = (
+        'See (https://a.org/b_c?d=e.f#g), "WWW.x.org." or <ftp://y.z/~w>! awww.so he—the one——left…so '
+        "[p](https://p.org),(http://q.r) https://w.org/R_(d). www.g.com's x@y-z.co.uk, http://c.fr/Cafe\u0301—me@x.org."
+    )
+    wanted = ["https://a.org/b_c?d=e.f#g", "WWW.x.org", "ftp://y.z/~w", "—", "——", "…", "https://p.org", "http://q.r"]
+    wanted += ["https://w.org/R_(d)", "www.g.com", "'s", "x@y-z.co.uk", "http://c.fr/Cafe\u0301", "—", "me@x.org"]
     for mark in (0, END, END | SENTENCE | MULTIWORD):
         marks = np.full(len(text), mark, dtype=np.uint8)
         whole = built(text, marks)
         assert text_of(whole) == text
         forms = whole.column("form").texts()
+        assert [form for form in forms if form in wanted] == wanted
         assert ("awww.so" in forms) == (mark == 0)
-        assert [form for form in forms if form in addresses] == addresses
         for cut in range(len(text)):
             one = marked(text, marks)
             first = Marked(text[:cut], marks[:cut], one.spaces[:cut], one.breaks[:cut], last=False)

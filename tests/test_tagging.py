@@ -506,3 +506,18 @@ def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encod
     assert np.allclose(rows, found, rtol=1e-3, atol=1e-6)
     with pytest.raises(OptionError, match="expected fewer"):
         vectors.static_vectors(reader, words[:3], 10)
+
+
+def test_static_vectors_come_out_of_a_trained_model_too(tmp_path: Path, encoder: Path, data: Path) -> None:
+    bank = conllu.read(data)
+    config = config_of(data, encoder, epochs=1)
+    tagger = Tagger.create(config, label_set(config, bank)[0], None)
+    with torch.no_grad():
+        for weight in tagger.network.encoder.parameters():
+            weight.mul_(1.5)
+    tagger.save_pretrained(tmp_path / "model")
+    words = ["the", "rope", "holds", "again", "and"]
+    trained, plain = (vectors.load_encoder(str(path)) for path in (tmp_path / "model", encoder))
+    found, other = (vectors.static_vectors(one, words, 3) for one in (trained, plain))
+    assert found.shape == (5, 3)
+    assert not np.allclose(np.abs(found), np.abs(other), atol=1e-3)

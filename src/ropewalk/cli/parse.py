@@ -123,6 +123,7 @@ def parse(
             f"-o names a file; for the form use --output {out}, for a file of that name -o ./{out}"
         )
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
+    _demand_other(out, sources)
     chosen = form_out or _form_of(out)
     warn_if_uncompiled()
     from ropewalk.pipeline import load
@@ -148,6 +149,13 @@ def parse(
     put(out, blocks())
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
+
+
+def _demand_other(out: str, sources: list[Source]) -> None:
+    """Refuse to write trees over the text that they are of."""
+    texts = [source.value for source in sources if source.is_file and source.kind is not Input.CONLLU]
+    if any(value != "-" and _exists(out) and Path(out).samefile(value) for value in texts):
+        raise typer.BadParameter(f"-o {out} would replace the text itself; name another file")
 
 
 def _given(what: list[str] | None) -> list[str]:
@@ -186,7 +194,11 @@ def _exists(value: str) -> bool:
 def _names_a_file(value: str) -> bool:
     """Tell whether text of one word has a separator of folders in it, or ends as names of files do."""
     one_word = value and not any(character.isspace() for character in value)
-    return bool(one_word) and ("/" in value or os.sep in value or ENDING.fullmatch(value) is not None)
+    return (
+        bool(one_word)
+        and "://" not in value
+        and ("/" in value or os.sep in value or ENDING.fullmatch(value) is not None)
+    )
 
 
 def _form_of(out: str) -> Output:

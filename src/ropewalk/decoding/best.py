@@ -247,6 +247,8 @@ def _by_beam(task: _Task, encoding: Encoding) -> None:
     for sentence in range(len(task.offsets) - 1):
         where = slice(int(task.offsets[sentence]), int(task.offsets[sentence + 1]))
         words = where.stop - where.start
+        if task.found[sentence]:
+            continue
         if not words:
             task.exact[sentence] = task.found[sentence] = True
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ropewalk.errors import OptionError
 from ropewalk.pipeline.document import Document, Sentence, Token, Word
 from ropewalk.pipeline.installed import SEGMENTER, Installed, installed, locate
 from ropewalk.pipeline.parser import Parser, Pipeline, Segmenter
@@ -37,6 +38,8 @@ def load(
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
     probabilities, if the model can tell. `batch` is how many words pass the network together.
     """
+    if threads < 0 or (batch is not None and batch < 1):
+        raise OptionError(f"found threads={threads} and batch={batch}; expected 0 threads or more, 1 word or more")
     path = locate(name)
     from ropewalk.runtime import Runtime
     from ropewalk.runtime.segmenter import Segmenter as TextSegmenter

@@ -1,7 +1,7 @@
 r"""From marks on the characters of a text to a treebank, whatever the marks are.
 
-A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. Web addresses are
-tokens whatever the marks are: treebanks are too old and too small to teach all that they may look like. A sentence ends
+A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. Addresses, dashes
+and ellipses are tokens whatever the marks are: treebanks are too old and too small to teach them. A sentence ends
 with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Words have
 neither heads nor tags. MISC says where in the text a token stands, counted in code points (`TokenRange=0:5`), and what
 spaces follow it unless it is one space: `SpaceAfter=No`, or `SpacesAfter=` with `\s`, `\n`, … as UDPipe writes them.
@@ -10,6 +10,7 @@ spaces follow it unless it is one space: `SpaceAfter=No`, or `SpacesAfter=` with
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 1_000  # of a token
 MOST_TOKENS = 2_000  # of a sentence
 SENTENCES = 300  # of a treebank, when there is more text
-ADDRESS = re.compile(r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"]*[\w/&=#%~+-]", re.IGNORECASE)
-BEGUN = re.compile(  # what may become one, at the end of a part
-    r"(?<!\w)(?:(?:https?://|ftp://|www\.)\S*|h(?:t(?:t(?:ps?(?::/?)?)?)?)?|f(?:t(?:p(?::/?)?)?)?|ww?w?)\Z",
+ADDRESS = re.compile(  # on the web, or of mail
+    r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"\u201c\u201d\u2018\u2019«»\u2013\u2014\[\]{}|]*[\w/&=#%~+-]"
+    r"|(?<![\w.+-])[\w.+-]*\w@[\w-]+(?:\.[\w-]+)*\.\w+",
     re.IGNORECASE,
 )
+POSSESSIVE = re.compile(r"['\u2019]s(?!\w)", re.IGNORECASE)
+ALONE = re.compile("—+|…+")  # tokens wherever they stand
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,23 +87,48 @@ def build(parts: Iterable[Marked], splitter: Splitter) -> Iterator[Treebank]:
             yield writer.bank()
 
 
-def _with_addresses(part: Marked, before: str) -> Marked:
-    """Mark every web address as one token; of one that may not be whole, nothing ends. `before` is what precedes."""
+def _ruled(part: Marked, before: str) -> Marked:
+    """Mark addresses and dashes as tokens; `before` is the character that precedes.
+
+    Nothing ends in the last run of characters without a space, if it is not the text's last: it may not be whole.
+    """
     text = before + part.text
-    found = [(one.start(), one.end()) for one in ADDRESS.finditer(text, len(before))]
-    open_ = "" if part.last or text[-1:].isspace() else text.rsplit(maxsplit=1)[-1] if text else ""
-    begun = BEGUN.search(text, max(len(text) - len(open_), len(before))) if open_ else None
-    if not found and begun is None:
-        return part
     marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
-    for start, stop in found:
+    for start, stop in (one.span() for one in ALONE.finditer(text, len(before))):
+        marks[max(start - 1, 0)] |= END
         marks[start : stop - 1] = 0
-        marks[stop - 1] = END | (marks[stop - 1] & SENTENCE)
+        marks[stop - 1] |= END
+    at = len(before)
+    while found := ADDRESS.search(text, at):
+        start, at = found.start(), _stop(text, *found.span())
+        marks[start : at - 1] = 0
+        marks[at - 1] = END | (marks[at - 1] & SENTENCE)
         if start:
             marks[start - 1] |= END
-    if begun is not None:
-        marks[begun.start() :] = 0
+        if POSSESSIVE.match(text, at):
+            marks[at - 1 : at + 2] = END, 0, END
+    if not part.last and not text[-1:].isspace():
+        open_ = len(text.rsplit(maxsplit=1)[-1]) if text else 0
+        marks[max(len(text) - open_, 0) if open_ <= MOST_CHARACTERS else len(text) :] = 0
     return replace(part, marks=marks[len(before) :])
+
+
+def _stop(text: str, start: int, stop: int) -> int:
+    """Tell where an address ends: before a bracket that it did not open, and before a genitive's ending."""
+    depth = 0
+    for place in range(start, stop):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth < 0:
+            stop = place
+            break
+    else:
+        if depth > 0 and text[stop : stop + 1] == ")":
+            stop += 1
+    if POSSESSIVE.fullmatch(text, max(stop - 2, start), stop):
+        stop -= 2
+    while stop < len(text) and unicodedata.category(text[stop])[0] == "M":
+        stop += 1
+    return max(stop, start + 1)
 
 
 def _tokens(part: Marked) -> _Tokens:
@@ -155,7 +183,7 @@ class _Writer:
 
     def write(self, part: Marked) -> int:
         """Write the sentences that are whole; say where the next one begins."""
-        found = _tokens(_with_addresses(part, self._before))
+        found = _tokens(_ruled(part, self._before))
         ends = found.ends.tolist()
         if not ends:
             return 0

@@ -104,6 +104,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     home = locate(model_folder, None, local_files_only=True)
     tagger = Tagger.from_pretrained(home)
     tagger.network.eval()
+    gold = read_treebank(test, tagger.config.data.bad_trees, "test")[0] if test else None
     bank = sample(tagger.labels)
     with files.creating_folder(target) as part:
         about = {"name": name or target.resolve().name}
@@ -128,7 +129,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
             rounding = _rounding(plain, Runtime.load(part), bank, str(target))
         runtime = Runtime.load(part)
         same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
-        scores = _scored(runtime, test, part) if test else {}
+        scores = _scored(runtime, gold, test, part) if gold is not None else {}
         size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
     return Report(target, runtime.name, runtime.hash, size, bank.words, difference, rounding, same, scores)
 
@@ -145,9 +146,8 @@ def _demand_free(target: Path) -> None:
         ) from failure
 
 
-def _scored(runtime: Runtime, test: Sequence[str], part: Path) -> Metrics:
+def _scored(runtime: Runtime, gold: Treebank, test: Sequence[str], part: Path) -> Metrics:
     """Score a model on test data, and let its configuration and card tell it."""
-    gold, _ = read_treebank(test, runtime.config.data.bad_trees, "test")
     scores = measures(gold, runtime.parse(gold))
     write_json(part / "config.json", {**read_json(part / "config.json"), "scores": {"test": scores}})
     told = read_content(part / CARD) if (part / CARD).is_file() else b""
@@ -155,8 +155,8 @@ def _scored(runtime: Runtime, test: Sequence[str], part: Path) -> Metrics:
     with files.creating(part / CARD) as file:
         file.write(told)
         file.write(
-            f"\n## As it is here\n\nComputed without torch, on the words of {names}: "
-            f"UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
+            f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
+            f"{names}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
         )
     return scores
 
