@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import REPOSITORY
-from ropewalk import encodings
 from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
 from ropewalk.encodings.brackets import Brackets, graph_planes
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
@@ -684,7 +683,7 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             EntryPoint("optimal", "test_encodings:Chain", "ropewalk.encodings"),
         ]
 
-    monkeypatch.setattr(encodings, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     known.cache_clear()
     yield
     known.cache_clear()
