@@ -76,9 +76,12 @@ class _Tokens:
     paragraph: Bools  # whether a blank line follows the token
 
 
-def build(parts: Iterable[Marked], splitter: Splitter) -> Iterator[Treebank]:
-    """Make treebanks of consecutive parts of a text, to the last; how it is cut into parts makes no difference."""
-    writer = _Writer(splitter)
+def build(parts: Iterable[Marked], splitter: Splitter, *, ruled: bool = True) -> Iterator[Treebank]:
+    """Make treebanks of consecutive parts of a text, to the last; how it is cut into parts makes no difference.
+
+    Unless it is `ruled`, marks are what counts for addresses and dashes too: they may be known to be right.
+    """
+    writer = _Writer(splitter, ruled=ruled)
     pending: Marked | None = None  # begins where a sentence begins
     for part in parts:
         pending = part if pending is None else pending + part
@@ -167,8 +170,9 @@ def _tokens(part: Marked) -> _Tokens:
 class _Writer:
     """Writes sentences as CoNLL-U, counting characters and sentences over the whole text."""
 
-    def __init__(self, splitter: Splitter) -> None:
+    def __init__(self, splitter: Splitter, *, ruled: bool) -> None:
         self._splitter = splitter
+        self._ruled = ruled
         self._opening = "# newdoc\n# newpar\n"
         self._number = 0  # of the last sentence
         self._offset = 0  # of the next part's first character
@@ -183,7 +187,7 @@ class _Writer:
 
     def write(self, part: Marked) -> int:
         """Write the sentences that are whole; say where the next one begins."""
-        found = _tokens(_ruled(part, self._before))
+        found = _tokens(_ruled(part, self._before) if self._ruled else part)
         ends = found.ends.tolist()
         if not ends:
             return 0
