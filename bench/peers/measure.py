@@ -203,7 +203,7 @@ All systems were trained on the same sentences, English EWT's training file, and
 seconds depend on the machine.
 
 {to_markdown(table)}
-![LAS and words a second](figures/peers.svg)
+![LAS and words a second](results/peers.svg)
 
 - LAS and UAS are over words, relations with their subtypes, punctuation included, given the treebank's words and
   sentences; tags are each system's own.
@@ -244,7 +244,7 @@ def main() -> int:
 
     points = {str(row[0]): (float(row[3] or 0), float(row[1] or 0)) for row in table.rows}
     labels = Labels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
-    scatter(make_folder(given.docs / "figures") / "peers.svg", points, labels)
+    scatter(make_folder(given.docs / "results") / "peers.svg", points, labels)
     with creating(given.docs / "peers.md") as file:
         file.write(page(table, given.rounds, given.home).encode())
     print(to_text(table))
