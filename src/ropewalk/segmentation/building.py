@@ -98,7 +98,8 @@ def _ruled(part: Marked, before: str) -> Marked:
     text = before + part.text
     marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
     for start, stop in (one.span() for one in ALONE.finditer(text, len(before))):
-        marks[max(start - 1, 0)] |= END
+        if start:
+            marks[start - 1] |= END
         marks[start : stop - 1] = 0
         marks[stop - 1] |= END
     at = len(before)
@@ -110,9 +111,9 @@ def _ruled(part: Marked, before: str) -> Marked:
             marks[start - 1] |= END
         if POSSESSIVE.match(text, at):
             marks[at - 1 : at + 2] = END, 0, END
-    if not part.last and not text[-1:].isspace():
-        open_ = len(text.rsplit(maxsplit=1)[-1]) if text else 0
-        marks[max(len(text) - open_, 0) if open_ <= MOST_CHARACTERS else len(text) :] = 0
+    run = "" if part.last or not text or text[-1].isspace() else text.rsplit(maxsplit=1)[-1]
+    if len(run) <= MOST_CHARACTERS:
+        marks[len(text) - len(run) :] = 0
     return replace(part, marks=marks[len(before) :])
 
 

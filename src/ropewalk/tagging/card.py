@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ropewalk.models.config import Config
     from ropewalk.tagging.training import State
@@ -60,7 +60,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "",
         "## Data",
         "",
-        f"Trained on {_names(data.train)}; the best epoch was chosen on {_names(data.dev)}.",
+        f"Trained on {names_of(data.train)}; the best epoch was chosen on {names_of(data.dev)}.",
         *(
             [f"A teacher was learnt from beside it: `{Path(config.teacher.model).name}`."]
             if config.teacher.model
@@ -95,7 +95,8 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
     return "\n".join(lines)
 
 
-def _names(paths: tuple[str, ...]) -> str:
+def names_of(paths: Sequence[str]) -> str:
+    """List files by their names, without folders."""
     return ", ".join(f"`{Path(path).name}`" for path in paths)
 
 

@@ -16,6 +16,7 @@ from ropewalk.models.stored import VERSION, read_content, read_frame, read_json,
 from ropewalk.runtime import Runtime, folder
 from ropewalk.segmentation import folder as segmentation
 from ropewalk.tagging import graphs
+from ropewalk.tagging.card import names_of
 from ropewalk.tagging.data import read_treebank
 from ropewalk.tagging.encoders import BiLSTM, Transformer
 from ropewalk.tagging.folder import locate, portable
@@ -151,12 +152,11 @@ def _scored(runtime: Runtime, gold: Treebank, test: Sequence[str], part: Path) -
     scores = measures(gold, runtime.parse(gold))
     write_json(part / "config.json", {**read_json(part / "config.json"), "scores": {"test": scores}})
     told = read_content(part / CARD) if (part / CARD).is_file() else b""
-    names = ", ".join(f"`{Path(path).name}`" for path in test)
     with files.creating(part / CARD) as file:
         file.write(told)
         file.write(
             f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
-            f"{names}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
+            f"{names_of(test)}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
         )
     return scores
 
