@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -29,9 +31,25 @@ MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
 LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
 
 
+@dataclass(slots=True, eq=False)
+class _Memory:
+    """The vectors of words that were computed before. Rows are only ever added: one that was given out stays valid."""
+
+    table: Floats
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def grow(self, more: int) -> None:
+        """Make place for more rows, in a new table: whoever reads the old one goes on reading it."""
+        need = len(self.rows) + more
+        if need > len(self.table):
+            grown = np.zeros((max(need, 2 * len(self.table)), self.table.shape[1]), dtype=np.float32)
+            grown[: len(self.rows)] = self.table[: len(self.rows)]
+            self.table = grown
+
+
 @final
 class BiLSTM:
-    """Word types to vectors, and vectors through LSTMs."""
+    """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
 
     def __init__(self, stored: Stored, threads: int) -> None:
         if stored.labels.vocabulary is None:
@@ -40,8 +58,8 @@ class BiLSTM:
         self._words = Session(stored.content(folder.WORDS), str(stored.path / folder.WORDS), threads)
         self._encoder = Session(stored.content(folder.ENCODER), str(stored.path / folder.ENCODER), threads)
         self._size = self._encoder.width("vectors")
-        self._known: dict[str, int] = {}
-        self._table: Floats = np.zeros((0, self._words.width("inputs")), dtype=np.float32)
+        self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
+        self._memory = self._nothing()
 
     @staticmethod
     def threads() -> int:
@@ -50,7 +68,7 @@ class BiLSTM:
 
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read every sentence in both directions, the longest first."""
-        rows = self._rows(forms)
+        rows, table = self._rows(forms)
         out = room(len(forms), self._size)
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
@@ -58,11 +76,11 @@ class BiLSTM:
         while at < len(order) and lengths[order[at]]:
             longest = int(lengths[order[at]])
             chosen = order[at : at + max(min(min(budget, MOST_TOKENS) // longest, MOST_ROWS), 1)]
-            self._read(rows, offsets[chosen], lengths[chosen], out)
+            self._read(rows, table, offsets[chosen], lengths[chosen], out)
             at += len(chosen)
         return out
 
-    def _read(self, rows: npt.NDArray[np.intp], starts: Ints, lengths: Ints, out: Floats) -> None:
+    def _read(self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints, out: Floats) -> None:
         """Read sentences side by side, the first of which is the longest."""
         count = max(len(starts), LEAST_ROWS)
         steps = np.arange(int(lengths[0]))
@@ -72,33 +90,34 @@ class BiLSTM:
         places = np.minimum(starts + steps[:, None], len(rows) - 1)  # [steps, sentences]
         numbers = np.zeros((len(steps), count), dtype=np.intp)
         numbers[:, : len(starts)] = rows[places]
-        read = self._encoder.run({"inputs": self._table[numbers], "lengths": sizes})[0]
+        read = self._encoder.run({"inputs": table[numbers], "lengths": sizes})[0]
         out[places[inside]] = read[:, : len(starts)][inside]
 
-    def _rows(self, forms: Column) -> npt.NDArray[np.intp]:
-        """Say in which row of the table the vector of every word is, computing those that are new."""
+    def _rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Say in which row of which table the vector of every word is, computing those that are new."""
         used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
         names = [forms.names[number] for number in used.tolist()]
-        new = [name for name in names if name not in self._known]
-        if len(self._known) + len(new) > MOST_TYPES:
-            self._known = {}
-            new = names
-        if new:
-            self._learn(new)
         places = np.zeros(len(forms.names), dtype=np.intp)
-        places[used] = [self._known[name] for name in names]
-        return places[forms.ids]
+        with self._lock:
+            new = [name for name in names if name not in self._memory.rows]
+            if len(self._memory.rows) + len(new) > MOST_TYPES:
+                self._memory = self._nothing()
+                new = names
+            if new:
+                self._learn(new, self._memory)
+            places[used] = [self._memory.rows[name] for name in names]
+            table = self._memory.table
+        return places[forms.ids], table
 
-    def _learn(self, new: Sequence[str]) -> None:
-        have = len(self._known)
-        need = have + len(new) + -len(new) % LEAST
-        if need > len(self._table):
-            grown = np.zeros((max(need, 2 * len(self._table)), self._table.shape[1]), dtype=np.float32)
-            grown[:have] = self._table[:have]
-            self._table = grown
+    def _learn(self, new: Sequence[str], memory: _Memory) -> None:
+        have = len(memory.rows)
+        memory.grow(len(new))
         for start in range(0, len(new), MOST_NEW):
             some = new[start : start + MOST_NEW]
             features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
             given = {name: features[name] for name in self._words.inputs}
-            self._table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
-        self._known.update(zip(new, range(have, have + len(new)), strict=True))
+            memory.table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
+        memory.rows.update(zip(new, range(have, have + len(new)), strict=True))
+
+    def _nothing(self) -> _Memory:
+        return _Memory(np.zeros((0, self._words.width("inputs")), dtype=np.float32))

@@ -176,8 +176,8 @@ class Reader:
             return
         number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one))
         self._folds[code] = ord(_folded(one)) if one.isalnum() else 0
-        self._numbers[code] = self._known.get("0" if one.isdecimal() else one, number)
         self._glue[code] = _glue(one)
+        self._numbers[code] = self._known.get("0" if one.isdecimal() else one, number)  # last: it says "learnt"
 
     def read(self, codes: npt.NDArray[np.uint32], *, begins: bool = True) -> Reading:
         """Read a text, or a part of one that begins with a chunk; its trailing spaces are not read."""
