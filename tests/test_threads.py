@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 
 import ropewalk
 
@@ -19,29 +20,33 @@ ENDS = (".", "!", " again?", ", said the clerk.", " because it rained.")
 
 def texts() -> list[str]:
     """Different sentences, each with a word that is new to the parser, so that what it remembers keeps changing."""
-    draw = random.Random(7)
+    draw = np.random.default_rng(7)
     letters = "abcdefghijklmnopqrstuvwxyz"
     made: set[str] = set()
     while len(made) < TEXTS:
-        word = "".join(draw.choice(letters) for _ in range(draw.randint(3, 9)))
-        parts = (draw.choice(NAMES), draw.choice(VERBS), draw.choice(THINGS), "of", word)
-        made.add(" ".join(parts).capitalize() + draw.choice(ENDS))
+        word = "".join(letters[number] for number in draw.integers(len(letters), size=draw.integers(3, 10)))
+        parts = (*(some[int(draw.integers(len(some)))] for some in (NAMES, VERBS, THINGS)), "of", word)
+        made.add(" ".join(parts).capitalize() + ENDS[int(draw.integers(len(ENDS)))])
     return sorted(made)
+
+
+def answers(given: list[str], order: list[int]) -> dict[int, str]:
+    """Parse texts in some order by a parser that remembers nothing yet and is shared by all threads."""
+    shared = ropewalk.load("en")
+    with ThreadPoolExecutor(THREADS) as pool:
+        return dict(pool.map(lambda place: (place, shared(given[place]).to_conllu()), order))
 
 
 def test_threads_give_what_one_thread_gives() -> None:
     given = texts()
     alone = ropewalk.load("en")
-    expected = [alone(text).to_conllu() for text in given]
+    expected = {place: alone(text).to_conllu() for place, text in enumerate(given)}
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
         for number in range(ROUNDS):
-            shared = ropewalk.load("en")  # which remembers nothing yet
-            order = random.Random(number).sample(range(TEXTS), TEXTS)
-            with ThreadPoolExecutor(THREADS) as pool:
-                answers = list(pool.map(lambda place: (place, shared(given[place]).to_conllu()), order))
-            wrong = [place for place, answer in answers if answer != expected[place]]
-            assert wrong == [], f"{len(wrong)} of {TEXTS} answers differ, the first for {given[wrong[0]]!r}"
+            found = answers(given, np.random.default_rng(number).permutation(TEXTS).tolist())
+            wrong = [given[place] for place in expected if found[place] != expected[place]]
+            assert not wrong, f"{len(wrong)} of {TEXTS} answers differ, the first for {wrong[0]!r}"
     finally:
         sys.setswitchinterval(interval)
