@@ -21,7 +21,7 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "tables", "progress"),
     ("kernels", "files"),
-    ("trees", "plots"),
+    ("trees", "plots", "lemmas"),
     ("treebank",),
     ("conllu", "ropes", "projectivity"),
     ("summary", "repair"),
