@@ -1,8 +1,8 @@
 """Compile the kernels with Cython where there is a C compiler; install without them where there is none.
 
-Each kernel is a plain Python file beside a `.pxd` file that gives its C types. An extension that does not
-compile is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the
-two is in use.
+Each kernel is a plain Python file beside a `.pxd` file that gives its C types. What Cython needs to read buffers
+is compiled once, as a module that all kernels import, not into each of them. An extension that does not compile
+is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the two is in use.
 """
 
 import os
@@ -12,14 +12,15 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
-NO_SYMBOLS = [] if os.name == "nt" else ["-g0"]  # what debuggers need is most of a compiled kernel
+SHARED = "ropewalk.kernels.buffers"
+# What debuggers need is most of a compiled kernel; -O3 takes longer and makes none of them faster.
+FLAGS = [] if os.name == "nt" else ["-g0", "-O2"]
 
+kernels = {f"ropewalk.kernels.{types.stem}": types.with_suffix(".py") for types in sorted(KERNELS.glob("*.pxd"))}
 extensions = cythonize(
     [
-        Extension(
-            f"ropewalk.kernels.{types.stem}", [types.with_suffix(".py").as_posix()], extra_compile_args=NO_SYMBOLS
-        )
-        for types in sorted(KERNELS.glob("*.pxd"))
+        Extension(name, [source.as_posix()], extra_compile_args=FLAGS)
+        for name, source in {SHARED: KERNELS / "buffers.c", **kernels}.items()
     ],
     compiler_directives={
         "language_level": "3",
@@ -31,7 +32,8 @@ extensions = cythonize(
         "cdivision": True,
     },
     build_dir="build/cython",
+    shared_utility_qualified_name=SHARED,
 )
 for extension in extensions:
     extension.optional = True  # Cython makes new extensions out of those it is given and drops this
-setup(ext_modules=extensions)
+setup(ext_modules=extensions, options={"build_ext": {"parallel": os.cpu_count()}})

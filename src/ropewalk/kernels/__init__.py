@@ -3,7 +3,7 @@
 A kernel sees only buffers of integers (`memoryview` when uncompiled), never an object of this library, and
 raises nothing: what went wrong comes back as numbers. The same `.py` file is compiled and interpreted; the
 environment variable `ROPEWALK_PURE=1` runs the Python files even where the compiled ones exist, which is how
-the tests run both.
+the tests run both. Compiled kernels share the module `buffers`, which exists only compiled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
-PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
+BUFFERS = f"{__name__}.buffers"
+PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"} or importlib.util.find_spec(BUFFERS) is None
 
 
 def view(array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - a buffer of any shape
