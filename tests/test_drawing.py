@@ -431,7 +431,9 @@ def test_the_steps_end_where_the_decoder_ends(spec: str, data: st.DataObject) ->
     assert arcs == {(head, word) for word, head in enumerate(found.heads, start=1)}
 
 
-@pytest.mark.parametrize("spec", ["optimal", "four-bit", "brackets(stacks=1)"])
+@pytest.mark.parametrize(
+    "spec", ["optimal", "four-bit", "brackets(stacks=1)", "optimal+head", "four-bit(policy=published)"]
+)
 @given(tree=projective_trees())
 def test_the_steps_of_good_labels_make_the_tree(spec: str, tree: Tree) -> None:
     found = trace(encodings.get(spec).encode(tree).texts(), spec)
@@ -447,9 +449,9 @@ def test_the_steps_of_indexed_labels_make_any_tree(tree: Tree) -> None:
     assert not found.faults()
 
 
-@pytest.mark.parametrize("spec", ["brackets", "seven-bit", "optimal(policy=published)", "optimal+head"])
+@pytest.mark.parametrize("spec", ["brackets", "seven-bit", "hexatags", "relative"])
 def test_the_steps_of_other_encodings_are_refused(spec: str) -> None:
-    with pytest.raises(OptionError, match="optimal-nonprojective, four-bit"):
+    with pytest.raises(OptionError, match=r"can: optimal, optimal-nonprojective, four-bit$"):
         trace(["<"], spec)
 
 

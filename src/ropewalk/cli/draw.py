@@ -291,6 +291,6 @@ def _steps(
         raise MissingHeadError(next(word for word in range(1, len(structure) + 1) if word not in structure.dependents))
     name = names[0] if names else "optimal" if is_projective(structure) else "optimal-nonprojective"
     encoding = encodings.get(name)
-    if encoding.loses_lifted and not encoding.covers(structure)[0]:
+    if encoding.policy == "lift" and not encoding.covers(structure)[0]:
         title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
     return to_steps(trace(encoding.encode(structure).texts(), encoding), words=words, title=title, theme=theme.value)

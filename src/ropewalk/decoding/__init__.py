@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
-from ropewalk.decoding.inputs import DEPTH, root_ties
-from ropewalk.decoding.machines import Machine, machine_of
+from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties
 from ropewalk.decoding.paths import Arcs, Sums
 from ropewalk.decoding.probability import (
     Candidate,
@@ -25,6 +24,7 @@ from ropewalk.decoding.probability import (
     scored,
     tree_scores,
 )
+from ropewalk.encodings import Machine
 
 __all__ = [
     "DECODERS",
@@ -41,7 +41,9 @@ __all__ = [
     "build",
     "confidences",
     "decode",
+    "exact_encodings",
     "fit_temperature",
+    "joint_encodings",
     "k_best",
     "machine_of",
     "marginals",

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.errors import EncodingError
 from ropewalk.trees import Ints, frozen_ints
 
 if TYPE_CHECKING:
-    from ropewalk.decoding.machines import Machine
+    from ropewalk.encodings import Machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,13 @@ def build(machine: Machine, depth: int) -> Automaton:
                 numbers[after[0]] = len(order)
                 order.append(after[0])
             rows.append((numbers[state], label, numbers[after[0]], tuple(map(int, after[1]))))
-    useful = _distances([numbers[state] for state in order if machine.accepts(state)], rows)
+    ends = [numbers[state] for state in order if machine.accepts(state)]
+    if len(ends) > 1:
+        raise EncodingError(
+            f"{type(machine).__name__} accepts {len(ends)} states of height up to {depth}; expected one, in which "
+            "nothing is open"
+        )
+    useful = _distances(ends, rows)
     useful.setdefault(0, 0)
     kept = {old: new for new, old in enumerate(sorted(useful))}
     rows = [row for row in rows if row[0] in kept and row[2] in kept]

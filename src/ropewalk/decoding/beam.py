@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ropewalk.decoding.machines import Machine
     from ropewalk.decoding.paths import Floats
+    from ropewalk.encodings import Machine
 
 
 @dataclass(slots=True)

@@ -17,12 +17,12 @@ from ropewalk.decoding.inputs import (
     bounds_of,
     checked,
     demand_depth,
-    machine_for,
+    joint_encodings,
+    machine_of,
     root_ties,
     spelled_heads,
     words_of,
 )
-from ropewalk.decoding.machines import Machine, safe_labels, safe_machine
 from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.projectivity import DOWN, UP
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.decoding.inputs import LabelIds, Logs
-    from ropewalk.encodings import Encoding
+    from ropewalk.encodings import Encoding, Machine
     from ropewalk.treebank import Column
 
 DECODERS = ("exact", "greedy", "joint")
@@ -116,7 +116,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
             f"{encoding.spec} has {len(encoding.columns)} label columns"
         )
     tables = [checked(table, len(names), words) for table, names in zip(scores, alphabets, strict=True)]
-    machine = machine_for(encoding.spec, tuple(alphabets[0])) if decoder != "greedy" and len(tables) == 1 else None
+    machine = machine_of(encoding, alphabets[0]) if decoder != "greedy" and len(tables) == 1 else None
     if decoder == "joint":
         arcs, starts = _checked_arcs(encoding, machine, arcs, offsets)
     if machine is None:
@@ -128,7 +128,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
         if arcs is not None and decoder == "joint":
             _jointly(task, arcs, starts, depth)
         by_arcs = task.found.copy()
-        if machine.certain:
+        if machine.spells_trees:
             _exactly(task, depth)
         else:
             _by_beam(task, encoding)
@@ -188,8 +188,8 @@ def _checked_arcs(
     encoding: Encoding, machine: Machine | None, arcs: Arcs | None, offsets: Ints
 ) -> tuple[Arcs, npt.NDArray[np.int64]]:
     """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
-    if machine is None or not machine.tracks:
-        raise UnknownNameError("encoding with a joint decoder", encoding.spec, ("optimal", "four-bit"))
+    if machine is None or not (machine.spells_trees and machine.marks_arcs):
+        raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
     lengths = np.diff(offsets).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
     found = None if arcs is None else np.shape(arcs)
@@ -265,10 +265,10 @@ def _by_beam(task: _Task, encoding: Encoding) -> None:
             task.ids[where] = rows[fine[0]]
         else:
             missing.append(sentence)
-    safe = np.array(safe_labels(encoding, alphabet), dtype=np.int32)
-    if missing and len(safe):
+    projective = task.machine.projective_part() if missing else None
+    if projective is not None and projective.labels:
+        safe = np.array([alphabet.index(label) for label in projective.labels], dtype=np.int32)
         places, inner = words_of(task.offsets, np.array(missing))
-        projective = safe_machine(encoding, [alphabet[label] for label in safe])
         part = _Task.of(projective, np.ascontiguousarray(task.scores[places][:, safe]), task.ties[places], inner)
         _exactly(part, DEPTH)
         spread = np.repeat(part.found, np.diff(inner))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.decoding.machines import Machine, machine_of
-from ropewalk.encodings import get
-from ropewalk.encodings.base import Encoding, Labels, smallest
+from ropewalk.encodings import Encoding, Labels, Machine, names_where
+from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ropewalk.decoding.paths import Floats
     from ropewalk.trees import Ints
@@ -29,10 +29,42 @@ LabelIds = npt.NDArray[np.int32]
 Logs = npt.NDArray[np.floating]
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Whose machine is wanted: encodings of one class and one text are the same."""
+
+    kind: type[Encoding]
+    spec: str
+    labels: tuple[str, ...]
+    encoding: Encoding = field(compare=False)
+
+
 @lru_cache(maxsize=32)
-def machine_for(spec: str, labels: tuple[str, ...]) -> Machine | None:
-    """Make the machine of an encoding over the given labels, or take the one made before."""
-    return machine_of(get(spec), labels)
+def _machine(question: _Question) -> Machine | None:
+    return question.encoding.machine(question.labels)
+
+
+def machine_of(encoding: Encoding, labels: Sequence[str]) -> Machine | None:
+    """Take the machine of an encoding over the given labels, or None if it has none."""
+    return _machine(_Question(type(encoding), encoding.spec, tuple(labels), encoding))
+
+
+def exact_encodings() -> tuple[str, ...]:
+    """Name the encodings whose best tree is found, and whose trees have probabilities."""
+    return _machines_where(lambda machine: machine.spells_trees)
+
+
+def joint_encodings() -> tuple[str, ...]:
+    """Name the encodings that can be decoded together with arc scores, and whose arcs have probabilities."""
+    return _machines_where(lambda machine: machine.spells_trees and machine.marks_arcs)
+
+
+def _machines_where(holds: Callable[[Machine], bool]) -> tuple[str, ...]:
+    def asked(encoding: Encoding) -> bool:
+        machine = encoding.machine(encoding.alphabet or ())
+        return machine is not None and holds(machine)
+
+    return names_where(asked)
 
 
 def demand_depth(depth: int) -> None:
@@ -77,7 +109,7 @@ def root_ties(machine: Machine, root: Logs | None, words: int) -> Floats:
 
     There are none without such probabilities, and none for a machine whose labels do not say which word is the root.
     """
-    if root is None or not machine.knows_root:
+    if root is None or not machine.marks_root:
         return np.zeros((words, 2))
     logs = np.asarray(root, dtype=np.float64)
     if logs.shape != (words,):

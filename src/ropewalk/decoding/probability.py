@@ -15,7 +15,9 @@ from ropewalk.decoding.inputs import (
     bounds_of,
     checked,
     demand_depth,
-    machine_for,
+    exact_encodings,
+    joint_encodings,
+    machine_of,
     root_ties,
     spelled_heads,
     words_of,
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
 
     from ropewalk.decoding.best import Best
     from ropewalk.decoding.inputs import LabelIds, Logs
-    from ropewalk.decoding.machines import Machine
-    from ropewalk.encodings import Encoding
+    from ropewalk.encodings import Encoding, Machine
     from ropewalk.trees import Ints
 
 
@@ -90,9 +91,9 @@ def scored(  # noqa: PLR0913 - the parts of a question
         raise OptionError(f"the temperature is {temperature}; expected a number above 0")
     bounds = bounds_of([0, len(np.asarray(scores))] if offsets is None else offsets)
     words = int(bounds[-1])
-    machine = machine_for(encoding.spec, tuple(alphabet))
-    if machine is None or not machine.certain:
-        raise UnknownNameError("encoding with exact decoding", encoding.spec, ("optimal", "four-bit", "hexatags"))
+    machine = machine_of(encoding, alphabet)
+    if machine is None or not machine.spells_trees:
+        raise UnknownNameError("encoding with exact decoding", encoding.spec, exact_encodings())
     table = checked(scores, len(alphabet), words) / temperature
     return Scored(encoding, machine, bounds, table, root_ties(machine, root, words) / temperature)
 
@@ -108,7 +109,7 @@ def marginals(given: Scored, *, depth: int = DEPTH) -> Sums:
 def tree_scores(given: Scored, ids: LabelIds, heads: Ints) -> Floats:
     """Add up what the labels and the root of each sentence gain."""
     words = np.arange(len(ids))
-    rooted = (heads == 0).astype(np.intp) if given.machine.knows_root else np.zeros(len(ids), dtype=np.intp)
+    rooted = (heads == 0).astype(np.intp) if given.machine.marks_root else np.zeros(len(ids), dtype=np.intp)
     return sums_of(given.table[words, ids] + given.ties[words, rooted], given.offsets)
 
 
@@ -202,8 +203,8 @@ def fit_temperature(given: Scored, best: Best, gold: Ints, *, depth: int = DEPTH
 
 
 def _demand_arcs(given: Scored) -> None:
-    if not given.machine.tracks:
-        raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, ("optimal", "four-bit"))
+    if not given.machine.marks_arcs:
+        raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, joint_encodings())
 
 
 def _grown(given: Scored, depth: int) -> tuple[Sums, Ints]:

@@ -11,6 +11,7 @@ from ropewalk.drawing.measure import clean, is_right_to_left
 from ropewalk.drawing.scene import Arc, Row, Scene
 from ropewalk.drawing.svg import to_svg
 from ropewalk.encodings import FAULTS
+from ropewalk.encodings.text import EMPTY
 from ropewalk.errors import MismatchError
 from ropewalk.kernels.codes import INDEX
 
@@ -198,9 +199,9 @@ def _scene(trace: Trace, forms: tuple[str, ...], title: str) -> Scene:
             if arc.head != arc.dependent:
                 kind = _kind(step, arc)
                 drawn.setdefault((kind, arc.head, arc.dependent), Arc(arc.head, arc.dependent, "", kind))
-    rows = [Row("label", ("", *trace.labels), "label")] if trace.encoding.startswith("four-bit") else []
-    naive = trace.encoding.startswith("brackets")
-    spelled = ["".join(signs).replace("^", "") if naive else "".join(signs) for signs in trace.spelled]
+    spelled = [_sign("".join(signs), naive=trace.naive) for signs in trace.spelled]
+    same = [text or EMPTY for text in spelled] == list(trace.labels)
+    rows = [] if same else [Row("label", ("", *trace.labels), "label")]
     rows.append(Row("brackets", ("", *spelled), "steps"))
     return Scene(forms, tuple(drawn.values()), tuple(rows), True, is_right_to_left(forms), clean(title))  # noqa: FBT003 - fields of a value
 
@@ -218,7 +219,7 @@ def _told(trace: Trace, forms: tuple[str, ...], number: int) -> dict[str, object
     hidden = []
     if step.removed is not None:
         hidden = [f"{kind}:{step.removed[0]}:{step.removed[1]}" for kind in ("structural", "auxiliary")]
-    naive = trace.encoding.startswith("brackets")
+    naive = trace.naive
     return {
         "kind": step.kind,
         "word": step.word,

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
-from ropewalk.encodings.brackets import Brackets
-from ropewalk.encodings.compact import FOUR_BITS, FourBit, Optimal, compact_text
-from ropewalk.encodings.indexed import OptimalNonprojective
 from ropewalk.encodings.text import bracket_symbols, bracket_text
 from ropewalk.errors import OptionError
 from ropewalk.kernels.codes import (
@@ -34,9 +31,7 @@ from ropewalk.repair import repair
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.encodings import Encoding
-
-CAN_BE_TRACED = ("optimal", "optimal-nonprojective", "four-bit", "brackets(stacks=1)")
+    from ropewalk.encodings import Encoding, Machine, Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +81,7 @@ class Trace:
     """All steps from labels to a tree.
 
     `spelled` are the brackets of each label, `decoded` the heads that they give, -1 for none, `heads` the tree's.
+    The brackets of `naive` labels all count as superbrackets.
     """
 
     encoding: str
@@ -94,6 +90,7 @@ class Trace:
     steps: tuple[Step, ...]
     decoded: tuple[int, ...]
     heads: tuple[int, ...]
+    naive: bool = False
 
     def faults(self) -> list[tuple[int, int]]:
         """List what was wrong: words from 1, and codes of `kernels.codes`."""
@@ -103,7 +100,7 @@ class Trace:
 def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair_policy: str = "nearest") -> Trace:
     """Read the labels of one sentence, however wrong, noting every step."""
     chosen = encodings.get(encoding) if isinstance(encoding, str) else encoding
-    spelled = [_spell(chosen, label) for label in labels]
+    spelled = _spell(chosen, labels)
     steps = [Step("start", 0, 0, "", (Open(RIGHTWARD | SUPER, 0),))]
     heads: list[int] = [-1] * len(labels)
     for word, symbols in enumerate(spelled, start=1):
@@ -113,11 +110,11 @@ def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair
             if not symbol & CLOSING:
                 steps.append(Step("open", word, place, text, (*stack, Open(symbol, word))))
                 continue
-            step = _close(stack, symbol, word, keep_root=isinstance(chosen, Brackets))
+            step = _close(stack, symbol, word, keep_root=chosen.naive_brackets)
             steps.append(_settled(replace(step, bracket=place, symbol=text), heads))
     # Node 0's bracket is missed by the word without a head, or else by the last that leant on it.
     leant = [0, *(arc.dependent for step in steps for arc in step.arcs if arc.head == 0 and not arc.structural)]
-    missed = 0 if isinstance(chosen, Brackets) else leant[-1]
+    missed = 0 if chosen.naive_brackets else leant[-1]
     left = [(entry.node or missed, UNMATCHED_OPENING) for entry in steps[-1].stack if entry.node or missed]
     left += [(word, NO_HEAD) for word, head in enumerate(heads, start=1) if head < 0]
     steps.append(Step("end", len(labels), 0, "", steps[-1].stack, faults=tuple(left)))
@@ -127,21 +124,59 @@ def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair
     for step in fixed:
         final[step.word - 1] = step.arcs[0].head
     names = tuple(tuple(bracket_text([symbol]) for symbol in symbols) for symbols in spelled)
-    return Trace(chosen.spec, tuple(labels), names, tuple(steps), tuple(heads), tuple(final))
+    return Trace(chosen.spec, tuple(labels), names, tuple(steps), tuple(heads), tuple(final), chosen.naive_brackets)
 
 
-def _spell(encoding: Encoding, label: str) -> list[int]:
-    """Turn a label into brackets; those of naive labels all count as superbrackets."""
-    traced = isinstance(encoding, OptimalNonprojective | Optimal | FourBit) and encoding.policy != "published"
-    if not traced and not (isinstance(encoding, Brackets) and encoding.stacks == 1):
+def can_be_traced(encoding: Encoding) -> bool:
+    """Tell whether labels can be read step by step: as brackets, or by the arcs that their machine marks."""
+    labels = encoding.alphabet or ()
+    machine = encoding.machine(labels)
+    return encoding.brackets(labels) is not None or (machine is not None and machine.marks_arcs)
+
+
+def _spell(encoding: Encoding, labels: Sequence[str]) -> list[list[int]]:
+    """Turn labels into brackets; those of naive labels all count as superbrackets."""
+    if not can_be_traced(encoding):
         raise OptionError(
-            f"the steps of {encoding.spec} cannot be shown; those of these encodings can: {', '.join(CAN_BE_TRACED)}"
+            f"the steps of {encoding.spec} cannot be shown; "
+            f"those of these encodings can: {', '.join(encodings.names_where(can_be_traced))}"
         )
-    encoding.check_label(label)
-    if isinstance(encoding, FourBit):
-        return bracket_symbols(encoding.spec, compact_text(FOUR_BITS.index(label)))
-    symbols = bracket_symbols(encoding.spec, label)
-    return [symbol | SUPER for symbol in symbols] if isinstance(encoding, Brackets) else symbols
+    for label in labels:
+        encoding.check_label(label)
+    machine = encoding.machine(tuple(dict.fromkeys(labels)) if encoding.alphabet is None else encoding.alphabet)
+    texts = encoding.brackets(labels)
+    if texts is None and machine is not None:
+        return _driven(encoding.spec, machine, labels)
+    extra = SUPER if encoding.naive_brackets else 0
+    return [[symbol | extra for symbol in bracket_symbols(encoding.spec, text)] for text in texts or ()]
+
+
+def _driven(spec: str, machine: Machine, labels: Sequence[str]) -> list[list[int]]:
+    """Run a machine over labels, and write what each does to the stack as brackets."""
+    state, spelled = machine.start, []
+    for word, label in enumerate(labels, start=1):
+        after = machine.step(state, machine.labels.index(label))
+        if after is None:
+            raise OptionError(
+                f"word {word}: the label {label!r} does not fit those before it; "
+                f"of {spec} only the steps of labels that fit together can be shown"
+            )
+        state = after[0]
+        spelled.append(_as_brackets(after[1]))
+    return spelled
+
+
+def _as_brackets(marks: Marks) -> list[int]:
+    """Write marks as brackets: what is taken off the stack from its top down, then what is put there from below."""
+    taken = [
+        (-marks.leans, CLOSING | RIGHTWARD),
+        (-marks.closes_left, CLOSING | SUPER),
+        (-marks.closes_right, CLOSING | RIGHTWARD | SUPER),
+    ]
+    put = [(marks.opens_left, SUPER), (marks.opens_right, RIGHTWARD | SUPER), (marks.waits, 0)]
+    # of the same height, a bracket is leant on before it is closed, and opened before something waits under it
+    ordered = sorted(taken, key=lambda mark: mark[0]) + sorted(put, key=lambda mark: mark[0])
+    return [symbol for height, symbol in ordered if height]
 
 
 def _close(stack: tuple[Open, ...], symbol: int, word: int, *, keep_root: bool) -> Step:

@@ -28,6 +28,7 @@ from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.compact import FourBit, Optimal
 from ropewalk.encodings.hexatags import Hexatags
 from ropewalk.encodings.indexed import OptimalNonprojective, bracketing
+from ropewalk.encodings.machines import BracketMachine, Machine, Marks
 from ropewalk.encodings.offsets import Absolute, PosOffset, Relative
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.encodings.transitions import ArcEager, ArcHybrid, ArcStandard, Covington
@@ -40,16 +41,20 @@ if TYPE_CHECKING:
 __all__ = [
     "FAULTS",
     "POLICIES",
+    "BracketMachine",
     "ClosedEncoding",
     "Decoded",
     "Encoding",
     "Fault",
     "Labels",
+    "Machine",
+    "Marks",
     "PseudoProjective",
     "Recovered",
     "bracketing",
     "get",
     "known",
+    "names_where",
     "options_of",
 ]
 
@@ -83,6 +88,11 @@ def known() -> dict[str, Callable[..., Encoding]]:
     for entry in entry_points(group="ropewalk.encodings"):
         found.setdefault(entry.name, entry.load())
     return found
+
+
+def names_where(holds: Callable[[Encoding], bool]) -> tuple[str, ...]:
+    """Name the encodings, with the options that they have by default, of which something holds."""
+    return tuple(name for name, make in known().items() if holds(make()))
 
 
 def _maker(name: str) -> Callable[..., Encoding]:

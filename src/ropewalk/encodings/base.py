@@ -40,6 +40,8 @@ from ropewalk.trees import Bools, Ints, Tree, crossing_arcs, scratch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ropewalk.encodings.machines import Machine
+
 Ids = npt.NDArray[Any]
 
 POLICIES = ("lift", "refuse", "published")
@@ -143,7 +145,8 @@ class Encoding(ABC):
     """A way to write trees as labels.
 
     A subclass is final: it says which trees it covers (`covers_heads`), writes trees that it covers or that its
-    policy lets through (`write`) and reads labels into partial heads (`read`). All work on whole batches.
+    policy lets through (`write`) and reads labels into partial heads (`read`). All work on whole batches. It may also
+    say how its labels drive a stack (`machine`), and which brackets they stand for (`brackets`).
     """
 
     name: ClassVar[str]
@@ -154,6 +157,7 @@ class Encoding(ABC):
     columns: tuple[str, ...] = ("label",)
     needs_upos: bool = False
     planes: int = 1  # how many planes are left standing when a tree is lifted
+    naive_brackets: bool = False  # its brackets come in pairs, without ^, and node 0's stays open for several roots
 
     def __init__(self, *, policy: str = "lift") -> None:
         if policy not in POLICIES:
@@ -196,6 +200,19 @@ class Encoding(ABC):
     @abstractmethod
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if a column has no such label."""
+
+    def machine(self, labels: Sequence[str]) -> Machine | None:
+        """Say how labels drive a stack, or None: the machine gives exact decoding, probabilities and steps."""
+        del labels
+        return None
+
+    def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Write each label as the hierarchical brackets that it stands for, or None if labels stand for none.
+
+        Then also the steps of labels that do not fit together can be shown.
+        """
+        del labels
+        return None
 
     def lift(self, bank: Treebank) -> Treebank:
         """Make trees that the encoding does not cover into trees that it does."""

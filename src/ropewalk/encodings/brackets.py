@@ -45,6 +45,7 @@ class Brackets(Encoding):
         if stacks == 1 and policy == "published":
             raise OptionError("the published policy of brackets is that of two stacks; stacks=1 has: lift, refuse")
         self.stacks = stacks
+        self.naive_brackets = stacks == 1
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
@@ -77,6 +78,10 @@ class Brackets(Encoding):
         for symbol in bracket_symbols(self.spec, text):
             if symbol & SUPER or symbol // INDEX >= self.planes:
                 raise LabelError(self.spec, text, rf"brackets < > \ / with at most {self.planes - 1} * and no ^")
+
+    def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Labels are brackets, of one stack or of several."""
+        return tuple(labels) if self.stacks == 1 else None
 
     def encode_graphs(self, graphs: Sequence[Graph]) -> Labels:
         """Write graphs whose arcs fit in the planes, several heads per word and cycles included."""

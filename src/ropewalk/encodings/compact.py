@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.bits import bits_heads
+from ropewalk.encodings.machines import BracketMachine
+from ropewalk.encodings.text import compact_text
 from ropewalk.kernels import compact as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, OPENS_RIGHT, SWAPPED
@@ -16,19 +18,11 @@ from ropewalk.ropes import Arcs, leaning, structural_arcs
 from ropewalk.trees import Bools, Ints, projective, same_trees, scratch, single_rooted, stackable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.treebank import Column
 
 Codes = npt.NDArray[np.uint8]
-
-
-def compact_text(code: int) -> str:
-    r"""Write a compact label as text: (\^)? (> | >^ | < | <^) (/^)?, in the other order where it is swapped."""
-    incoming = (">" if code & HEAD_LEFT else "<") + ("^" if code & INCOMING_SUPER else "")
-    closing = "\\^" if code & CLOSES_LEFT else ""
-    opening = "/^" if code & OPENS_RIGHT else ""
-    if not code & SWAPPED:
-        return closing + incoming + opening
-    return incoming + closing + opening if code & HEAD_LEFT else closing + opening + incoming
 
 
 def _is_optimal(code: int) -> bool:
@@ -101,6 +95,17 @@ class Optimal(ClosedEncoding):
             return self._published_heads(PUBLISHED_CODES[ids], labels.offsets)
         return stack_heads(OPTIMAL_CODES[ids], labels.offsets)
 
+    def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Labels are brackets; published ones are matched by other rules."""
+        return None if self.policy == "published" else tuple(labels)
+
+    def machine(self, labels: Sequence[str]) -> BracketMachine:
+        """Drive one stack.
+
+        The labels that only the published encoding has are for trees that are not projective: no stack bounds them.
+        """
+        return BracketMachine.of(labels, [label if label in OPTIMAL_LABELS else None for label in labels])
+
     def _published_codes(self, heads: Ints, offsets: Ints) -> Codes:
         arcs = Arcs.of_trees(heads, offsets)
         _, side = leaning(arcs, structural_arcs(arcs, "proper"))
@@ -151,6 +156,14 @@ class FourBit(ClosedEncoding):
         if self.policy == "published":
             return bits_heads(_AS_SEVEN[codes], labels.offsets, one_root=True)
         return stack_heads(codes, labels.offsets)
+
+    def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Write bits as brackets; published ones are matched by other rules."""
+        return None if self.policy == "published" else tuple(compact_text(int(label, 2)) for label in labels)
+
+    def machine(self, labels: Sequence[str]) -> BracketMachine:
+        """Drive one stack, where what leans does so on an arc of its own direction."""
+        return BracketMachine.of(labels, [compact_text(int(label, 2)) for label in labels], same_direction=True)
 
 
 # b0 b1 b2 b3 of the four bits stand at b0, b2, b3, b4 of the seven.

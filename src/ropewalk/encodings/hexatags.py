@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
+from ropewalk.encodings.machines import Machine, Marks
 from ropewalk.kernels import hexatags as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import FENCE_HEAD_RIGHT, FENCE_RIGHT, WORD_RIGHT
 from ropewalk.trees import Bools, Ints, projective, scratch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.treebank import Column
 
 HEXATAGS = tuple(
@@ -21,6 +25,34 @@ HEXATAGS = tuple(
     + ("r" if code & WORD_RIGHT else "l")
     for code in range(8)
 )
+
+
+@final
+@dataclass(frozen=True)
+class HexatagMachine(Machine):
+    """The number of unfinished parts of the binary tree; 0 before the first word."""
+
+    spells_trees = True
+    marks_root = False
+    start = 0
+
+    def step(self, state: int, label: int) -> tuple[int, Marks] | None:
+        """Hang the fence's node under the part below or start anew, then put the word in place."""
+        first = state == self.start
+        if first and label & (FENCE_RIGHT | FENCE_HEAD_RIGHT):
+            return None  # node 0 stands alone: it can only be the head of all that follows
+        if state == 1:
+            return None  # a second dependent of node 0
+        parts = 1 if first else state - 1 if label & FENCE_RIGHT else state
+        return parts + (0 if label & WORD_RIGHT else 1), Marks()
+
+    def accepts(self, state: int) -> bool:
+        """The binary tree is whole."""
+        return state == 1
+
+    def height(self, state: int) -> int:
+        """How many parts are on the stack."""
+        return state
 
 
 @final
@@ -54,3 +86,7 @@ class Hexatags(ClosedEncoding):
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Build the binary head tree from left to right with a stack."""
         return read_codes(kernel.read, self.own_ids(labels), labels.offsets, arrays=4)
+
+    def machine(self, labels: Sequence[str]) -> HexatagMachine | None:
+        """Drive the stack of unfinished parts."""
+        return HexatagMachine(tuple(labels)) if tuple(labels) == HEXATAGS else None

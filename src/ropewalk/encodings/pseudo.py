@@ -10,6 +10,9 @@ from ropewalk.projectivity import SCHEMES, lift, lower
 from ropewalk.trees import Bools, Ints, same_trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.encodings.machines import Machine
     from ropewalk.treebank import Column, Treebank
 
 
@@ -36,6 +39,7 @@ class PseudoProjective(Encoding):
         self.scheme = scheme
         self.columns = inner.columns
         self.needs_upos = inner.needs_upos
+        self.naive_brackets = inner.naive_brackets
 
     @property
     def spec(self) -> str:
@@ -81,3 +85,11 @@ class PseudoProjective(Encoding):
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the encoding inside has no such label."""
         self.inner.check_label(text, column)
+
+    def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
+        """Write labels as the brackets of the encoding inside."""
+        return self.inner.brackets(labels)
+
+    def machine(self, labels: Sequence[str]) -> Machine | None:
+        """Drive the stack of the encoding inside."""
+        return self.inner.machine(labels)

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk.errors import LabelError
-from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.kernels.codes import (
+    CLOSES_LEFT,
+    CLOSING,
+    HEAD_LEFT,
+    INCOMING_SUPER,
+    INDEX,
+    OPENS_RIGHT,
+    RIGHTWARD,
+    SUPER,
+    SWAPPED,
+)
 from ropewalk.treebank import intern
 
 if TYPE_CHECKING:
@@ -41,6 +51,16 @@ def bracket_symbols(encoding: str, text: str) -> list[int]:
     if not text or "".join(map("".join, found)) != text:
         raise LabelError(encoding, text, r"brackets < > \ / each followed by an optional ^ and any number of *")
     return [CODES[sign] + (SUPER if hat else 0) + INDEX * len(stars) for sign, hat, stars in found]
+
+
+def compact_text(code: int) -> str:
+    r"""Write a compact label as text: (\^)? (> | >^ | < | <^) (/^)?, in the other order where it is swapped."""
+    incoming = (">" if code & HEAD_LEFT else "<") + ("^" if code & INCOMING_SUPER else "")
+    closing = "\\^" if code & CLOSES_LEFT else ""
+    opening = "/^" if code & OPENS_RIGHT else ""
+    if not code & SWAPPED:
+        return closing + incoming + opening
+    return incoming + closing + opening if code & HEAD_LEFT else closing + opening + incoming
 
 
 def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]], str]) -> tuple[Ints, tuple[str, ...]]:

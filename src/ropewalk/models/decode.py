@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import encodings
-from ropewalk.decoding import assign_relations, confidences, decode, fit_temperature, machine_of, scored
+from ropewalk.decoding import (
+    assign_relations,
+    confidences,
+    decode,
+    fit_temperature,
+    joint_encodings,
+    machine_of,
+    scored,
+)
 from ropewalk.errors import OptionError, UnknownNameError
 from ropewalk.treebank import Column
 
@@ -61,13 +69,13 @@ def demand_decoder(config: Config, labels: LabelSet) -> None:
             "train it with model.arc_weight=1, or use the decoder exact"
         )
     if not sure(labels):
-        raise UnknownNameError("encoding with a joint decoder", labels.encodings[0], ("optimal", "four-bit"))
+        raise UnknownNameError("encoding with a joint decoder", labels.encodings[0], joint_encodings())
 
 
 def sure(labels: LabelSet) -> bool:
     """Tell whether the trees of an encoding have probabilities."""
     machine = machine_of(encodings.get(labels.encodings[0]), labels.columns[0][0]) if labels.columns else None
-    return machine is not None and machine.certain and machine.tracks
+    return machine is not None and machine.spells_trees and machine.marks_arcs
 
 
 def confidences_of(  # noqa: PLR0913 - what was scored, and what was found

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ropewalk import encodings
-from ropewalk.decoding import DEPTH, machine_of, marginals, scored
+from ropewalk.decoding import DEPTH, exact_encodings, machine_of, marginals, scored
 from ropewalk.errors import TrainingError
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class _LogSum(torch.autograd.Function):
 def demand_sequences(encoding: str, alphabet: Sequence[str]) -> None:
     """Raise an error if whole sequences of an encoding cannot be summed."""
     machine = machine_of(encodings.get(encoding), alphabet)
-    if machine is None or not machine.certain:
+    if machine is None or not machine.spells_trees:
         raise TrainingError(
             f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
-            "use optimal, four-bit or hexatags, with or without a scheme, or model.loss = 'words'"
+            f"use {', '.join(exact_encodings())}, with or without a scheme, or model.loss = 'words'"
         )
 
 
