@@ -7,7 +7,7 @@ or by not being it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ropewalk.kernels import automaton as kernel
 from ropewalk.kernels import joint as joint_kernel
 from ropewalk.kernels import view
+from ropewalk.kernels.automaton import Transitions
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -28,16 +29,23 @@ CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
 
-def _arrays(automaton: Automaton, labels: Ints | None = None) -> tuple[Any, Any, Any, Any, Any, Any]:
+def _transitions(automaton: Automaton, labels: Ints | None = None) -> Transitions:
     """Give a kernel an automaton, its transitions numbered by other labels if there are any."""
-    return (
-        view(automaton.begins),
-        view(automaton.labels if labels is None else labels),
-        view(automaton.targets),
-        view(automaton.roots),
-        view(automaton.finals),
-        view(automaton.distances),
+    return Transitions(
+        begins=view(automaton.begins),
+        labels=view(automaton.labels if labels is None else labels),
+        sources=view(automaton.sources),
+        targets=view(automaton.targets),
+        roots=view(automaton.roots),
+        marks=view(automaton.marks),
+        finals=view(automaton.finals),
+        distances=view(automaton.distances),
+        heights=_heights(automaton),
     )
+
+
+def _heights(automaton: Automaton) -> int:
+    return int(automaton.marks.max(initial=0))
 
 
 def sums_of(values: Floats, offsets: Ints) -> Floats:
@@ -52,16 +60,8 @@ def best_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints
     longest = int(np.diff(offsets).max(initial=0))
     best = np.zeros(len(scores), dtype=np.int32)
     totals = np.zeros(len(offsets) - 1)
-    sizes = (automaton.states, automaton.states, 2 * scores.shape[1])
-    back = np.empty((longest, automaton.states), dtype=np.int32)
-    room: tuple[npt.NDArray[Any], ...] = (best, totals, *(np.empty(size) for size in sizes), back)
-    kernel.viterbi(
-        view(scores),
-        view(ties),
-        view(offsets),
-        *_arrays(automaton),
-        *(view(array) for array in room),
-    )
+    work = kernel.BestPath(longest, automaton.states, scores.shape[1])
+    kernel.viterbi(_transitions(automaton), view(scores), view(ties), view(offsets), work, view(best), view(totals))
     return best, totals
 
 
@@ -83,16 +83,15 @@ def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints)
     shift = _finite_max(scores)
     weights = np.exp(scores - shift[:, None])
     factors = np.exp(ties)
-    states = automaton.states
-    room = (int(np.diff(offsets).max(initial=0)) + 1, states)
     out = Sums(np.zeros_like(scores), np.zeros(len(scores)), np.zeros(len(offsets) - 1))
     shares, scales = np.zeros(len(offsets) - 1), np.ones(len(scores))
     kernel.sums(
+        _transitions(automaton),
         view(weights),
         view(factors),
         view(offsets),
-        *_arrays(automaton),
-        *(view(array) for array in (shares, scales, out.labels, out.roots, np.empty(room), np.empty(room))),
+        kernel.ForwardBackward(int(np.diff(offsets).max(initial=0)), automaton.states),
+        *(view(array) for array in (shares, scales, out.labels, out.roots)),
     )
     scales[np.repeat(shares == 0.0, np.diff(offsets))] = 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,13 +132,13 @@ def draw_paths(
     weights, factors, labels, names = _safe_weights(automaton, scores, ties)
     n = len(scores)
     out = np.zeros((count, n), dtype=np.int32)
-    room = (n + 1, automaton.states)
     drawn = kernel.draw(
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         n,
-        *_arrays(automaton, labels),
-        *(view(array) for array in (np.empty(n), np.empty(room), np.empty(room), dice.random((count, n)), out)),
+        kernel.ForwardBackward(n, automaton.states),
+        *(view(array) for array in (np.empty(n), dice.random((count, n)), out)),
     )
     return names[out] if drawn else None
 
@@ -149,17 +148,8 @@ def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> 
     n = len(scores)
     out = np.zeros((k, n), dtype=np.int32)
     totals = np.zeros(k)
-    room = (n + 1, automaton.states, k)
-    via, rank = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-    arrays: tuple[npt.NDArray[Any], ...] = (out, totals, np.empty(room), via, rank, automaton.sources)
-    found = kernel.k_best(
-        view(scores),
-        view(ties),
-        n,
-        k,
-        *_arrays(automaton)[:5],
-        *(view(array) for array in arrays),
-    )
+    work = kernel.BestPaths(n, automaton.states, k)
+    found = kernel.k_best(_transitions(automaton), view(scores), view(ties), n, k, work, view(out), view(totals))
     return out[:found], totals[:found]
 
 
@@ -180,46 +170,21 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     """
     longest = int(np.diff(offsets).max(initial=0))
     most = int(np.diff(automaton.begins).max(initial=0))
-    heights = int(automaton.marks.max(initial=0))
     best = np.zeros(len(scores), dtype=np.int32)
     totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
-
-    def numbers(*shape: int) -> npt.NDArray[np.int32]:
-        return np.empty(shape, dtype=np.int32)
-
-    room: tuple[npt.NDArray[Any], ...] = (
-        best,
-        totals,
-        bounds,
-        np.empty((longest + 1, automaton.states)),
-        np.empty(longest),
-        np.empty(scores.shape[1]),
-        np.empty(width),
-        numbers(width),
-        numbers(longest + 1, width),
-        numbers(longest + 1, width),
-        numbers(2, width, heights + 1),
-        numbers(2, width, heights + 1),
-        numbers(longest * width),
-        np.empty(width * most),
-        np.empty(width * most),
-        np.empty(width),
-        numbers(width * most),
-        numbers(width * most),
-        numbers(width * most),
-    )
     joint_kernel.search(
+        _transitions(automaton),
         view(scores),
         view(ties),
         view(offsets),
         view(arcs),
         view(starts),
-        *_arrays(automaton)[:5],
-        view(automaton.marks),
         view(_sides(automaton, scores.shape[1])),
         view(floors - CLOSE),
-        width,
-        *(view(array) for array in room),
+        joint_kernel.Beam(width, longest, scores.shape[1], automaton.states, _heights(automaton), most),
+        view(best),
+        view(totals),
+        view(bounds),
     )
     return best, totals, bounds
 
@@ -241,8 +206,9 @@ def _finite_max(scores: Floats) -> Floats:
 def _loses(automaton: Automaton, weights: Floats, factors: Floats) -> bool:
     """Tell whether any product on the way through one sentence may have been too small for a number."""
     n = len(weights)
-    alpha = np.zeros((n + 1, automaton.states))
-    kernel.forward(view(weights), view(factors), n, *_arrays(automaton), view(alpha), view(np.ones(n)))
+    work = kernel.ForwardBackward(n, automaton.states)
+    kernel.forward(_transitions(automaton), view(weights), view(factors), n, work, view(np.ones(n)))
+    alpha = np.asarray(work.alpha)
     least = [float(array[array > 0.0].min(initial=1.0)) for array in (alpha, weights, factors)]
     return bool(np.log(least).sum() < -SAFE_RANGE)
 
@@ -288,13 +254,13 @@ def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, 
     weights, factors, labels, names = _relative_weights(automaton, scores, ties)
     shares, scales = np.zeros(1), np.ones(len(scores))
     marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
-    room = (len(scores) + 1, automaton.states)
     kernel.sums(
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         view(offsets),
-        *_arrays(automaton, labels),
-        *(view(array) for array in (shares, scales, marginals, rooted, np.empty(room), np.empty(room))),
+        kernel.ForwardBackward(len(scores), automaton.states),
+        *(view(array) for array in (shares, scales, marginals, rooted)),
     )
     summed = np.zeros_like(scores)
     for column, label in enumerate(names.tolist()):
@@ -309,28 +275,14 @@ def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, cho
     automaton, scores, ties = given
     weights, factors, labels, _ = _safe_weights(automaton, scores, ties)
     n = len(scores)
-    heights = int(automaton.marks.max(initial=0))
-    per_state = (n + 1, automaton.states)
-    tracked = (3, heights + 1, automaton.states)
-    room: tuple[npt.NDArray[Any], ...] = (
-        reach,
-        heads,
-        chosen,
-        matrix,
-        np.empty(n),
-        np.empty(per_state),
-        np.empty(per_state),
-        np.empty(tracked),
-        np.empty(tracked),
-        np.empty(per_state, dtype=np.int32),
-        np.empty(n + 1, dtype=np.int32),
-    )
     kernel.arcs(
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         n,
-        *_arrays(automaton, labels),
-        view(automaton.marks),
-        heights,
-        *(view(array) for array in room),
+        view(reach),
+        view(heads),
+        kernel.ForwardBackward(n, automaton.states),
+        kernel.Tracks(n, automaton.states, _heights(automaton)),
+        *(view(array) for array in (np.empty(n), chosen, matrix)),
     )

@@ -9,6 +9,7 @@ the tests run both. Compiled kernels share the module `buffers`, which exists on
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 import sys
 from pathlib import Path
@@ -33,6 +34,18 @@ def view(array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - a buffer of any shap
     Python cannot cut a buffer of several dimensions, so an array of several is given as it is.
     """
     return array.data if array.ndim == 1 else array
+
+
+def new_floats(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
+    """Make a buffer of zeros, at least one along each dimension, for a kernel to work in."""
+    sizes = [max(1, size) for size in shape]
+    return memoryview(bytearray(8 * math.prod(sizes))).cast("d", sizes)
+
+
+def new_ints(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
+    """Make a buffer of whole zeros, at least one along each dimension, for a kernel to work in."""
+    sizes = [max(1, size) for size in shape]
+    return memoryview(bytearray(4 * math.prod(sizes))).cast("i", sizes)
 
 
 def compiled() -> bool:

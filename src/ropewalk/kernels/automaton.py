@@ -1,14 +1,15 @@
 """Best paths, sums over paths, and samples of paths through an automaton that reads one label per word.
 
-Transition t leads from its source to `targets[t]` by label `labels[t]`; those of state q are `begins[q]:begins[q+1]`.
-`roots[t]` is 1 if the word becomes the root. `scores[w, l]` is what label l gains at the w-th word of all, and
-`ties[w, 0]` or `ties[w, 1]` what the word gains by not being or being the root. All paths begin in state 0, and from
-state q at least `distances[q]` more words lead to an end.
+`scores[w, l]` is what label l gains at the w-th word of all, and `ties[w, 0]` or `ties[w, 1]` what the word gains by
+not being or being the root. All paths begin in state 0. Each search works in a workspace of its own kind, made for the
+longest sentence; what it finds goes into the buffers given beside it.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from ropewalk.kernels import new_floats, new_ints
 
 try:
     import cython
@@ -22,28 +23,111 @@ NOTHING = float("-inf")
 NEGLIGIBLE = 1e-14
 
 
-def viterbi(
-    scores: Floats,
-    ties: Floats,
-    offsets: Ints,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    distances: Ints,
-    best: Ints,
-    totals: Floats,
-    now: Floats,
-    soon: Floats,
-    gains: Floats,
-    back: Ints,
-) -> None:
-    """Write the labels of the best path of each sentence into `best`, and its score into `totals`: -inf if none.
+class Transitions:
+    """An automaton.
+
+    Transition t leads from `sources[t]` to `targets[t]` by label `labels[t]`; those of state q are
+    `begins[q]:begins[q+1]`. `roots[t]` is 1 if the word becomes the root. `marks[t]` holds the heights of brackets on
+    the stack that a transition concerns, 0 for none: of the left and the right superbracket that it opens, of the
+    bracket under which its opening semibracket waits and on which its closing one leans, and of the left and the right
+    superbracket that it closes; none is above `heights`. From state q at least `distances[q]` more words lead to an
+    end, and paths end where `finals[q]` is 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        begins: Ints,
+        labels: Ints,
+        sources: Ints,
+        targets: Ints,
+        roots: Ints,
+        marks: Ints,
+        finals: Ints,
+        distances: Ints,
+        heights: int,
+    ) -> None:
+        self.begins = begins
+        self.labels = labels
+        self.sources = sources
+        self.targets = targets
+        self.roots = roots
+        self.marks = marks
+        self.finals = finals
+        self.distances = distances
+        self.heights = heights
+
+
+class BestPath:
+    """A workspace of `viterbi`.
 
     `back[i, q]` is the transition by which word i best reaches state q; `now` and `soon` hold a number per state, and
     `gains` what each label gains at the word at hand, first for other words and then for the root.
     """
+
+    def __init__(self, longest: int, states: int, labels: int) -> None:
+        self.now = new_floats(states)
+        self.soon = new_floats(states)
+        self.gains = new_floats(2 * labels)
+        self.back = new_ints(longest, states)
+
+
+class ForwardBackward:
+    """A workspace of sums over paths, `alpha` and `beta`, both by word and state."""
+
+    def __init__(self, longest: int, states: int) -> None:
+        self.alpha = new_floats(longest + 1, states)
+        self.beta = new_floats(longest + 1, states)
+
+
+class BestPaths:
+    """A workspace of `k_best`.
+
+    `value[i, q, j]` is the score of the j-th best way to state q before word i, `via` the transition and `rank` the
+    place among the ways to its source by which it comes.
+    """
+
+    def __init__(self, words: int, states: int, k: int) -> None:
+        self.value = new_floats(words + 1, states, k)
+        self.via = new_ints(words + 1, states, k)
+        self.rank = new_ints(words + 1, states, k)
+
+
+class Tracks:
+    """A workspace of `arcs`.
+
+    `track[c, p, q]` is the weight of having in state q, at height p, the bracket that the word at hand opened to the
+    left (c = 0), to the right (1), or under which it waits (2). `alive[i]` lists the `living[i]` states that paths of
+    any weight have before word i: the others would change nothing in the first twelve places.
+    """
+
+    def __init__(self, words: int, states: int, heights: int) -> None:
+        self.track = new_floats(3, heights + 1, states)
+        self.ahead = new_floats(3, heights + 1, states)
+        self.alive = new_ints(words + 1, states)
+        self.living = new_ints(words + 1)
+
+
+def viterbi(
+    automaton: Transitions,
+    scores: Floats,
+    ties: Floats,
+    offsets: Ints,
+    work: BestPath,
+    best: Ints,
+    totals: Floats,
+) -> None:
+    """Write the labels of the best path of each sentence into `best`, and its score into `totals`: -inf if none."""
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    distances = automaton.distances
+    now = work.now
+    soon = work.soon
+    gains = work.gains
+    back = work.back
     with cython.nogil:
         states = finals.shape[0]
         many = scores.shape[1]
@@ -97,16 +181,11 @@ def viterbi(
 
 
 def forward(
+    automaton: Transitions,
     weights: Floats,
     ties: Floats,
     n: int,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    distances: Ints,
-    alpha: Floats,
+    work: ForwardBackward,
     scales: Floats,
 ) -> float:
     """Sum over the paths of one sentence, in probabilities that are rescaled word by word.
@@ -114,6 +193,13 @@ def forward(
     `weights` and `ties` are given as factors. `alpha[i, q]` becomes the share of state q before word i, `scales[i]`
     what was divided out at word i. Returns the share of paths that end well: 0 if there is none.
     """
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    distances = automaton.distances
+    alpha = work.alpha
     states = finals.shape[0]
     for q in range(states):
         alpha[0, q] = 0.0
@@ -146,22 +232,24 @@ def forward(
 
 
 def backward(
+    automaton: Transitions,
     weights: Floats,
     ties: Floats,
     n: int,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
+    work: ForwardBackward,
     scales: Floats,
-    alpha: Floats,
-    beta: Floats,
 ) -> None:
     """Sum over the rests of paths, rescaled as `forward` was: `beta[i, q]` is that from state q before word i on.
 
     What no path reaches is left at 0.
     """
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    alpha = work.alpha
+    beta = work.beta
     states = finals.shape[0]
     for q in range(states):
         beta[n, q] = finals[q]
@@ -176,60 +264,38 @@ def backward(
 
 
 def sums(
+    automaton: Transitions,
     weights: Floats,
     ties: Floats,
     offsets: Ints,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    distances: Ints,
+    work: ForwardBackward,
     shares: Floats,
     scales: Floats,
     marginals: Floats,
     rooted: Floats,
-    alpha: Floats,
-    beta: Floats,
 ) -> None:
     """Write the probability of each label at each word, and of each word being the root, over all paths.
 
     `shares[s]` becomes the share of sentence s that ends well, 0 if the sum vanished and nothing else was written; the
     logarithm of the whole sum is that of `shares[s]` plus those of its `scales`.
     """
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    alpha = work.alpha
+    beta = work.beta
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            share = forward(
-                weights[start : start + n],
-                ties[start : start + n],
-                n,
-                begins,
-                labels,
-                targets,
-                roots,
-                finals,
-                distances,
-                alpha,
-                scales[start : start + n],
-            )
+            end = start + n
+            share = forward(automaton, weights[start:end], ties[start:end], n, work, scales[start:end])
             shares[s] = share
             if share == 0.0:
                 continue
-            backward(
-                weights[start : start + n],
-                ties[start : start + n],
-                n,
-                begins,
-                labels,
-                targets,
-                roots,
-                finals,
-                scales[start : start + n],
-                alpha,
-                beta,
-            )
+            backward(automaton, weights[start:end], ties[start:end], n, work, scales[start:end])
             for i in range(n):
                 w = start + i
                 factor = 1.0 / (scales[w] * share)
@@ -245,26 +311,25 @@ def sums(
 
 
 def draw(
+    automaton: Transitions,
     weights: Floats,
     ties: Floats,
     n: int,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    distances: Ints,
+    work: ForwardBackward,
     scales: Floats,
-    alpha: Floats,
-    beta: Floats,
     dice: Floats,
     out: Ints,
 ) -> int:
     """Draw label sequences of one sentence by their probability, one per row of `dice`; 0 if there is none."""
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    beta = work.beta
     with cython.nogil:
         drawn = 0
-        if forward(weights, ties, n, begins, labels, targets, roots, finals, distances, alpha, scales) > 0.0:
-            backward(weights, ties, n, begins, labels, targets, roots, finals, scales, alpha, beta)
+        if forward(automaton, weights, ties, n, work, scales) > 0.0:
+            backward(automaton, weights, ties, n, work, scales)
             drawn = 1
             for r in range(dice.shape[0]):
                 q = 0
@@ -284,27 +349,25 @@ def draw(
 
 
 def k_best(
+    automaton: Transitions,
     scores: Floats,
     ties: Floats,
     n: int,
     k: int,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
+    work: BestPaths,
     out: Ints,
     totals: Floats,
-    value: Floats,
-    via: Ints,
-    rank: Ints,
-    sources: Ints,
 ) -> int:
-    """Write the k best label sequences of one sentence, the best first; return how many there are.
-
-    `value[i, q, j]` is the score of the j-th best way to state q before word i, `via` the transition and `rank` the
-    place among the ways to its source by which it comes. `sources[t]` is the source of transition t.
-    """
+    """Write the k best label sequences of one sentence, the best first; return how many there are."""
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    sources = automaton.sources
+    value = work.value
+    via = work.via
+    rank = work.rank
     with cython.nogil:
         states = finals.shape[0]
         for i in range(n + 1):
@@ -368,47 +431,43 @@ def k_best(
 
 
 def arcs(
+    automaton: Transitions,
     weights: Floats,
     ties: Floats,
     n: int,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    distances: Ints,
-    marks: Ints,
-    heights: int,
     reach: Ints,
     heads: Ints,
+    sums_work: ForwardBackward,
+    work: Tracks,
+    scales: Floats,
     chosen: Floats,
     matrix: Floats,
-    scales: Floats,
-    alpha: Floats,
-    beta: Floats,
-    track: Floats,
-    ahead: Floats,
-    alive: Ints,
-    living: Ints,
 ) -> int:
     """Write the probability of arcs of one sentence over all paths; return 0 if there is none.
 
-    A bracket is told from others by its height on the stack, which does not change as long as it is there. `marks[t]`
-    holds the heights that a transition concerns, 0 for none: of the left and the right superbracket that it opens, of
-    the bracket under which its opening semibracket waits and on which its closing one leans, and of the left and the
-    right superbracket that it closes. `track[c, p, q]` is the weight of having in state q, at height p, the bracket
-    that the word at hand opened to the left (c = 0), to the right (1), or under which it waits (2). Word i, from 0, is
-    followed as far as word `reach[i]`. If `matrix` has rows, all arcs between words go there, row the head, column the
-    dependent; otherwise `chosen[i]` becomes the probability of the arc from `heads[i]` to word i, both from 1, if it
-    is no root.
-    `alive[i]` lists the `living[i]` states that paths of any weight have before word i: the others would change nothing
-    in the first twelve places.
+    A bracket is told from others by its height on the stack, which does not change as long as it is there. Word i,
+    from 0, is followed as far as word `reach[i]`. If `matrix` has rows, all arcs between words go there, row the head,
+    column the dependent; otherwise `chosen[i]` becomes the probability of the arc from `heads[i]` to word i, both from
+    1, if it is no root.
     """
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    marks = automaton.marks
+    heights = automaton.heights
+    alpha = sums_work.alpha
+    beta = sums_work.beta
+    track = work.track
+    ahead = work.ahead
+    alive = work.alive
+    living = work.living
     with cython.nogil:
         states = finals.shape[0]
-        share = forward(weights, ties, n, begins, labels, targets, roots, finals, distances, alpha, scales)
+        share = forward(automaton, weights, ties, n, sums_work, scales)
         if share > 0.0:
-            backward(weights, ties, n, begins, labels, targets, roots, finals, scales, alpha, beta)
+            backward(automaton, weights, ties, n, sums_work, scales)
             for i in range(n + 1):
                 count = 0
                 for q in range(states):

@@ -6,12 +6,14 @@ its score so far, the best labels that may follow with the best arc on the side 
 every word without a head the best arc that it may still get.
 Nothing that was dropped can be better than its own bound, so that a result above all these bounds is the best of all.
 
-See `automaton` for transitions, labels and ties, and `automaton.arcs` for `marks`.
+See `automaton` for transitions, labels and ties.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ropewalk.kernels import new_floats, new_ints
 
 try:
     import cython
@@ -23,55 +25,88 @@ Floats = Any  # likewise
 
 NOTHING = float("-inf")
 
+if TYPE_CHECKING:
+    from ropewalk.kernels.automaton import Transitions  # compiled, it is known from the `.pxd`
+
+
+class Beam:
+    """A workspace of `search` that keeps `width` partial paths after each word.
+
+    `after[i, q]` is what is gained at most from state q before word i on, `later[i]` the best arc to word i from a word
+    that follows, and `likely[l]` what a label gains with the best arc on the side where it has its head. Partial path b
+    before word i has score `values[b]`, state `states[b]`, and behind the bracket at height p the word `openers[b, p]`,
+    from 1, and the words that wait for its end, linked from `waiting[b, p]` on through `chain`; the latter two in two
+    layers, of which each word reads one and writes the other. It came from partial path `parents[i, b]` by transition
+    `taken[i, b]`, and has the score `kept_gains[b]` until all others are chosen. What may follow it is candidate x,
+    from partial path `froms[x]` by transition `ways[x]`: its score is `gains[x]`, and it may reach `hopes[x]`; `heap`
+    orders candidates by that.
+    """
+
+    def __init__(self, width: int, longest: int, labels: int, states: int, heights: int, transitions: int) -> None:
+        """Make room for sentences so long, in an automaton with at most so many transitions from a state."""
+        self.width = width
+        self.after = new_floats(longest + 1, states)
+        self.later = new_floats(longest)
+        self.likely = new_floats(labels)
+        self.values = new_floats(width)
+        self.states = new_ints(width)
+        self.parents = new_ints(longest + 1, width)
+        self.taken = new_ints(longest + 1, width)
+        self.openers = new_ints(2, width, heights + 1)
+        self.waiting = new_ints(2, width, heights + 1)
+        self.chain = new_ints(longest * width)
+        self.hopes = new_floats(width * transitions)
+        self.gains = new_floats(width * transitions)
+        self.kept_gains = new_floats(width)
+        self.froms = new_ints(width * transitions)
+        self.ways = new_ints(width * transitions)
+        self.heap = new_ints(width * transitions)
+
 
 def search(
+    automaton: Transitions,
     scores: Floats,
     ties: Floats,
     offsets: Ints,
     arcs: Floats,
     starts: Ints,
-    begins: Ints,
-    labels: Ints,
-    targets: Ints,
-    roots: Ints,
-    finals: Ints,
-    marks: Ints,
     sides: Ints,
     floors: Floats,
-    width: int,
+    work: Beam,
     best: Ints,
     totals: Floats,
     bounds: Floats,
-    after: Floats,
-    later: Floats,
-    likely: Floats,
-    values: Floats,
-    states: Ints,
-    parents: Ints,
-    taken: Ints,
-    openers: Ints,
-    waiting: Ints,
-    chain: Ints,
-    hopes: Floats,
-    gains: Floats,
-    kept_gains: Floats,
-    froms: Ints,
-    ways: Ints,
-    heap: Ints,
 ) -> None:
     """Write the labels of each sentence's best path found, its score, and the highest bound of what was dropped.
 
     Partial paths that may reach less than `floors[s]` are not looked at. The arcs of sentence s begin at `starts[s]`: a
-    row for each word, in it the score of each head from 0 on. A total is -inf, and the labels are left alone, if there
-    is no path of finite score.
-
-    `after[i, q]` is what is gained at most from state q before word i on, `later[i]` the best arc to word i from a word
-    that follows. `sides[l]` tells whether a word with label l has its head there (1), before it (2) or in either place
-    (0), and `likely[l]` is what the label gains with the best such arc. Partial path b before word i has score
-    `values[b]`, state `states[b]`, and behind the bracket at height p the word `openers[b, p]`, from 1, and the words
-    that wait for its end, linked from `waiting[b, p]` on through `chain`; the latter two in two layers, of which each
-    word reads one and writes the other.
+    row for each word, in it the score of each head from 0 on. `sides[l]` tells whether a word with label l has its head
+    after it (1), before it (2) or in either place (0). A total is -inf, and the labels are left alone, if there is no
+    path of finite score.
     """
+    begins = automaton.begins
+    labels = automaton.labels
+    targets = automaton.targets
+    roots = automaton.roots
+    finals = automaton.finals
+    marks = automaton.marks
+    width = work.width
+    after = work.after
+    later = work.later
+    likely = work.likely
+    values = work.values
+    states = work.states
+    parents = work.parents
+    taken = work.taken
+    openers = work.openers
+    waiting = work.waiting
+    chain = work.chain
+    hopes = work.hopes
+    gains = work.gains
+    kept_gains = work.kept_gains
+    froms = work.froms
+    ways = work.ways
+    heap = work.heap
     with cython.nogil:
         heights = openers.shape[2] - 1
         for s in range(offsets.shape[0] - 1):
