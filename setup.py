@@ -13,14 +13,16 @@ from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
 SHARED = "ropewalk.kernels.buffers"
-# What debuggers need is most of a compiled kernel; -O3 takes longer and makes none of them faster.
-FLAGS = [] if os.name == "nt" else ["-g0", "-O2"]
+NO_SYMBOLS = [] if os.name == "nt" else ["-g0"]  # what debuggers need is most of a compiled kernel
+NO_HURRY = (
+    [] if os.name == "nt" else ["-O1"]
+)  # the shared module works at the borders of kernels, in none of their loops
 
 kernels = {f"ropewalk.kernels.{types.stem}": types.with_suffix(".py") for types in sorted(KERNELS.glob("*.pxd"))}
 extensions = cythonize(
     [
-        Extension(name, [source.as_posix()], extra_compile_args=FLAGS)
-        for name, source in {SHARED: KERNELS / "buffers.c", **kernels}.items()
+        Extension(SHARED, [(KERNELS / "buffers.c").as_posix()], extra_compile_args=NO_SYMBOLS + NO_HURRY),
+        *(Extension(name, [source.as_posix()], extra_compile_args=NO_SYMBOLS) for name, source in kernels.items()),
     ],
     compiler_directives={
         "language_level": "3",

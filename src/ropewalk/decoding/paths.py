@@ -7,6 +7,7 @@ or by not being it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,11 +30,17 @@ CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
 
-def _transitions(automaton: Automaton, labels: Ints | None = None) -> Transitions:
-    """Give a kernel an automaton, its transitions numbered by other labels if there are any."""
+@lru_cache(maxsize=64)
+def _transitions(automaton: Automaton) -> Transitions:
+    """Give kernels an automaton, or what was given them before."""
+    return _renumbered(automaton, automaton.labels)
+
+
+def _renumbered(automaton: Automaton, labels: Ints) -> Transitions:
+    """Give a kernel an automaton, its transitions numbered by other labels."""
     return Transitions(
         begins=view(automaton.begins),
-        labels=view(automaton.labels if labels is None else labels),
+        labels=view(labels),
         sources=view(automaton.sources),
         targets=view(automaton.targets),
         roots=view(automaton.roots),
@@ -133,7 +140,7 @@ def draw_paths(
     n = len(scores)
     out = np.zeros((count, n), dtype=np.int32)
     drawn = kernel.draw(
-        _transitions(automaton, labels),
+        _renumbered(automaton, labels),
         view(weights),
         view(factors),
         n,
@@ -255,7 +262,7 @@ def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, 
     shares, scales = np.zeros(1), np.ones(len(scores))
     marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
     kernel.sums(
-        _transitions(automaton, labels),
+        _renumbered(automaton, labels),
         view(weights),
         view(factors),
         view(offsets),
@@ -276,7 +283,7 @@ def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, cho
     weights, factors, labels, _ = _safe_weights(automaton, scores, ties)
     n = len(scores)
     kernel.arcs(
-        _transitions(automaton, labels),
+        _renumbered(automaton, labels),
         view(weights),
         view(factors),
         n,
