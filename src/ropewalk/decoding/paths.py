@@ -30,14 +30,17 @@ CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
 
 
+def _transitions(automaton: Automaton, labels: Ints) -> Transitions:
+    """Give a kernel an automaton, its transitions numbered by its own labels or by others."""
+    return _own_transitions(automaton) if labels is automaton.labels else _new_transitions(automaton, labels)
+
+
 @lru_cache(maxsize=64)
-def _transitions(automaton: Automaton) -> Transitions:
-    """Give kernels an automaton, or what was given them before."""
-    return _renumbered(automaton, automaton.labels)
+def _own_transitions(automaton: Automaton) -> Transitions:
+    return _new_transitions(automaton, automaton.labels)
 
 
-def _renumbered(automaton: Automaton, labels: Ints) -> Transitions:
-    """Give a kernel an automaton, its transitions numbered by other labels."""
+def _new_transitions(automaton: Automaton, labels: Ints) -> Transitions:
     return Transitions(
         begins=view(automaton.begins),
         labels=view(labels),
@@ -68,7 +71,7 @@ def best_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints
     best = np.zeros(len(scores), dtype=np.int32)
     totals = np.zeros(len(offsets) - 1)
     work = kernel.BestPath(longest, automaton.states, scores.shape[1])
-    kernel.viterbi(_transitions(automaton), view(scores), view(ties), view(offsets), work, view(best), view(totals))
+    kernel.viterbi(_own_transitions(automaton), view(scores), view(ties), view(offsets), work, view(best), view(totals))
     return best, totals
 
 
@@ -93,7 +96,7 @@ def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints)
     out = Sums(np.zeros_like(scores), np.zeros(len(scores)), np.zeros(len(offsets) - 1))
     shares, scales = np.zeros(len(offsets) - 1), np.ones(len(scores))
     kernel.sums(
-        _transitions(automaton),
+        _own_transitions(automaton),
         view(weights),
         view(factors),
         view(offsets),
@@ -140,7 +143,7 @@ def draw_paths(
     n = len(scores)
     out = np.zeros((count, n), dtype=np.int32)
     drawn = kernel.draw(
-        _renumbered(automaton, labels),
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         n,
@@ -156,7 +159,7 @@ def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> 
     out = np.zeros((k, n), dtype=np.int32)
     totals = np.zeros(k)
     work = kernel.BestPaths(n, automaton.states, k)
-    found = kernel.k_best(_transitions(automaton), view(scores), view(ties), n, k, work, view(out), view(totals))
+    found = kernel.k_best(_own_transitions(automaton), view(scores), view(ties), n, k, work, view(out), view(totals))
     return out[:found], totals[:found]
 
 
@@ -180,7 +183,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     best = np.zeros(len(scores), dtype=np.int32)
     totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
     joint_kernel.search(
-        _transitions(automaton),
+        _own_transitions(automaton),
         view(scores),
         view(ties),
         view(offsets),
@@ -214,7 +217,7 @@ def _loses(automaton: Automaton, weights: Floats, factors: Floats) -> bool:
     """Tell whether any product on the way through one sentence may have been too small for a number."""
     n = len(weights)
     work = kernel.ForwardBackward(n, automaton.states)
-    kernel.forward(_transitions(automaton), view(weights), view(factors), n, work, view(np.ones(n)))
+    kernel.forward(_own_transitions(automaton), view(weights), view(factors), n, work, view(np.ones(n)))
     alpha = np.asarray(work.alpha)
     least = [float(array[array > 0.0].min(initial=1.0)) for array in (alpha, weights, factors)]
     return bool(np.log(least).sum() < -SAFE_RANGE)
@@ -262,7 +265,7 @@ def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, 
     shares, scales = np.zeros(1), np.ones(len(scores))
     marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
     kernel.sums(
-        _renumbered(automaton, labels),
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         view(offsets),
@@ -283,7 +286,7 @@ def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, cho
     weights, factors, labels, _ = _safe_weights(automaton, scores, ties)
     n = len(scores)
     kernel.arcs(
-        _renumbered(automaton, labels),
+        _transitions(automaton, labels),
         view(weights),
         view(factors),
         n,

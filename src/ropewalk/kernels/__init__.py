@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
-BUFFERS = f"{__name__}.buffers"
-PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"} or importlib.util.find_spec(BUFFERS) is None
+PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
 
 
 def view(array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - a buffer of any shape
@@ -66,5 +65,5 @@ class _PythonFiles:
         return importlib.util.spec_from_file_location(name, HERE / f"{kernel}.py")
 
 
-if PURE:
+if PURE or importlib.util.find_spec(f"{__name__}.buffers") is None:  # no compiled kernel runs without it
     sys.meta_path.insert(0, _PythonFiles)
