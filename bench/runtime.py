@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import conllu
-from ropewalk.runtime import Runtime
+from ropewalk.models.onnx import Runtime
 from ropewalk.tables import FORMATS, Column, Table
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ RUNS = 4
 def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weights: str) -> Path:
     """Make an untrained model and export it."""
     from ropewalk.models.config import from_mapping
-    from ropewalk.tagging.data import label_set, read_treebank
-    from ropewalk.tagging.export import export
-    from ropewalk.tagging.tagger import Tagger
+    from ropewalk.training.data import label_set, read_treebank
+    from ropewalk.training.export import export
+    from ropewalk.training.tagger import Tagger
 
     bank, _ = read_treebank([options.file], "skip", "train")
     vectors = ""

@@ -107,12 +107,12 @@ PROGRAM = [sys.executable, "-c", BEGIN]  # the program with the toy model instea
 
 def exported(place: Path) -> Path:
     """Make a real model, hardly trained: a parser and a segmenter in one folder that needs no torch."""
-    from ropewalk.runtime.segmenter import Segmenter
     from ropewalk.segmentation.config import load as segmenter_config
-    from ropewalk.tagging import segmenter
-    from ropewalk.tagging.export import export
-    from ropewalk.tagging.run import train
-    from tagging_tools import bank_of, config_of, write_bank
+    from ropewalk.segmentation.segmenter import Segmenter
+    from ropewalk.training import segmenter
+    from ropewalk.training.export import export
+    from ropewalk.training.run import train
+    from training_tools import bank_of, config_of, write_bank
 
     data = write_bank(place / "data.conllu", bank_of(20))
     train(config_of(data, epochs=1, tags=("upos",)), place / "trained")

@@ -29,8 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labels_file", "decoding", "scoring", "drawing"),
     ("models",),
     ("segmentation",),
-    ("runtime",),
-    ("tagging",),
+    ("training",),
     ("pipeline",),
     ("cli", "spacy_factory"),
     ("__main__",),
@@ -90,11 +89,11 @@ def test_imports_run_one_way(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_only_tagging_knows_torch_and_only_runtime_knows_onnx(file: Path) -> None:
+def test_only_training_knows_torch_and_only_models_know_onnx(file: Path) -> None:
     roots = {name.split(".")[0] for name in imports(ast.parse(file.read_text(encoding="utf-8")))}
-    if part_of(file) != "tagging":
+    if part_of(file) != "training":
         assert not roots & {"torch", "transformers", "accelerate"}
-    if part_of(file) not in {"runtime", "tagging"}:
+    if part_of(file) not in {"models", "training"}:
         assert "onnxruntime" not in roots
 
 

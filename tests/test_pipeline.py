@@ -15,7 +15,7 @@ from ropewalk import conllu
 from ropewalk.errors import FormatError, ModelError
 from ropewalk.pipeline import Pipeline, Sentence, installed, load, locate, text_pieces, token_banks
 from ropewalk.segmentation.tokens import text_of
-from tagging_tools import TAGS
+from training_tools import TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

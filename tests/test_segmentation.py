@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from ropewalk import conllu
 from ropewalk.cli import app
 from ropewalk.errors import ConfigError, FormatError, ModelError
-from ropewalk.runtime.segmenter import Segmenter
 from ropewalk.segmentation import building, config, folder, reading, windows
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, align
 from ropewalk.segmentation.building import Marked, build
@@ -25,8 +24,9 @@ from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
+from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import Token, escaped, text_of, tokens_of, unescaped
-from ropewalk.tagging.segmenter import Network, altered, context, train, varied, written
+from ropewalk.training.segmenter import Network, altered, context, train, varied, written
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:

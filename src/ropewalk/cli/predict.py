@@ -54,8 +54,8 @@ def predict(
     warn_if_uncompiled()
     from ropewalk import conllu
     from ropewalk.errors import ModelError
-    from ropewalk.tagging import use_threads
-    from ropewalk.tagging.tagger import Tagger
+    from ropewalk.training import use_threads
+    from ropewalk.training.tagger import Tagger
 
     if threads:
         use_threads(threads)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.errors import FormatError
-    from ropewalk.tagging.training import Progress
+    from ropewalk.training.loop import Progress
 
 
 class BadTrees(StrEnum):
@@ -51,7 +51,7 @@ def train(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk.models import config as configuration
-    from ropewalk.tagging.run import train as run
+    from ropewalk.training.run import train as run
 
     wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
     told: list[FormatError] = []

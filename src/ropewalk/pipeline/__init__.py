@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ropewalk.errors import OptionError
+from ropewalk.models.installed import SEGMENTER, Installed, installed, locate
 from ropewalk.pipeline.document import Document, Sentence, Token, Word
-from ropewalk.pipeline.installed import SEGMENTER, Installed, installed, locate
 from ropewalk.pipeline.parser import Parser, Pipeline, Segmenter
 from ropewalk.pipeline.sources import text_pieces, token_banks
 
@@ -41,8 +41,8 @@ def load(
     if threads < 0 or (batch is not None and batch < 1):
         raise OptionError(f"found threads={threads} and batch={batch}; expected 0 threads or more, 1 word or more")
     path = locate(name)
-    from ropewalk.runtime import Runtime
-    from ropewalk.runtime.segmenter import Segmenter as TextSegmenter
+    from ropewalk.models.onnx import Runtime
+    from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
     runtime = Runtime.load(path, threads=threads)
     changes = {"confidence": confidence and runtime.tells_confidence} | ({} if batch is None else {"batch": batch})

@@ -10,15 +10,15 @@ import numpy as np
 from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models import subwords
 from ropewalk.models.batching import alike
+from ropewalk.models.onnx import folder
+from ropewalk.models.onnx.heads import room
+from ropewalk.models.onnx.session import Session, cores
 from ropewalk.models.subwords import Tokens
-from ropewalk.runtime import folder
-from ropewalk.runtime.heads import room
-from ropewalk.runtime.session import Session, cores
 
 if TYPE_CHECKING:
     from ropewalk.models.inputs import Arrays, Inputs
-    from ropewalk.runtime.folder import Stored
-    from ropewalk.runtime.heads import Floats
+    from ropewalk.models.onnx.folder import Stored
+    from ropewalk.models.onnx.heads import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 

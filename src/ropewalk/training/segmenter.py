@@ -22,18 +22,18 @@ from torch.nn import functional
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.config import to_mapping
-from ropewalk.runtime.segmenter import Segmenter
-from ropewalk.runtime.session import Session
+from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation.alignment import END, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
 from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import FEW, UNKNOWN, Reader, Vocabulary, characters_known, codes_of, words_known
+from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
-from ropewalk.tagging.graphs import Graph, rounded
-from ropewalk.tagging.training import rate
+from ropewalk.training.loop import rate
+from ropewalk.training.onnx_graphs import Graph, rounded
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:

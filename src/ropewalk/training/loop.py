@@ -25,9 +25,9 @@ from ropewalk.errors import TrainingError
 from ropewalk.models import stored
 from ropewalk.models.batching import shuffled
 from ropewalk.models.config import Training
-from ropewalk.tagging import folder
-from ropewalk.tagging.network import Targets
-from ropewalk.tagging.tracking import Tracker
+from ropewalk.training import folder
+from ropewalk.training.network import Targets
+from ropewalk.training.tracking import Tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from ropewalk.models.config import Config
     from ropewalk.models.inputs import Inputs
-    from ropewalk.tagging.data import Examples
-    from ropewalk.tagging.network import Network
-    from ropewalk.tagging.teaching import Lessons
+    from ropewalk.training.data import Examples
+    from ropewalk.training.network import Network
+    from ropewalk.training.teaching import Lessons
 
 REPORTED = 10  # steps between two reports
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)

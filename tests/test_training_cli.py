@@ -11,7 +11,7 @@ import pytest
 
 from ropewalk import conllu
 from ropewalk.scoring.attachment import score
-from tagging_tools import bank_of, restored, write_bank
+from training_tools import bank_of, restored, write_bank
 
 if TYPE_CHECKING:
     from pathlib import Path

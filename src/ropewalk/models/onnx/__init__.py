@@ -1,5 +1,5 @@
 """Trained models without torch: folders that `ropewalk export` makes, computed by ONNX Runtime."""
 
-from ropewalk.runtime.model import Runtime
+from ropewalk.models.onnx.model import Runtime
 
 __all__ = ["Runtime"]

@@ -11,7 +11,7 @@ from ropewalk.errors import ModelError
 from ropewalk.models import subwords
 from ropewalk.models.features import CASINGS
 from ropewalk.models.subwords import Tokens
-from ropewalk.tagging.encoders.base import Batch, Encoder
+from ropewalk.training.encoders.base import Batch, Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

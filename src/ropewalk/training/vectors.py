@@ -16,9 +16,9 @@ from ropewalk.models.config import from_mapping
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.stored import read_json
 from ropewalk.progress import track
-from ropewalk.tagging.encoders import Transformer
-from ropewalk.tagging.folder import FORMAT, new_encoder
-from ropewalk.tagging.tagger import Tagger
+from ropewalk.training.encoders import Transformer
+from ropewalk.training.folder import FORMAT, new_encoder
+from ropewalk.training.tagger import Tagger
 
 if TYPE_CHECKING:
     import os

@@ -1,4 +1,4 @@
-"""From a trained model to a folder that is computed without torch; see `ropewalk.runtime`."""
+"""From a trained model to a folder that is computed without torch; see `ropewalk.models.onnx`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import torch
 from ropewalk import conllu, files
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.config import to_mapping
+from ropewalk.models.onnx import Runtime, folder
 from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
-from ropewalk.runtime import Runtime, folder
 from ropewalk.segmentation import folder as segmentation
-from ropewalk.tagging import graphs
-from ropewalk.tagging.card import names_of
-from ropewalk.tagging.data import read_treebank
-from ropewalk.tagging.encoders import BiLSTM, Transformer
-from ropewalk.tagging.folder import locate, portable
-from ropewalk.tagging.heads import PairRelations
-from ropewalk.tagging.run import measures
-from ropewalk.tagging.tagger import Tagger
+from ropewalk.training import onnx_graphs as graphs
+from ropewalk.training.card import names_of
+from ropewalk.training.data import read_treebank
+from ropewalk.training.encoders import BiLSTM, Transformer
+from ropewalk.training.folder import locate, portable
+from ropewalk.training.heads import PairRelations
+from ropewalk.training.run import measures
+from ropewalk.training.tagger import Tagger
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ropewalk.models.decode import Scores
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.parse import Answers
-    from ropewalk.tagging.training import Metrics
+    from ropewalk.training.loop import Metrics
 
 WEIGHTS = ("fp32", "int8")
 CARD = "README.md"

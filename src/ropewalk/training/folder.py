@@ -21,8 +21,8 @@ from ropewalk.errors import ConfigError, ModelError
 from ropewalk.models.config import to_mapping
 from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
 from ropewalk.models.subwords import Tokens
-from ropewalk.tagging.encoders import BiLSTM, Transformer
-from ropewalk.tagging.encoders.transformer import keep_layers, tokens_of
+from ropewalk.training.encoders import BiLSTM, Transformer
+from ropewalk.training.encoders.transformer import keep_layers, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ropewalk.models.config import Config
     from ropewalk.models.config import Encoder as Options
     from ropewalk.models.labels import LabelSet
-    from ropewalk.tagging.encoders import Encoder
+    from ropewalk.training.encoders import Encoder
 
 FORMAT = "ropewalk-tagger"
 WEIGHTS = "model.safetensors"

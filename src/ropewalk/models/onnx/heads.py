@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.runtime import folder
-from ropewalk.runtime.session import Session
+from ropewalk.models.onnx import folder
+from ropewalk.models.onnx.session import Session
 
 if TYPE_CHECKING:
     from ropewalk.models.decode import Scores
-    from ropewalk.runtime.folder import Stored
+    from ropewalk.models.onnx.folder import Stored
     from ropewalk.trees import Ints
 
 ROWS = 64  # words come in multiples of it,

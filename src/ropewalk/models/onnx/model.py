@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from ropewalk.models import decode, parse
-from ropewalk.runtime import folder
-from ropewalk.runtime.bilstm import BiLSTM
-from ropewalk.runtime.heads import Heads
-from ropewalk.runtime.transformer import Transformer
+from ropewalk.models.onnx import folder
+from ropewalk.models.onnx.bilstm import BiLSTM
+from ropewalk.models.onnx.heads import Heads
+from ropewalk.models.onnx.transformer import Transformer
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ropewalk.models.config import Config
     from ropewalk.models.labels import LabelSet
-    from ropewalk.runtime.folder import Stored
-    from ropewalk.runtime.heads import Answers, Floats
+    from ropewalk.models.onnx.folder import Stored
+    from ropewalk.models.onnx.heads import Answers, Floats
     from ropewalk.treebank import Column, Treebank
     from ropewalk.trees import Ints
 

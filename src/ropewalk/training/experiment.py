@@ -12,16 +12,16 @@ from ropewalk.errors import ConfigError
 from ropewalk.models import stored
 from ropewalk.models.config import changed, from_mapping, read
 from ropewalk.tables import Column, Table
-from ropewalk.tagging.data import read_treebank
-from ropewalk.tagging.run import measures, train
-from ropewalk.tagging.tagger import Tagger
+from ropewalk.training.data import read_treebank
+from ropewalk.training.run import measures, train
+from ropewalk.training.tagger import Tagger
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
     from ropewalk.models.config import Config
-    from ropewalk.tagging.training import Metrics, Progress
+    from ropewalk.training.loop import Metrics, Progress
 
 BIAFFINE = "biaffine"  # in a list of encodings, stands for that parser
 KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "set")

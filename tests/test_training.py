@@ -24,17 +24,17 @@ from ropewalk.models.config import from_mapping, read, to_mapping
 from ropewalk.models.features import read_vectors
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
-from ropewalk.tagging import Tagger, train, vectors
-from ropewalk.tagging.data import forms_of, label_set, read_treebank
-from ropewalk.tagging.substitution import OPEN, substituted
+from ropewalk.training import Tagger, train, vectors
+from ropewalk.training.data import forms_of, label_set, read_treebank
+from ropewalk.training.substitution import OPEN, substituted
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree, check
-from tagging_tools import bank_of, config_of, restored, tiny_encoder, write_bank
+from training_tools import bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.tagging import Outcome
+    from ropewalk.training import Outcome
 
 ENCODINGS = (
     "optimal",
@@ -142,9 +142,9 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path,
     program = f"""
 import json, os, signal, torch
 torch.set_num_threads(1)
-from ropewalk.tagging import train
+from ropewalk.training import train
 from ropewalk.models.config import from_mapping, read, to_mapping
-from ropewalk.tagging.data import forms_of, label_set, read_treebank
+from ropewalk.training.data import forms_of, label_set, read_treebank
 def kill(progress):
     if progress.epoch == 3:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -379,7 +379,7 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    program = "import sys; from ropewalk.tagging import load, train; train(load(sys.argv[1]), sys.argv[2])"
+    program = "import sys; from ropewalk.training import load, train; train(load(sys.argv[1]), sys.argv[2])"
 
     def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
         settings = os.environ | environment | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}

@@ -15,16 +15,16 @@ from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.onnx import folder
 from ropewalk.models.subwords import STEP
-from ropewalk.runtime import folder
-from ropewalk.tagging.heads import BiaffineRelations, FeedForward, PairRelations
+from ropewalk.training.heads import BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.tagging.encoders import BiLSTM, Transformer
-    from ropewalk.tagging.heads import Arcs
-    from ropewalk.tagging.network import Network
+    from ropewalk.training.encoders import BiLSTM, Transformer
+    from ropewalk.training.heads import Arcs
+    from ropewalk.training.network import Network
 
 OPSET = 17
 FORM = 9  # version of the file format

@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from ropewalk.models import decode, parse
 from ropewalk.models.batching import alike
-from ropewalk.tagging import folder
-from ropewalk.tagging.data import forms_of
-from ropewalk.tagging.heads import BiaffineRelations
-from ropewalk.tagging.network import Network
+from ropewalk.training import folder
+from ropewalk.training.data import forms_of
+from ropewalk.training.heads import BiaffineRelations
+from ropewalk.training.network import Network
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ropewalk.models.inputs import Inputs
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.parse import Answers
-    from ropewalk.tagging.encoders import Encoder
+    from ropewalk.training.encoders import Encoder
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from ropewalk.errors import TrainingError
-from ropewalk.tagging.network import Probabilities
+from ropewalk.training.network import Probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ropewalk.models.labels import LabelSet
-    from ropewalk.tagging.tagger import Tagger
+    from ropewalk.training.tagger import Tagger
     from ropewalk.treebank import Treebank
 
 Half = npt.NDArray[np.float16]

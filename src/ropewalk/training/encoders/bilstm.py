@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ropewalk.models.features import Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
-from ropewalk.tagging.encoders.base import Batch, Encoder
+from ropewalk.training.encoders.base import Batch, Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,17 +10,17 @@ import numpy as np
 
 from ropewalk.errors import ModelError
 from ropewalk.models.features import Lookup
-from ropewalk.runtime import folder
-from ropewalk.runtime.heads import room
-from ropewalk.runtime.session import Session
+from ropewalk.models.onnx import folder
+from ropewalk.models.onnx.heads import room
+from ropewalk.models.onnx.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.runtime.folder import Stored
-    from ropewalk.runtime.heads import Floats
+    from ropewalk.models.onnx.folder import Stored
+    from ropewalk.models.onnx.heads import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 

@@ -15,13 +15,13 @@ from ropewalk.errors import TrainingError
 from ropewalk.models import decode, stored
 from ropewalk.models.config import to_mapping
 from ropewalk.scoring.attachment import MEASURES, score
-from ropewalk.tagging import folder
-from ropewalk.tagging.card import card
-from ropewalk.tagging.data import examples, forms_of, label_set, read_treebank
-from ropewalk.tagging.substitution import substituted
-from ropewalk.tagging.tagger import Tagger
-from ropewalk.tagging.teaching import lessons
-from ropewalk.tagging.training import Job, fit
+from ropewalk.training import folder
+from ropewalk.training.card import card
+from ropewalk.training.data import examples, forms_of, label_set, read_treebank
+from ropewalk.training.loop import Job, fit
+from ropewalk.training.substitution import substituted
+from ropewalk.training.tagger import Tagger
+from ropewalk.training.teaching import lessons
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ropewalk.errors import FormatError
     from ropewalk.models.config import Config
     from ropewalk.models.labels import LabelSet
-    from ropewalk.tagging.data import Examples
-    from ropewalk.tagging.teaching import Lessons
-    from ropewalk.tagging.training import Metrics, Progress, State
+    from ropewalk.training.data import Examples
+    from ropewalk.training.loop import Metrics, Progress, State
+    from ropewalk.training.teaching import Lessons
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
-from ropewalk.tagging.crf import crf_loss, demand_sequences
-from ropewalk.tagging.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
+from ropewalk.training.crf import crf_loss, demand_sequences
+from ropewalk.training.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
     from ropewalk.models.config import Model
     from ropewalk.models.labels import LabelSet
-    from ropewalk.tagging.encoders import Batch, Encoder
+    from ropewalk.training.encoders import Batch, Encoder
 
 
 @dataclass(frozen=True, slots=True)

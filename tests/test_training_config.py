@@ -26,7 +26,7 @@ def test_the_ready_made_configurations_are_sound(path: Path) -> None:
 
 @pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.name)
 def test_the_ready_made_grids_are_sound(path: Path) -> None:
-    cells = pytest.importorskip("ropewalk.tagging.experiment").cells(path)
+    cells = pytest.importorskip("ropewalk.training.experiment").cells(path)
     assert {"optimal", "biaffine", "hexatags"} <= {cell.encoding for cell in cells}
     assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
     for name in {cell.treebank for cell in cells}:

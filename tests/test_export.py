@@ -23,17 +23,17 @@ from ropewalk import conllu
 from ropewalk.cli import app
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
-from ropewalk.runtime import Runtime, bilstm, folder, model
-from ropewalk.runtime.session import Session
+from ropewalk.models.onnx import Runtime, bilstm, folder, model
+from ropewalk.models.onnx.session import Session
 from ropewalk.scoring.attachment import score
-from ropewalk.tagging import export as exporting
-from ropewalk.tagging import graphs
-from ropewalk.tagging.data import label_set
-from ropewalk.tagging.export import export
-from ropewalk.tagging.tagger import Tagger
+from ropewalk.training import export as exporting
+from ropewalk.training import onnx_graphs as graphs
+from ropewalk.training.data import label_set
+from ropewalk.training.export import export
+from ropewalk.training.tagger import Tagger
 from ropewalk.treebank import Treebank
 from ropewalk.trees import check
-from tagging_tools import bank_of, config_of, tiny_encoder, write_bank
+from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,7 +297,7 @@ def test_what_is_no_exported_model_is_refused(tmp_path: Path, exported: Path) ->
 def test_parsing_loads_no_torch(exported: Path, tmp_path: Path) -> None:
     write_bank(tmp_path / "in.conllu", BANK)
     program = (
-        "import sys; from ropewalk import conllu; from ropewalk.runtime import Runtime; "
+        "import sys; from ropewalk import conllu; from ropewalk.models.onnx import Runtime; "
         f"bank = conllu.read({str(tmp_path / 'in.conllu')!r}); "
         f"sys.stdout.buffer.write(conllu.dumps(Runtime.load({str(exported)!r}).parse(bank))); "
         "assert not {'torch', 'transformers', 'onnx', 'tokenizers'} & set(sys.modules)"
