@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ModelError
-from ropewalk.models.stored import read_json
+from ropewalk.models.description import training_record
+from ropewalk.models.folder import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 VARIABLE = "ROPEWALK_MODELS"
 SEGMENTER = "segmenter.json"
-TRAINED = "ropewalk-tagger"  # the format of folders that training writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Installed:
 
     @property
     def _data(self) -> Mapping[str, Any]:
-        return _within(self.about, "config", "data")
+        return _within(training_record(self.about), "data")
 
     @property
     def size(self) -> int:
@@ -70,9 +70,13 @@ class Installed:
 
 
 def own_folder() -> Path:
-    """The folder of the user's own models: what `ROPEWALK_MODELS` names, or one in the home folder."""
+    """The folder of the user's own models: what `ROPEWALK_MODELS` names, or one where the system keeps such data."""
     named = os.environ.get(VARIABLE)
-    return Path(named) if named else Path.home() / ".local" / "share" / "ropewalk" / "models"
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path
+
+    return user_data_path("ropewalk", appauthor=False) / "models"
 
 
 def embedded_folder() -> Path:
@@ -89,7 +93,7 @@ def installed() -> list[Installed]:
                 about = _about(path)
             except ModelError:  # damaged: there, but nothing is known of it
                 about = {}
-            if path.name not in found and about.get("format") != TRAINED:
+            if path.name not in found:
                 found[path.name] = Installed(path.name, path, embedded, about)
     return sorted(found.values(), key=lambda one: one.name)
 
@@ -101,15 +105,12 @@ def locate(name: str | os.PathLike[str]) -> Path:
     path = next((home / given for home in homes if (home / given / "config.json").is_file()), Path(given))
     if not path.is_dir():
         raise ModelError(
-            given, f"is no installed model and no folder; {_known()}; any folder that ropewalk export wrote will do"
+            given,
+            f"is no installed model and no folder; {_known()}; any folder that ropewalk train or export wrote will do",
         )
     if not (path / "config.json").is_file():
-        raise ModelError(given, "is a folder without config.json, so no model; expected one that ropewalk export wrote")
-    if _about(path).get("format") == TRAINED:
         raise ModelError(
-            str(path),
-            "is a model as training writes it, which needs torch; make one that does not with: "
-            f"ropewalk export {path} OUT, or use ropewalk predict",
+            given, "is a folder without config.json, so no model; expected one that ropewalk train or export wrote"
         )
     return path
 

@@ -8,10 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ropewalk.training.building import head_shape, reader_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ropewalk.models.config import Config
+    from ropewalk.training.config import Config
     from ropewalk.training.loop import State
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
@@ -41,11 +43,10 @@ def versions() -> dict[str, str]:
 def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]], command: str) -> str:
     """Write the card; `scores` has a table of measures for each part of the data that was scored."""
     data, model = config.data, config.model
-    encoder = Path(model.encoder.name).name if model.encoder.kind == "transformer" else "bilstm"
-    parser = "biaffine" if model.parser == "biaffine" else f"`{model.encoding}`"
+    shape = head_shape(model)
+    parser = f"`{model.encoding}`" if shape.labels else model.parser
     licence = data.licence or "that of the treebank; not stated in the configuration"
-    alone = model.parser != "biaffine" and model.relations.from_ == "word"
-    source = "relations from the word alone" if alone else "relations from word and head"
+    source = "relations from word and head" if shape.relations_need_heads else "relations from the word alone"
     run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
     names = [name for name in SHOWN if any(name in table for table in scores.values())]
     lines = [
@@ -56,7 +57,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "---",
         f"# {data.name or 'A dependency parser'}",
         "",
-        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {encoder}, {source}.",
+        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader_name(model.encoder)}, {source}.",
         "",
         "## Data",
         "",

@@ -11,17 +11,18 @@ import numpy.typing as npt
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
-from ropewalk.models.config import TAGS
 from ropewalk.models.features import Vocabulary, read_vectors
 from ropewalk.models.labels import LabelSet, frequent, is_root, numbers
 from ropewalk.repair import repair
+from ropewalk.training.building import head_shape, needs_vocabulary
+from ropewalk.training.config import TAGS
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.models.config import Config
+    from ropewalk.training.config import Config
 
 Numbers = npt.NDArray[np.int64]
 
@@ -49,24 +50,24 @@ def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
 
 
 def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Treebank, list[FormatError]]:
-    """Read files end to end; sentences without a good tree are skipped or repaired, and told, or stop the run."""
+    """Read files end to end; sentences without a good tree are skipped or repaired, and named, or stop the run."""
     if not paths:
         raise ConfigError("data", f"data.{what}", "names no file; set it in the configuration or with --set")
     banks: list[Treebank] = []
-    told: list[FormatError] = []
+    bad: list[FormatError] = []
     for path in paths:
         reader = conllu.stream(path, on_error="skip" if bad_trees == "skip" else "stop")
         bank = reader.read()
-        told += reader.problems
+        bad += reader.problems
         problems = bad_sentences(bank)
         if problems and bad_trees == "stop":
             raise next(iter(problems.values()))
-        told += problems.values()
+        bad += problems.values()
         banks.append(_mended(bank, problems, bad_trees))
     bank = Treebank.concat(banks)
     if not len(bank):
         raise TrainingError(f"{', '.join(paths)}: no sentence with a good tree is left to use for data.{what}")
-    return bank, told
+    return bank, bad
 
 
 def bad_sentences(bank: Treebank) -> dict[int, FormatError]:
@@ -100,8 +101,8 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
 def rooted_relations(heads: npt.NDArray[Any], relations: Column) -> Column:
     """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not."""
     names = (*relations.names, "root", "dep")
-    said = np.array([is_root(name) for name in names], dtype=np.bool_)[relations.ids]
-    ids = np.where((heads == 0) & ~said, len(names) - 2, np.where((heads != 0) & said, len(names) - 1, relations.ids))
+    rooted = np.array([is_root(name) for name in names], dtype=np.bool_)[relations.ids]
+    ids = np.where((heads == 0) & ~rooted, len(names) - 2, np.where((heads != 0) & rooted, len(names) - 1, relations.ids))
     return Column(ids.astype(np.int32), names)
 
 
@@ -114,7 +115,7 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         labels = encodings.get(name).encode(bank)
         columns.append(tuple(_alphabet(name, labels, column) for column in range(len(labels.ids))))
         relations = relations if place else frequent(labels.relations)
-    if config.model.parser == "biaffine":
+    if not head_shape(config.model).labels:
         relations = frequent(bank.relations)
     tags = []
     for tag in config.model.tags:
@@ -124,7 +125,7 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     vocabulary = None
     vectors = None
     options = config.model.encoder
-    if options.kind == "bilstm":
+    if needs_vocabulary(options):
         words: list[str] = []
         if options.vectors:
             words, vectors = read_vectors(options.vectors, options.most_vectors)
@@ -141,11 +142,11 @@ def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ..
 
 def encoding_names(config: Config) -> tuple[str, ...]:
     """List the encodings that have heads: the one parsed with, if any, and the auxiliary ones."""
-    own = () if config.model.parser == "biaffine" else (config.model.encoding,)
+    own = (config.model.encoding,) if head_shape(config.model).labels else ()
     return (*own, *config.model.auxiliary)
 
 
-def examples(bank: Treebank, labels: LabelSet, *, biaffine: bool) -> Examples:
+def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Examples:
     """Number everything that is to be learnt about the sentences of a treebank."""
     columns: list[Numbers] = []
     heads, relations = bank.heads, bank.relations
@@ -156,7 +157,7 @@ def examples(bank: Treebank, labels: LabelSet, *, biaffine: bool) -> Examples:
             numbers(ids, texts, known)
             for ids, texts, known in zip(coded.ids, coded.alphabets, labels.columns[place], strict=True)
         ]
-        if place == 0 and not biaffine:  # the trees that decoding will give, lifted if the encoding lifts
+        if place == 0 and parse_by_labels:  # the trees that decoding will give, lifted if the encoding lifts
             heads = repair(encoding.decode(coded).heads, bank.offsets).heads
             relations = coded.relations
     tags = []

@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ConfigError
-from ropewalk.models import stored
-from ropewalk.models.config import changed, from_mapping, read
+from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.options import changed, read
 from ropewalk.tables import Column, Table
 from ropewalk.training.data import read_treebank
 from ropewalk.training.run import measures, train
-from ropewalk.training.tagger import Tagger
+from ropewalk.training.building import head_shape
+from ropewalk.training.config import from_mapping
+from ropewalk.training.trainable import load
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
-    from ropewalk.models.config import Config
+    from ropewalk.training.config import Config
     from ropewalk.training.loop import Metrics, Progress
 
 BIAFFINE = "biaffine"  # in a list of encodings, stands for that parser
@@ -78,8 +80,8 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
     base = changed(base, changes)
     decoders = tuple(table.get("decoders", ["exact"]))
     out = []
-    for treebank, told in table["treebanks"].items():
-        data = dict(told)
+    for treebank, own_data in table["treebanks"].items():
+        data = dict(own_data)
         shared = _merged(base, {"training": data.pop("training", {}), "data": {"name": treebank, **data}})
         for name, encoder in table["encoders"].items():
             for entry in table["encodings"]:
@@ -111,11 +113,12 @@ def run(
     place = Path(home) / cell.place
     done = place / "results.json"
     if done.is_file():
-        return [Result(**entry) for entry in stored.read_json(done)]
+        return [Result(**entry) for entry in read_json(done)]
     train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
-    tagger = Tagger.from_pretrained(place)
+    model = load(place)
+    by_labels = head_shape(cell.config.model).labels
     data = cell.config.data
-    decoders = cell.decoders[:1] if cell.encoding == BIAFFINE else cell.decoders
+    decoders = cell.decoders if by_labels else cell.decoders[:1]
     results = []
     for part, paths in (("dev", data.dev), ("test", data.test)):
         if not paths:
@@ -123,12 +126,12 @@ def run(
         gold, _ = read_treebank(paths, data.bad_trees, part)
         for decoder in decoders:
             begun = time.perf_counter()
-            parsed = tagger.with_decoding(decoder=decoder).parse(gold)
+            parsed = model.with_decoding(decoder=decoder).parse(gold)
             speed = round(gold.words / (time.perf_counter() - begun))
-            shown = "spanning tree" if cell.encoding == BIAFFINE else decoder
+            shown = decoder if by_labels else "spanning tree"
             found = measures(gold, parsed)
             results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, part, found, speed))
-    stored.write_json(done, [_entry(result) for result in results])
+    write_json(done, [_entry(result) for result in results])
     return results
 
 

@@ -7,38 +7,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from ropewalk import conllu, files
 from ropewalk.errors import ModelError, UnknownNameError
-from ropewalk.models.config import to_mapping
-from ropewalk.models.onnx import Runtime, folder
-from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
+from ropewalk.models.description import EXPORTED, training_record
+from ropewalk.models.onnx.model import load
+from ropewalk.models.folder import CARD, CONFIG, LABELS, TOKENIZER, open_folder, read_content, read_json, seal, write_json
 from ropewalk.segmentation import folder as segmentation
-from ropewalk.training import onnx_graphs as graphs
+from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of
 from ropewalk.training.data import read_treebank
-from ropewalk.training.encoders import BiLSTM, Transformer
-from ropewalk.training.folder import locate, portable
-from ropewalk.training.heads import PairRelations
+from ropewalk.training.encoders import Transformer
 from ropewalk.training.run import measures
-from ropewalk.training.tagger import Tagger
+from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from onnx import ModelProto
 
-    from ropewalk.models.decode import Scores
     from ropewalk.models.labels import LabelSet
-    from ropewalk.models.parse import Answers
+    from ropewalk.models.model import Model
+    from ropewalk.models.scorer import Floats
     from ropewalk.training.loop import Metrics
 
 WEIGHTS = ("fp32", "int8")
-CARD = "README.md"
 CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
 LOWEST = -50.0  # below this nothing is chosen
 SAME = 0.995  # share of heads that must be the same: there are ties
@@ -92,7 +88,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     segmenter: str | os.PathLike[str] | None = None,
     test: Sequence[str] = (),
 ) -> Report:
-    """Write a trained model as a folder for `Runtime`, and check that it says the same.
+    """Write a trained model as a folder that needs no torch, and check that it says the same.
 
     `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same. With the
     folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on their words,
@@ -102,37 +98,34 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
         raise UnknownNameError("kind of weights", weights, WEIGHTS)
     target = Path(out)
     _demand_free(target)
-    home = locate(model_folder, None, local_files_only=True)
-    tagger = Tagger.from_pretrained(home)
-    tagger.network.eval()
-    gold = read_treebank(test, tagger.config.data.bad_trees, "test")[0] if test else None
-    bank = sample(tagger.labels)
+    home = Path(model_folder)
+    source = open_folder(home)
+    record = dict(training_record(source.table))
+    trainable = Trainable.load(home)
+    trained = trainable.model()
+    gold = read_treebank(test, str(record.get("data", {}).get("bad_trees", "stop")), "test")[0] if test else None
+    bank = sample(trainable.labels)
     with files.creating_folder(target) as part:
-        about = {"name": name or target.resolve().name}
+        about = {"name": name or target.resolve().name, "training": record}
         if segmenter is not None:
             segmentation.save(part, segmentation.load(Path(segmenter)))
         if (home / CARD).is_file():
             with files.creating(part / CARD) as file:
                 file.write(read_content(home / CARD))
-        made = networks(tagger)
-        _write(tagger, made, part, {**about, "weights": "fp32"})
-        with torch.inference_mode():
-            difference = _compared(tagger, Runtime.load(part), bank, str(target))
+        graphs = onnx_graphs.networks(trainable.network)
+        _write(trainable, graphs, part, {**about, "weights": "fp32"})
+        exported = load(part)
+        difference = _compared(trained, exported, bank, str(target))
         rounding = 0.0
         if weights == "int8":
-            plain = Runtime.load(part)
-            _write(
-                tagger,
-                {file: graphs.rounded(model) for file, model in made.items()},
-                part,
-                {**about, "weights": weights},
-            )
-            rounding = _rounding(plain, Runtime.load(part), bank, str(target))
-        runtime = Runtime.load(part)
-        same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
-        scores = _scored(runtime, gold, test, part) if gold is not None else {}
+            small = {file: onnx_graphs.rounded(graph) for file, graph in graphs.items()}
+            _write(trainable, small, part, {**about, "weights": weights})
+            plain, exported = exported, load(part)
+            rounding = _rounding(plain, exported, bank, str(target))
+        same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
+        scores = _scored(exported, gold, test, part) if gold is not None else {}
         size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-    return Report(target, runtime.name, runtime.hash, size, bank.words, difference, rounding, same, scores)
+    return Report(target, exported.name, exported.hash, size, bank.words, difference, rounding, same, scores)
 
 
 def _demand_free(target: Path) -> None:
@@ -140,20 +133,20 @@ def _demand_free(target: Path) -> None:
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     try:
-        read_frame(target, folder.FORMAT)
+        open_folder(target, EXPORTED)
     except ModelError as failure:
         raise ModelError(
             str(target), "is there already and no earlier export; choose another place, or remove it first"
         ) from failure
 
 
-def _scored(runtime: Runtime, gold: Treebank, test: Sequence[str], part: Path) -> Metrics:
+def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> Metrics:
     """Score a model on test data, and let its configuration and card tell it."""
-    scores = measures(gold, runtime.parse(gold))
-    write_json(part / "config.json", {**read_json(part / "config.json"), "scores": {"test": scores}})
-    told = read_content(part / CARD) if (part / CARD).is_file() else b""
+    scores = measures(gold, model.parse(gold))
+    write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})
+    card = read_content(part / CARD) if (part / CARD).is_file() else b""
     with files.creating(part / CARD) as file:
-        file.write(told)
+        file.write(card)
         file.write(
             f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
             f"{names_of(test)}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
@@ -161,39 +154,18 @@ def _scored(runtime: Runtime, gold: Treebank, test: Sequence[str], part: Path) -
     return scores
 
 
-def _write(tagger: Tagger, made: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
+def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
     """Write all files of a folder but the card."""
-    for file, model in made.items():
-        graphs.save(model, home / file)
-    table: dict[str, Any] = {
-        "format": folder.FORMAT,
-        "version": VERSION,
-        **about,
-        "config": to_mapping(portable(tagger.config)),
-    }
-    relations = tagger.network.relations
-    if isinstance(relations, PairRelations):
-        table["distances"] = relations.bounds.tolist()
-    if isinstance(tagger.encoder, Transformer):
-        table["tokens"] = tagger.encoder.tokens.to_json()
-        with files.creating(home / folder.TOKENIZER) as stream:
-            stream.write(tagger.encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
-    write_json(home / "labels.json", tagger.labels.to_json())
-    folder.seal(home, table)
-
-
-def networks(tagger: Tagger) -> dict[str, ModelProto]:
-    """Make the networks of a folder, by the names of their files."""
-    encoder = tagger.encoder
-    out = {}
-    if isinstance(encoder, BiLSTM):
-        out[folder.WORDS] = graphs.words(encoder)
-        out[folder.ENCODER] = graphs.lstm(encoder.lstm)
-    elif isinstance(encoder, Transformer):
-        out[folder.ENCODER] = graphs.transformer(encoder)
-    else:
-        raise ModelError(type(encoder).__name__, "is no encoder that can be exported")
-    return out | graphs.heads(tagger.network)
+    for file, graph in graphs.items():
+        onnx_graphs.save(graph, home / file)
+    table = trainable.description.to_json(EXPORTED) | about
+    encoder = trainable.network.encoder
+    if isinstance(encoder, Transformer):
+        table["tokens"] = encoder.tokens.to_json()
+        with files.creating(home / TOKENIZER) as stream:
+            stream.write(encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+    write_json(home / LABELS, trainable.labels.to_json())
+    seal(home, table)
 
 
 def sample(labels: LabelSet) -> Treebank:
@@ -206,14 +178,11 @@ def sample(labels: LabelSet) -> Treebank:
     return conllu.loads(conllu.dumps(bank.with_columns({"form": random.choice(words, bank.words).tolist()})))
 
 
-def _compared(tagger: Tagger, runtime: Runtime, bank: Treebank, name: str) -> float:
+def _compared(trained: Model, exported: Model, bank: Treebank, name: str) -> float:
     """Give the largest difference of log-probabilities, which must be small, and trees the same."""
-    arcs = tagger.network.arcs is not None
-    pairs = zip(
-        _said(runtime.answers(bank), bank, arcs=arcs), _said(tagger.answers(bank), bank, arcs=arcs), strict=True
-    )
+    pairs = zip(all_scores(exported, bank), all_scores(trained, bank), strict=True)
     worst = max(float(np.abs(np.maximum(a, LOWEST) - np.maximum(b, LOWEST)).max()) for a, b in pairs)
-    same = float((runtime.parse(bank).heads == tagger.parse(bank).heads).mean())
+    same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
     if not worst < CLOSE or same < SAME:
         raise ModelError(
             name,
@@ -223,9 +192,9 @@ def _compared(tagger: Tagger, runtime: Runtime, bank: Treebank, name: str) -> fl
     return worst
 
 
-def _rounding(plain: Runtime, rounded: Runtime, bank: Treebank, name: str) -> float:
+def _rounding(plain: Model, rounded: Model, bank: Treebank, name: str) -> float:
     """Give the mean difference of probabilities that rounding makes, which must be small."""
-    pairs = zip(_said(plain.answers(bank), bank), _said(rounded.answers(bank), bank), strict=True)
+    pairs = zip(all_scores(plain, bank), all_scores(rounded, bank), strict=True)
     worst = max(float(np.abs(np.exp(a) - np.exp(b)).mean()) for a, b in pairs)
     if not worst < ROUNDED:
         raise ModelError(
@@ -236,12 +205,10 @@ def _rounding(plain: Runtime, rounded: Runtime, bank: Treebank, name: str) -> fl
     return worst
 
 
-def _said(pieces: Iterable[tuple[int, Answers]], bank: Treebank, *, arcs: bool = False) -> list[Scores]:
-    """List the scores of labels, tags, relations under the treebank's heads, and perhaps arcs."""
-    out: list[Scores] = []
-    first = 0
-    for count, answers in pieces:
-        heads = bank.heads[bank.offsets[first] : bank.offsets[first + count]]
-        out += [*answers.labels(), *answers.tags(), answers.relations(heads), *(answers.arcs() if arcs else ())]
-        first += count
+def all_scores(model: Model, bank: Treebank) -> list[Floats]:
+    """List all that a model scores: labels, tags, relations under the treebank's heads, and arcs if it has any."""
+    out: list[Floats] = []
+    for part, scores in model.scores(bank):
+        arcs = scores.arcs() if model.description.heads.arcs else ()
+        out += [*scores.labels(), *scores.tags(), scores.relations(part.heads), *arcs]
     return out

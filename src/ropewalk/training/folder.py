@@ -1,80 +1,34 @@
-"""A model's folder: `config.json`, `labels.json`, `model.safetensors`, `encoder/` and the model card.
+"""Writing a trained model's folder: `config.json`, `labels.json`, `model.safetensors`, `encoder/` and the model card.
 
-`encoder/` holds the tokenizer and the configuration of a transformer. Nothing in a folder is executable. A file
-that is missing, cut short or of another kind is a `ModelError` that names it.
+`encoder/` holds the tokenizer and the configuration of a transformer. Nothing in a folder is executable.
 """
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
 from ropewalk import files
-from ropewalk.errors import ConfigError, ModelError
-from ropewalk.models.config import to_mapping
-from ropewalk.models.stored import VERSION, read_content, read_frame, read_json, write_json
-from ropewalk.models.subwords import Tokens
-from ropewalk.training.encoders import BiLSTM, Transformer
-from ropewalk.training.encoders.transformer import keep_layers, tokens_of
+from ropewalk.errors import ModelError
+from ropewalk.models.description import TRAINED
+from ropewalk.models.folder import CARD, CONFIG, LABELS, read_content, write_json
+from ropewalk.models.options import to_mapping
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
-    import numpy as np
-    import numpy.typing as npt
     from torch import Tensor, nn
-    from transformers import PretrainedConfig
 
-    from ropewalk.models.config import Config
-    from ropewalk.models.config import Encoder as Options
-    from ropewalk.models.labels import LabelSet
-    from ropewalk.training.encoders import Encoder
+    from ropewalk.training.config import Config
+    from ropewalk.training.trainable import Trainable
 
-FORMAT = "ropewalk-tagger"
 WEIGHTS = "model.safetensors"
-DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """What a model's folder holds, ready to be put together."""
-
-    path: Path
-    config: Config
-    labels: LabelSet
-    encoder: Encoder
-    weights: dict[str, Tensor]
-
-
-def locate(name: str | os.PathLike[str], revision: str | None, *, local_files_only: bool) -> Path:
-    """Find a model's folder: a path, or a name on the Hugging Face hub, which is downloaded once."""
-    path = Path(name)
-    text = os.fspath(name)
-    if path.is_dir():
-        return path
-    if path.exists() or text.startswith((".", "/", "~")) or text.count("/") != 1:
-        raise ModelError(text, "is no folder; expected a model's folder, or a hub name such as user/model")
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(text, revision=revision, local_files_only=local_files_only))
-    except Exception as failure:
-        raise ModelError(text, f"is no folder here, and the hub does not give it: {failure}") from failure
-
-
-def load(path: Path) -> Found:
-    """Read a model's folder."""
-    frame = read_frame(path, FORMAT)
-    weights = read_tensors(path / WEIGHTS)
-    encoder = _stored_encoder(path, frame.config.model.encoder, frame.labels, frame.table)
-    return Found(path, frame.config, frame.labels, encoder, weights)
 
 
 def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
@@ -92,27 +46,18 @@ def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
     network.load_state_dict(dict(weights))
 
 
-def save_frame(path: str | os.PathLike[str], config: Config, labels: LabelSet, encoder: Encoder) -> None:
+def save(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
+    """Write a model's folder, all but its card; `config` is kept as a record of how it was trained."""
+    save_description(path, trainable, config)
+    save_weights(path, trainable.network.state_dict())
+
+
+def save_description(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
     """Write all of a model's folder but its weights and card."""
     home = files.make_folder(path)
-    tokens = None
-    vector_size = 0
-    if isinstance(encoder, Transformer):
-        tokens = encoder.tokens.to_json()
-        encoder.model.config.save_pretrained(home / "encoder")
-        encoder.tokenizer.save_pretrained(home / "encoder")
-    elif isinstance(encoder, BiLSTM) and encoder.vectors is not None:
-        vector_size = encoder.vectors.embedding_dim
-    table = {
-        "format": FORMAT,
-        "version": VERSION,
-        "config": to_mapping(portable(config)),
-        "tokens": tokens,
-        "casing": isinstance(encoder, Transformer) and encoder.casing is not None,
-        "vector_size": vector_size,
-    }
-    write_json(home / "labels.json", labels.to_json())
-    write_json(home / "config.json", table)
+    table = trainable.description.to_json(TRAINED) | trainable.network.encoder.save(home)
+    write_json(home / LABELS, trainable.labels.to_json())
+    write_json(home / CONFIG, table | ({} if config is None else {"training": to_mapping(portable(config))}))
 
 
 def portable(config: Config) -> Config:
@@ -142,97 +87,8 @@ def save_weights(path: str | os.PathLike[str], weights: Mapping[str, Tensor]) ->
 
 def save_card(path: str | os.PathLike[str], card: str) -> None:
     """Write a model's card."""
-    with files.creating(Path(path) / "README.md") as file:
+    with files.creating(Path(path) / CARD) as file:
         file.write(card.encode("utf-8"))
-
-
-def push(name: str, path: str | os.PathLike[str], *, private: bool) -> None:
-    """Upload a model's folder."""
-    from huggingface_hub import HfApi
-
-    api = HfApi()
-    api.create_repo(name, private=private, exist_ok=True)
-    api.upload_folder(repo_id=name, folder_path=Path(path), ignore_patterns=["checkpoint/*"])
-
-
-def new_encoder(options: Options, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> Encoder:
-    """Make the encoder that a configuration asks for, pretrained if it is a transformer."""
-    if options.kind == "bilstm":
-        assert labels.vocabulary is not None  # noqa: S101 - made with the labels
-        encoder = BiLSTM(options, labels.vocabulary, 0 if vectors is None else vectors.shape[1])
-        if encoder.vectors is not None and vectors is not None:
-            encoder.vectors.weight.data[0] = 0
-            encoder.vectors.weight.data[1:] = torch.from_numpy(vectors)
-        return encoder
-    if not options.name:
-        raise ConfigError("configuration", "model.encoder.name", "is empty; expected a hub name or a local folder")
-    if options.name.startswith((".", "/", "~")) and not Path(options.name).is_dir():
-        raise ModelError(options.name, "is no folder; expected that of a pretrained encoder, or a hub name")
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    place = {"revision": options.revision or None, "local_files_only": options.local_files_only}
-    if Path(options.name).is_dir():
-        place = {"local_files_only": True}
-    try:
-        with _quiet():
-            made = AutoConfig.from_pretrained(options.name, **place)
-            _set_dropout(made, options.dropout)
-            model = AutoModel.from_pretrained(options.name, config=made, dtype=torch.float32, **place)
-            tokenizer = AutoTokenizer.from_pretrained(options.name, add_prefix_space=True, **place)
-    except (OSError, ValueError, SafetensorError) as failure:
-        raise ModelError(options.name, f"cannot be loaded as an encoder: {failure}") from failure
-    if options.layers:
-        keep_layers(model, options.layers, options.name)
-    tokens = tokens_of(tokenizer, model.config, options.window)
-    cased = tokens.lowercases if options.casing == "auto" else options.casing == "yes"
-    return Transformer(model, tokenizer, tokens, options, cased=cased)
-
-
-def _stored_encoder(path: Path, options: Options, labels: LabelSet, table: dict[str, Any]) -> Encoder:
-    if options.kind == "bilstm":
-        if labels.vocabulary is None:
-            raise ModelError(str(path / "labels.json"), "has no vocabulary, which a bilstm encoder needs")
-        return BiLSTM(options, labels.vocabulary, int(table.get("vector_size", 0)))
-    home = path / "encoder"
-    for name in ("config.json", "tokenizer.json"):
-        read_json(home / name)  # what transformers says of a missing or damaged file does not name it
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    try:
-        with _quiet():
-            made = AutoConfig.from_pretrained(home, local_files_only=True)
-            _set_dropout(made, options.dropout)
-            model = AutoModel.from_config(made, dtype=torch.float32)
-            tokenizer = AutoTokenizer.from_pretrained(home, local_files_only=True)
-            tokens = Tokens.from_json(table["tokens"])
-    except Exception as failure:
-        raise ModelError(str(home), f"is no encoder that can be loaded: {failure}") from failure
-    return Transformer(model, tokenizer, tokens, options, cased=bool(table["casing"]))
-
-
-def _set_dropout(made: PretrainedConfig, dropout: float) -> None:
-    for name in DROPOUTS:
-        if isinstance(getattr(made, name, None), float | int):
-            setattr(made, name, dropout)
-
-
-class _quiet:  # noqa: N801 - used as a statement
-    """Keep transformers from drawing bars and telling of weights that are not meant to be used."""
-
-    def __enter__(self) -> None:
-        from transformers.utils import logging
-
-        self._level = logging.get_verbosity()
-        self._bars = logging.is_progress_bar_enabled()
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-
-    def __exit__(self, *_: object) -> None:
-        from transformers.utils import logging
-
-        logging.set_verbosity(self._level)
-        if self._bars:
-            logging.enable_progress_bar()
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

@@ -22,10 +22,11 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
-from ropewalk.models import stored
 from ropewalk.models.batching import shuffled
-from ropewalk.models.config import Training
+from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.scorer import head_places
 from ropewalk.training import folder
+from ropewalk.training.config import TrainingOptions
 from ropewalk.training.network import Targets
 from ropewalk.training.tracking import Tracker
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ropewalk.models.config import Config
+    from ropewalk.training.config import Config
     from ropewalk.models.inputs import Inputs
     from ropewalk.training.data import Examples
     from ropewalk.training.network import Network
@@ -70,7 +71,7 @@ class State:
     best_epoch: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
 
-    def finished(self, options: Training) -> bool:
+    def finished(self, options: TrainingOptions) -> bool:
         """Tell whether there is nothing left to do."""
         tired = options.patience and self.epoch - self.best_epoch >= options.patience
         return bool(self.epoch >= options.epochs or tired)
@@ -102,7 +103,7 @@ def fit(job: Job, *, resume: bool = False) -> State:
     return _Run(job).run(resume=resume)
 
 
-def groups(network: Network, options: Training) -> list[dict[str, Any]]:
+def groups(network: Network, options: TrainingOptions) -> list[dict[str, Any]]:
     """Sort weights by rate and decay: encoder or heads, matrices or biases and norms."""
     out: list[dict[str, Any]] = []
     for encoder in (True, False):
@@ -128,6 +129,7 @@ class _Run:
         self.options = options
         self.sizes = np.array([one.size for one in job.inputs], dtype=np.int64)
         self.lengths = np.diff(job.examples.offsets)
+        self.distances = np.array(job.network.distances, dtype=np.int64)
         self.accelerator = Accelerator(
             cpu=options.device == "cpu",
             mixed_precision=options.precision,
@@ -145,7 +147,7 @@ class _Run:
         )
         self.sharded = sharded
         self.state = State()
-        self.tracker = Tracker(options if self.accelerator.is_main_process else Training(), job.home)
+        self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
 
     def _freeze_unused(self, network: Network) -> None:
         """Freeze weights that no loss reaches: processes that wait for each other's gradients would wait for ever."""
@@ -224,11 +226,11 @@ class _Run:
             recent_words += words
             self.state.step += 1
             if self.state.step % REPORTED == 0 or start + options.accumulate >= len(batches):
-                told = self._told(recent)
-                whole += told
-                if not np.isfinite(told):
+                summed = self._summed(recent)
+                whole += summed
+                if not np.isfinite(summed):
                     raise TrainingError(
-                        f"epoch {epoch + 1}, step {self.state.step}: the loss is {told}; lower the learning rates "
+                        f"epoch {epoch + 1}, step {self.state.step}: the loss is {summed}; lower the learning rates "
                         "training.encoder_rate and training.head_rate, or training.clip"
                     )
                 speed = seen / max(time.monotonic() - begun, 1e-9)
@@ -243,7 +245,7 @@ class _Run:
                         options.epochs,
                         self.state.step,
                         (epoch + seen / total) / options.epochs,
-                        told / recent_words,
+                        summed / recent_words,
                         speed,
                         last,
                     )
@@ -278,15 +280,20 @@ class _Run:
         def tensor(array: Any) -> Tensor:  # noqa: ANN401 - an array of numbers
             return torch.from_numpy(array[places])
 
+        heads = examples.heads[places]
+        offsets = np.concatenate([[0], np.cumsum(self.lengths[list(chosen)])])
+        above, classes = head_places(heads, offsets, self.distances, len(heads))
         return Targets(
             tuple(tensor(column) for column in examples.columns),
-            tensor(examples.heads),
+            torch.from_numpy(heads),
+            torch.from_numpy(above),
+            torch.from_numpy(classes),
             tensor(examples.relations),
             tuple(tensor(tag) for tag in examples.tags),
             None if self.job.lessons is None else self.job.lessons.batch(places, self.lengths[list(chosen)].tolist()),
         ).to(device)
 
-    def _told(self, loss: Tensor) -> float:
+    def _summed(self, loss: Tensor) -> float:
         return float(self.accelerator.reduce(loss.clone(), "sum").item())
 
     def _weights(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -295,12 +302,12 @@ class _Run:
         return found
 
     def _evaluated(self, weights: dict[str, Tensor]) -> Metrics:
-        told: list[Metrics] = [{}]
+        found: list[Metrics] = [{}]
         if self.accelerator.is_main_process:
             if self.sharded:
                 self.plain.load_state_dict(weights)
-            told = [self.job.evaluate()]
-        return dict(broadcast_object_list(told)[0]) if self.accelerator.num_processes > 1 else told[0]
+            found = [self.job.evaluate()]
+        return dict(broadcast_object_list(found)[0]) if self.accelerator.num_processes > 1 else found[0]
 
     def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
         """Write the checkpoint: first its tensors under a new name, then what says which name counts."""
@@ -311,7 +318,7 @@ class _Run:
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
         folder.write_tensors(place / name, tensors)
         state = self.state
-        stored.write_json(
+        write_json(
             place / "state.json",
             {
                 "tensors": name,
@@ -333,7 +340,7 @@ class _Run:
         place = self.job.home / "checkpoint"
         if not (place / "state.json").is_file():
             return
-        table = stored.read_json(place / "state.json")
+        table = read_json(place / "state.json")
         tensors = folder.read_tensors(place / table.pop("tensors"))
         self.state = State(**table)
         _, optimizer = self._weights()

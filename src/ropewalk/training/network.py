@@ -14,13 +14,24 @@ from ropewalk.training.crf import crf_loss, demand_sequences
 from ropewalk.training.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
-    from ropewalk.models.config import Model
+    from ropewalk.models.description import HeadShape
     from ropewalk.models.labels import LabelSet
-    from ropewalk.training.encoders import Batch, Encoder
+    from ropewalk.training.encoders import Batch, WordEncoder
 
 
 @dataclass(frozen=True, slots=True)
-class Probabilities:
+class LossOptions:
+    """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
+
+    dropout: float = 0.0
+    sequences: bool = False  # whether the loss is that of whole label sequences
+    auxiliary_weight: float = 0.0
+    arc_weight: float = 1.0
+    tag_weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherProbabilities:
     """A teacher's probabilities for the words of a batch; arcs are padded with zeros."""
 
     weight: float  # share of the loss that is the teacher's
@@ -29,9 +40,9 @@ class Probabilities:
     tags: tuple[Tensor, ...]
     arcs: Tensor | None
 
-    def to(self, device: torch.device) -> Probabilities:
+    def to(self, device: torch.device) -> TeacherProbabilities:
         """Move everything to a device."""
-        return Probabilities(
+        return TeacherProbabilities(
             self.weight,
             tuple(column.to(device) for column in self.columns),
             self.relations.to(device),
@@ -45,16 +56,20 @@ class Targets:
     """What the words of a batch should be given: numbers of labels, heads, relations and tags."""
 
     columns: tuple[Tensor, ...]  # each [words]: of the first encoding, then of the auxiliary ones
-    heads: Tensor
+    heads: Tensor  # within each sentence, 0 is the root
+    places: Tensor  # of the heads among all words of the batch, -1 is the root,
+    classes: Tensor  # and the classes of their distances: see `head_places`
     relations: Tensor
     tags: tuple[Tensor, ...]
-    taught: Probabilities | None = None
+    taught: TeacherProbabilities | None = None
 
     def to(self, device: torch.device) -> Targets:
         """Move everything to a device."""
         return Targets(
             tuple(column.to(device) for column in self.columns),
             self.heads.to(device),
+            self.places.to(device),
+            self.classes.to(device),
             self.relations.to(device),
             tuple(tag.to(device) for tag in self.tags),
             None if self.taught is None else self.taught.to(device),
@@ -63,32 +78,30 @@ class Targets:
 
 @final
 class Network(nn.Module):
-    """The encoder, a head for each label column, and heads for arcs, relations and tags as the model asks for."""
+    """The encoder, a head for each label column, and heads for arcs, relations and tags as the shape asks for."""
 
-    def __init__(self, options: Model, labels: LabelSet, encoder: Encoder) -> None:
+    def __init__(self, shape: HeadShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions) -> None:
         super().__init__()
+        self.shape = shape
         self.options = options
         self.encoder = encoder
-        size = encoder.size
+        size, dropout = encoder.size, options.dropout
         sizes = [len(column) for columns in labels.columns for column in columns]
-        self.own = 0 if options.parser == "biaffine" else len(labels.columns[0])
+        self.own = len(labels.columns[0]) if shape.labels else 0
         self.sequences = (labels.encodings[0], labels.columns[0][0]) if self.own else ("", ())
-        if options.loss == "sequences" and self.own:
+        if options.sequences and self.own:
             demand_sequences(*self.sequences)
-        self.columns = nn.ModuleList(FeedForward(size, options.hidden, out, options.dropout) for out in sizes)
-        self.tags = nn.ModuleList(
-            FeedForward(size, options.hidden, len(texts), options.dropout) for _, texts in labels.tags
-        )
-        out = len(labels.relations)
-        biaffine = options.parser == "biaffine"
-        self.arcs = Arcs(size, options.biaffine.arc_size, options.dropout) if biaffine or options.arc_weight else None
+        self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
+        self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
+        self.arcs = Arcs(size, shape.arc_size, dropout) if shape.arcs else None
+        kind = {"words": FeedForward, "pairs": PairRelations, "products": BiaffineRelations}[shape.relations]
         self.relations: PairRelations | BiaffineRelations | FeedForward
-        if biaffine:
-            self.relations = BiaffineRelations(size, options.biaffine.relation_size, out, options.dropout)
-        elif options.relations.from_ == "word":
-            self.relations = FeedForward(size, options.relations.hidden, out, options.dropout)
-        else:
-            self.relations = PairRelations(size, options.relations.hidden, out, options.dropout)
+        self.relations = kind(size, shape.relation_size, len(labels.relations), dropout)
+
+    @property
+    def distances(self) -> tuple[int, ...]:
+        """Upper bounds of the classes of distances that relations depend on."""
+        return () if isinstance(self.relations, FeedForward) else self.relations.distances
 
     def forward(self, batch: Batch, targets: Targets | None = None) -> Tensor:
         """Give the loss summed over the words of a batch, or without targets their vectors.
@@ -98,13 +111,25 @@ class Network(nn.Module):
         words: Tensor = self.encoder(batch)
         return words if targets is None else self._loss(words, batch.lengths, targets)
 
+    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
+        """Compute what follows from each word alone; see `HeadNetworks.words`."""
+        out = {f"labels.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.columns[: self.own])}
+        out |= {f"tags.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.tags)}
+        if isinstance(self.relations, FeedForward):
+            out["relations"] = self.relations(vectors).log_softmax(-1)
+        else:
+            out["pair_words"], out["pair_heads"] = self.relations.sides(vectors)
+        if self.arcs is not None:
+            out["arc_words"], out["arc_heads"] = self.arcs.sides(vectors)
+        return out
+
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options = self.options
         taught = targets.taught
         losses = []
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
             weight = 1.0 if number < self.own else options.auxiliary_weight
-            if options.loss == "sequences" and number < self.own:
+            if options.sequences and number < self.own:
                 loss = crf_loss(head(words), column, lengths.tolist(), *self.sequences)
             else:
                 loss = _loss(
@@ -114,25 +139,26 @@ class Network(nn.Module):
         if self.arcs is not None:
             arcs = self.arcs(words, lengths)
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
-            weight = 1.0 if options.parser == "biaffine" else options.arc_weight
-            losses.append(weight * _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None))
-        relations = self.label(words, targets.heads, lengths)
+            loss = _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None)
+            losses.append(options.arc_weight * loss)
+        relations = self._relations(words, targets)
         losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
         for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
             loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
             losses.append(options.tag_weight * loss)
         return torch.stack(losses).sum()
 
-    def label(self, words: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
-        """Score the relation of every word under its head: [words, relations]."""
+    def _relations(self, vectors: Tensor, targets: Targets) -> Tensor:
+        """Score the relation of every word, under the right heads if it depends on them: [words, relations]."""
         if isinstance(self.relations, FeedForward):
-            scores: Tensor = self.relations(words)
-        else:
-            scores = self.relations(words, heads, lengths)
-        return scores
+            scores: Tensor = self.relations(vectors)
+            return scores
+        words, heads = self.relations.sides(vectors)
+        above = heads[targets.places.clamp(min=0)].masked_fill(targets.places[:, None] < 0, 0.0)
+        return self.relations.score(words, above + self.relations.classes()[targets.classes])
 
 
-def _loss(scores: Tensor, wanted: Tensor, taught: Probabilities | None, soft: Tensor | None) -> Tensor:
+def _loss(scores: Tensor, wanted: Tensor, taught: TeacherProbabilities | None, soft: Tensor | None) -> Tensor:
     """Give the cross-entropy with what is right, and for its share that with a teacher's probabilities."""
     loss = functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")
     if taught is None or soft is None:

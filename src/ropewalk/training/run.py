@@ -12,15 +12,18 @@ from accelerate import PartialState
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
-from ropewalk.models import decode, stored
-from ropewalk.models.config import to_mapping
+from ropewalk.models.description import Description
+from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.options import to_mapping
+from ropewalk.models.trees import tree_decoder
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
 from ropewalk.training.card import card
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
-from ropewalk.training.tagger import Tagger
+from ropewalk.training.building import head_shape
+from ropewalk.training.trainable import Trainable, load
 from ropewalk.training.teaching import lessons
 from ropewalk.treebank import Treebank
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.errors import FormatError
-    from ropewalk.models.config import Config
+    from ropewalk.training.config import Config
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.data import Examples
     from ropewalk.training.loop import Metrics, Progress, State
@@ -72,38 +75,38 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     for problem in (*problems, *more) if main else ():
         tell(problem)
     labels, vectors = label_set(config, bank)
-    decode.demand_decoder(config, labels)
-    tagger = (
-        Tagger.on_top_of(Tagger.from_pretrained(init_from), config, labels)
-        if init_from
-        else Tagger.create(config, labels, vectors)
+    shape = head_shape(config.model)
+    tree_decoder(Description(heads=shape, decoding=config.decoding), labels)  # refuses what it cannot decode
+    trainable = (
+        Trainable.on_top_of(init_from, config, labels) if init_from else Trainable.create(config, labels, vectors)
     )
+    labels = trainable.labels
     if main:
-        folder.save_frame(home, tagger.config, tagger.labels, tagger.encoder)
-        stored.write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
-    dev_inputs = tagger.encoder.prepare(forms_of(dev))
+        folder.save_description(home, trainable, config)
+        write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
+    model = trainable.model()
     teacher = config.teacher
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
-    learnt = examples(bank, tagger.labels, biaffine=config.model.parser == "biaffine")
+    learnt = examples(bank, labels, parse_by_labels=shape.labels)
     job = Job(
         config,
-        tagger.network,
-        tagger.encoder.prepare(forms_of(bank)),
+        trainable.network,
+        trainable.network.encoder.prepare(forms_of(bank)),
         learnt,
-        lambda: measures(dev, tagger.parse_inputs(dev, dev_inputs)),
+        lambda: measures(dev, model.parse(dev)),
         home,
         report if main else lambda _: None,
-        _taught(config, tagger.labels, bank, learnt) if teacher.model else None,
+        _taught(config, labels, bank, learnt) if teacher.model else None,
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
     if not main:
         return Outcome(home, state, scores, main=False)
-    best = Tagger.from_pretrained(home)
-    best = best.calibrated(dev, dev_inputs)
-    folder.save_frame(home, best.config, best.labels, best.encoder)
+    found = Trainable.load(home)
+    best = found.model().calibrated(dev)
+    folder.save_description(home, found.with_decoding(best.decoding), config)
     if config.data.test:
         gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
         scores["test"] = measures(gold, best.parse(gold))
@@ -113,13 +116,13 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
 
 def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) -> Lessons:
     """Ask the teacher about all sentences that are learnt."""
-    if config.model.parser == "biaffine" or config.model.loss == "sequences":
+    if not head_shape(config.model).labels or config.model.loss == "sequences":
         raise TrainingError(
             "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
         )
-    asked = Tagger.from_pretrained(config.teacher.model)
-    arcs, weight = config.model.arc_weight > 0, config.teacher.weight
-    return lessons(asked, labels, bank, learnt.heads, arcs=arcs, weight=weight)
+    teacher = load(Path(config.teacher.model))
+    arcs, weight = head_shape(config.model).arcs, config.teacher.weight
+    return lessons(teacher, labels, bank, learnt.heads, arcs=arcs, weight=weight)
 
 
 def measures(gold: Treebank, predicted: Treebank) -> Metrics:
@@ -131,12 +134,12 @@ def measures(gold: Treebank, predicted: Treebank) -> Metrics:
 
 def _check_home(home: Path, config: Config, *, resume: bool) -> None:
     """Refuse to write over another run, or to go on with one that was told something else."""
-    told = home / "checkpoint" / "config.json"
-    if not told.is_file():
+    earlier = home / "checkpoint" / "config.json"
+    if not earlier.is_file():
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
-    before, now = _flat(stored.read_json(told)), _flat(to_mapping(config))
+    before, now = _flat(read_json(earlier)), _flat(to_mapping(config))
     changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]

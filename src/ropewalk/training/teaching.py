@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from ropewalk.errors import TrainingError
-from ropewalk.training.network import Probabilities
+from ropewalk.training.network import TeacherProbabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ropewalk.models.labels import LabelSet
-    from ropewalk.training.tagger import Tagger
+    from ropewalk.models.model import Model
     from ropewalk.treebank import Treebank
 
 Half = npt.NDArray[np.float16]
-CHUNK = 500  # sentences read at a time
 NONE: Half = np.zeros(0, dtype=np.float16)
 
 
@@ -41,7 +40,7 @@ class Lessons:
     arcs: Half
     starts: npt.NDArray[np.int64]
 
-    def batch(self, places: npt.NDArray[Any], lengths: Sequence[int]) -> Probabilities:
+    def batch(self, places: npt.NDArray[Any], lengths: Sequence[int]) -> TeacherProbabilities:
         """Take the rows of some words, of sentences of these lengths."""
 
         def tensor(rows: Half) -> Tensor:
@@ -57,11 +56,11 @@ class Lessons:
                 arcs[row : row + length, : length + 1] = torch.from_numpy(part.astype(np.float32))
                 row += length
         columns, tags = tuple(map(tensor, self.columns)), tuple(map(tensor, self.tags))
-        return Probabilities(self.weight, columns, tensor(self.relations), tags, arcs)
+        return TeacherProbabilities(self.weight, columns, tensor(self.relations), tags, arcs)
 
 
 def lessons(  # noqa: PLR0913 - who is asked, and about what
-    teacher: Tagger, labels: LabelSet, bank: Treebank, heads: npt.NDArray[np.int64], *, arcs: bool, weight: float
+    teacher: Model, labels: LabelSet, bank: Treebank, heads: npt.NDArray[np.int64], *, arcs: bool, weight: float
 ) -> Lessons:
     """Ask a teacher about sentences, its relations under the heads that are to be learnt."""
     columns = [
@@ -76,27 +75,21 @@ def lessons(  # noqa: PLR0913 - who is asked, and about what
             )
     tags = [_order(texts, known[name], name) for name, texts in labels.tags]
     places = [list(known).index(name) for name, _ in labels.tags]
-    if arcs and teacher.network.arcs is None:
+    if arcs and not teacher.description.heads.arcs:
         raise TrainingError(
             "the teacher scores no arcs; train it with model.arc_weight=1, or leave model.arc_weight at 0"
         )
     found: list[list[Any]] = []
-    for first in range(0, len(bank), CHUNK):
-        part = bank.select(list(range(first, min(first + CHUNK, len(bank)))))
-        inner = heads[int(bank.offsets[first]) : int(bank.offsets[first]) + part.words]
-        with torch.inference_mode():
-            ((_, said),) = teacher.answers(part)
-            taught = said.tags()
-            found.append(
-                [
-                    [_half(scores[:, order]) for scores, order in zip(said.labels(), columns, strict=True)],
-                    _half(said.relations(inner.astype(np.int32))[:, relations]),
-                    [_half(taught[place][:, order]) for place, order in zip(places, tags, strict=True)],
-                    np.concatenate([_half(one).reshape(-1) for one in said.arcs()])
-                    if arcs
-                    else np.zeros(0, np.float16),
-                ]
-            )
+    for part, scores in teacher.scores(bank):
+        taught = scores.tags()
+        found.append(
+            [
+                [_half(one[:, order]) for one, order in zip(scores.labels(), columns, strict=True)],
+                _half(scores.relations(heads[part.words].astype(np.int32))[:, relations]),
+                [_half(taught[place][:, order]) for place, order in zip(places, tags, strict=True)],
+                np.concatenate([_half(one).reshape(-1) for one in scores.arcs()]) if arcs else NONE,
+            ]
+        )
     widths = np.repeat(bank.lengths.astype(np.int64) + 1, bank.lengths)
     return Lessons(
         weight,
@@ -108,9 +101,9 @@ def lessons(  # noqa: PLR0913 - who is asked, and about what
     )
 
 
-def _of(teacher: Tagger, labels: LabelSet) -> tuple[tuple[str, ...], ...]:
+def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:
     found = teacher.labels.encodings[:1]
-    if teacher.config.model.parser == "biaffine" or found != labels.encodings[:1]:
+    if not teacher.description.heads.labels or found != labels.encodings[:1]:
         raise TrainingError(
             f"the teacher parses with {found[0] if found else 'arcs'}, the model with {labels.encodings[0]}; "
             "a model learns from a teacher of its own encoding"

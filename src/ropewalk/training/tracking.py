@@ -9,13 +9,13 @@ from ropewalk.errors import MissingExtraError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.models.config import Training
+    from ropewalk.training.config import TrainingOptions
 
 
 class Tracker:
     """Hears of each epoch; `energy` gives what was used since it was last asked."""
 
-    def __init__(self, options: Training, home: Path) -> None:
+    def __init__(self, options: TrainingOptions, home: Path) -> None:
         self._board: Any = None
         self._meter: Any = None
         self._used = (0.0, 0.0)

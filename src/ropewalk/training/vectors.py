@@ -12,13 +12,13 @@ import torch
 from ropewalk import files
 from ropewalk.errors import OptionError
 from ropewalk.models.batching import alike
-from ropewalk.models.config import from_mapping
+from ropewalk.models.folder import LABELS
 from ropewalk.models.labels import LabelSet
-from ropewalk.models.stored import read_json
 from ropewalk.progress import track
 from ropewalk.training.encoders import Transformer
-from ropewalk.training.folder import FORMAT, new_encoder
-from ropewalk.training.tagger import Tagger
+from ropewalk.training.building import new_encoder
+from ropewalk.training.config import EncoderOptions
+from ropewalk.training.trainable import Trainable
 
 if TYPE_CHECKING:
     import os
@@ -30,23 +30,14 @@ Vectors = npt.NDArray[np.float32]
 
 def load_encoder(name: str) -> Transformer:
     """Load a pretrained encoder, or the one in the folder of a trained model."""
-    if _is_trained(Path(name)):
-        found = Tagger.from_pretrained(name).encoder
+    if (Path(name) / LABELS).is_file():
+        found = Trainable.load(name).network.encoder
     else:
-        found = new_encoder(
-            from_mapping({"model": {"encoder": {"name": name, "casing": "no"}}}).model.encoder,
-            LabelSet((), (), ()),
-            None,
-        )
+        found = new_encoder(EncoderOptions(name=name, casing="no"), LabelSet((), (), ()), None)
     if not isinstance(found, Transformer):
         raise OptionError(f"{name}: static vectors come from a transformer; expected one, or a model trained on one")
     found.pooling = "mean"
     return found
-
-
-def _is_trained(path: Path) -> bool:
-    table = read_json(path / "config.json") if (path / "config.json").is_file() else None
-    return isinstance(table, dict) and table.get("format") == FORMAT
 
 
 def vocabulary(encoder: Transformer, more: Iterable[str] = ()) -> list[str]:

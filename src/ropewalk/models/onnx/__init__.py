@@ -1,5 +1,1 @@
-"""Trained models without torch: folders that `ropewalk export` makes, computed by ONNX Runtime."""
-
-from ropewalk.models.onnx.model import Runtime
-
-__all__ = ["Runtime"]
+"""Exported models, computed by ONNX Runtime."""

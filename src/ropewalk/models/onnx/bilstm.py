@@ -10,17 +10,19 @@ import numpy as np
 
 from ropewalk.errors import ModelError
 from ropewalk.models.features import Lookup
-from ropewalk.models.onnx import folder
-from ropewalk.models.onnx.heads import room
+from ropewalk.models.folder import LABELS
+from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.scorer import blank_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.models.onnx.folder import Stored
-    from ropewalk.models.onnx.heads import Floats
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
@@ -51,12 +53,12 @@ class _Memory:
 class BiLSTM:
     """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
 
-    def __init__(self, stored: Stored, threads: int) -> None:
-        if stored.labels.vocabulary is None:
-            raise ModelError(str(stored.path / "labels.json"), "has no vocabulary, which a bilstm encoder needs")
-        self._lookup = Lookup(stored.labels.vocabulary)
-        self._words = Session(stored.content(folder.WORDS), str(stored.path / folder.WORDS), threads)
-        self._encoder = Session(stored.content(folder.ENCODER), str(stored.path / folder.ENCODER), threads)
+    def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
+        if labels.vocabulary is None:
+            raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
+        self._lookup = Lookup(labels.vocabulary)
+        self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads)
+        self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads)
         self._size = self._encoder.width("vectors")
         self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
         self._memory = self._nothing()
@@ -69,7 +71,7 @@ class BiLSTM:
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read every sentence in both directions, the longest first."""
         rows, table = self._rows(forms)
-        out = room(len(forms), self._size)
+        out = blank_rows(len(forms), self._size)
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
         at = 0

@@ -1,91 +1,68 @@
-"""A trained model without torch: words in, trees out."""
+"""Exported folders: networks as `.onnx` files, computed by ONNX Runtime."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.models import decode, parse
-from ropewalk.models.onnx import folder
+from ropewalk.models.description import EXPORTED
+from ropewalk.models.folder import LABELS, open_folder
+from ropewalk.models.model import Model
 from ropewalk.models.onnx.bilstm import BiLSTM
-from ropewalk.models.onnx.heads import Heads
+from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
+from ropewalk.models.onnx.session import Session
 from ropewalk.models.onnx.transformer import Transformer
-from ropewalk.trees import frozen_ints
+from ropewalk.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
-    from pathlib import Path
 
-    from ropewalk.models.config import Config
-    from ropewalk.models.labels import LabelSet
-    from ropewalk.models.onnx.folder import Stored
-    from ropewalk.models.onnx.heads import Answers, Floats
-    from ropewalk.treebank import Column, Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.scorer import Floats, Numbers
 
-PIECE = 1 << 14  # words that are computed before their trees are found
+ENCODERS = {"bilstm": BiLSTM, "transformer": Transformer}
 
 
-class Encoder(Protocol):
-    """Words in, vectors out. What comes out for a sentence does not depend on what else there is."""
+def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
+    """Load a model from a folder that `ropewalk export` wrote.
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Give the vectors of the words of sentences, about `budget` tokens at a time; with `room` for more."""
+    Without a number of threads, a transformer takes all cores and a `bilstm`, which gains little by more, one.
+    """
+    folder = open_folder(path, EXPORTED)
+    folder.demand_whole()
+    labels = folder.labels(folder.listed(LABELS))
+    description = folder.description
+    kind = ENCODERS[description.encoder.kind]
+    count = threads or kind.threads()
+    distances = np.array(description.distances, dtype=np.int64)
+    scorer = Scorer(kind(folder, labels, count), OnnxHeads(folder, count), distances)
+    return Model(
+        description, labels, scorer, name=folder.name, hash=str(folder.table["hash"]), origin=(load, folder.path, threads)
+    )
 
 
-@final
-class Runtime:
-    """A network and its heads, the names behind their numbers, and how to decode."""
+class OnnxHeads:
+    """The networks between the vectors of words and scores."""
 
-    def __init__(self, stored: Stored, encoder: Encoder, heads: Heads, config: Config) -> None:
-        self._stored = stored
-        self._encoder = encoder
-        self._heads = heads
-        self.config = config
-        self.labels: LabelSet = stored.labels
-        self.name = stored.name
-        self.hash = stored.hash
-        self.path: Path = stored.path
+    def __init__(self, folder: ModelFolder, threads: int) -> None:
+        def opened(file: str) -> Session:
+            return Session(folder.listed(file), str(folder.path / file), threads)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], threads: int = 0) -> Runtime:
-        """Load a model from a folder that `ropewalk export` made.
+        self._heads = opened(HEADS)
+        self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
+        self._arcs = opened(ARCS) if folder.has(ARCS) else None
 
-        Without a number of threads, a transformer takes all cores and a `bilstm`, which gains little by more, one.
-        """
-        stored = folder.load(path)
-        kind = BiLSTM if stored.config.model.encoder.kind == "bilstm" else Transformer
-        count = threads or kind.threads()
-        return cls(stored, kind(stored, count), Heads(stored, count), stored.config)
+    def words(self, vectors: Floats) -> dict[str, Floats]:
+        """Compute what follows from each word alone."""
+        return dict(zip(self._heads.outputs, self._heads.run({"vectors": vectors}), strict=True))
 
-    def with_decoding(self, **changes: Any) -> Runtime:  # noqa: ANN401 - the fields of `Decoding`
-        """Decode otherwise: the same model with other options of decoding."""
-        config = replace(self.config, decoding=replace(self.config.decoding, **changes))
-        return Runtime(self._stored, self._encoder, self._heads, config)
+    def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of pairs."""
+        assert self._pairs is not None  # noqa: S101 - as the description says
+        return self._pairs.run({"words": words, "above": heads, "classes": classes})[0]
 
-    @property
-    def tells_confidence(self) -> bool:
-        """Whether the model's trees have probabilities."""
-        return self.config.model.parser != "biaffine" and decode.sure(self.labels)
-
-    def parse(self, bank: Treebank) -> Treebank:
-        """Put the model's trees, and tags if it has any, over the words of a treebank."""
-        if not bank.words:
-            return bank
-        return parse.parse(bank, self.config, self.labels, self.answers(bank))
-
-    def answers(self, bank: Treebank) -> Iterator[tuple[int, Answers]]:
-        """Say what the networks say, piece by piece: how many sentences each piece is about, and their scores."""
-        forms = bank.column("form")
-        starts = bank.offsets[:-1]
-        first = 0
-        while first < len(bank):
-            last = max(int(np.searchsorted(starts, starts[first] + PIECE)), first + 1)
-            offsets = frozen_ints(bank.offsets[first : last + 1] - starts[first])
-            words = slice(int(starts[first]), int(bank.offsets[last]))
-            vectors = self._encoder.vectors(forms[words], offsets, self.config.decoding.batch)
-            yield last - first, self._heads.answers(vectors, offsets)
-            first = last
+    def arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Score heads in sentences of one length."""
+        assert self._arcs is not None  # noqa: S101 - as the description says
+        return self._arcs.run({"words": words, "above": heads})[0]

@@ -10,15 +10,17 @@ import numpy as np
 from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models import subwords
 from ropewalk.models.batching import alike
-from ropewalk.models.onnx import folder
-from ropewalk.models.onnx.heads import room
+from ropewalk.models.folder import CONFIG, TOKENIZER
+from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.session import Session, cores
+from ropewalk.models.scorer import blank_rows
 from ropewalk.models.subwords import Tokens
 
 if TYPE_CHECKING:
     from ropewalk.models.inputs import Arrays, Inputs
-    from ropewalk.models.onnx.folder import Stored
-    from ropewalk.models.onnx.heads import Floats
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
@@ -29,29 +31,29 @@ MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memor
 class Transformer:
     """A tokenizer, and a network over subwords."""
 
-    def __init__(self, stored: Stored, threads: int) -> None:
+    def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
         try:
             from tokenizers import Tokenizer
         except ImportError as failure:
             raise MissingExtraError("models on transformers", "tokenizers", "subwords") from failure
-        file = stored.path / folder.TOKENIZER
+        file = folder.path / TOKENIZER
         try:
-            self._tokenizer = Tokenizer.from_str(stored.content(folder.TOKENIZER).decode("utf-8"))
+            self._tokenizer = Tokenizer.from_str(folder.listed(TOKENIZER).decode("utf-8"))
         except ModelError:
             raise
         except Exception as failure:
             raise ModelError(str(file), f"is no tokenizer: {failure}") from failure
         try:
-            self._tokens = Tokens.from_json(stored.table["tokens"])
+            self._tokens = Tokens.from_json(folder.table["tokens"])
         except (KeyError, TypeError, AttributeError) as failure:
             raise ModelError(
-                str(stored.path / "config.json"), f"is damaged: it does not say how subwords are framed: {failure!r}"
+                str(folder.path / CONFIG), f"is damaged: it does not say how subwords are framed: {failure!r}"
             ) from failure
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._most = MOST_TOKENS * threads
-        self._pooling = stored.config.model.encoder.pooling
-        self._encoder = Session(stored.path / folder.ENCODER, str(stored.path / folder.ENCODER), threads)
+        self._pooling = folder.description.encoder.pooling
+        self._encoder = Session(folder.path / ENCODER, str(folder.path / ENCODER), threads)
         self._size = self._encoder.width("hidden")
 
     @staticmethod
@@ -62,7 +64,7 @@ class Transformer:
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read sentences beside others of the same canonical size only."""
         inputs = self._inputs(forms, offsets)
-        out = room(len(forms), self._size)
+        out = blank_rows(len(forms), self._size)
         sizes = [one.size for one in inputs]
         most = min(budget, self._most)
         for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):

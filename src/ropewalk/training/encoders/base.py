@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import torch
 
+    from ropewalk.models.description import EncoderShape
     from ropewalk.models.inputs import Inputs
 
 
@@ -28,10 +30,19 @@ class Batch:
         return Batch({name: tensor.to(device) for name, tensor in self.tensors.items()}, self.lengths.to(device))
 
 
-class Encoder(nn.Module, ABC):
+class WordEncoder(nn.Module, ABC):
     """Words in, vectors out. What comes out for a sentence does not depend on what else is in the batch."""
 
     size: int  # of a word's vector
+
+    @property
+    @abstractmethod
+    def shape(self) -> EncoderShape:
+        """What it is, for a description."""
+
+    def save(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - for those that need it
+        """Write what else it needs into a model's folder, and give what `config.json` should say of it."""
+        return {}
 
     @abstractmethod
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:

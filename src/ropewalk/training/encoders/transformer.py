@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import torch
 from torch import Tensor, nn
 
 from ropewalk.errors import ModelError
 from ropewalk.models import subwords
+from ropewalk.models.description import EncoderShape
 from ropewalk.models.features import CASINGS
 from ropewalk.models.subwords import Tokens
-from ropewalk.training.encoders.base import Batch, Encoder
+from ropewalk.training.encoders.base import Batch, WordEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from ropewalk.models.config import Encoder as Options
     from ropewalk.models.inputs import Inputs
 
+HOME = "encoder"  # where tokenizer and configuration lie within a model's folder
 LARGE = 1 << 20  # a tokenizer's "no limit" is larger than this
 
 
@@ -59,7 +61,7 @@ def _reach(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig) -> int:
 
 
 @final
-class Transformer(Encoder):
+class Transformer(WordEncoder):
     """A pretrained encoder; a word's vector is that of its first or last subword, or the mean of them all.
 
     Where the vocabulary is uncased, the casing of a word is added to the embeddings of its subwords.
@@ -70,8 +72,8 @@ class Transformer(Encoder):
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         tokens: Tokens,
-        options: Options,
         *,
+        pooling: str,
         cased: bool,
     ) -> None:
         super().__init__()
@@ -80,13 +82,22 @@ class Transformer(Encoder):
         self.model = model
         self.tokenizer = tokenizer
         self.tokens = tokens
-        self.pooling = options.pooling
+        self.pooling = pooling
         self.size = int(model.config.hidden_size)
         self.casing = nn.Embedding(len(CASINGS), self.size) if cased else None
         if self.casing is not None:
             nn.init.zeros_(self.casing.weight)  # at first the encoder is what it was
-        if options.freeze_embeddings:
-            model.get_input_embeddings().requires_grad_(False)  # noqa: FBT003 - torch's signature
+
+    @property
+    def shape(self) -> EncoderShape:
+        """How words are made of subwords."""
+        return EncoderShape(kind="transformer", pooling=self.pooling, casing=self.casing is not None)
+
+    def save(self, home: Path) -> dict[str, Any]:
+        """Write tokenizer and configuration; how subwords are framed is for `config.json`."""
+        self.model.config.save_pretrained(home / HOME)
+        self.tokenizer.save_pretrained(home / HOME)
+        return {"tokens": self.tokens.to_json()}
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Cut words into subwords and sentences into windows."""
