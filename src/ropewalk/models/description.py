@@ -7,14 +7,16 @@ reader takes from it what is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ropewalk.decoding import DECODERS
 from ropewalk.errors import ConfigError, ModelError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.options import checked, option, to_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 VERSION = 2
 EXPORTED = "ropewalk-runtime"  # the format of folders that `ropewalk export` writes,

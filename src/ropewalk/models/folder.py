@@ -1,7 +1,8 @@
 """A model's folder: `config.json` says what the model is, `labels.json` names what its numbers stand for.
 
-A file that is missing, cut short or of another kind is a `ModelError` that names it. In an exported folder `config.json`
-lists the other files with their sizes and digests, and has a hash of them all. Nothing in a folder is executable.
+A file that is missing, cut short or of another kind is a `ModelError` that names it. In an exported folder
+`config.json` lists the other files with their sizes and digests, and has a hash of them all. Nothing in a folder is
+executable.
 """
 
 from __future__ import annotations

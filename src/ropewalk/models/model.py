@@ -1,4 +1,4 @@
-"""A model: what it is, the names behind its numbers, and a scorer; words in, trees out, whatever computes the scores."""
+"""A model: a description, label sets and a scorer; words in, trees out, whatever computes the scores."""
 
 from __future__ import annotations
 
@@ -152,7 +152,5 @@ class Part:
         self.upos = None if treebank.upos is None else treebank.upos[self.words]
 
 
-def _loaded_again(
-    load: Callable[[Path, int], Model], path: Path, threads: int, decoding: dict[str, Any]
-) -> Model:
+def _loaded_again(load: Callable[[Path, int], Model], path: Path, threads: int, decoding: dict[str, Any]) -> Model:
     return load(path, threads).with_decoding(**decoding)

@@ -83,12 +83,13 @@ class LabelDecoder:
         self._options = description.decoding
         self._relations_need_heads = description.heads.relations_need_heads
         machine = machine_of(self._encoding, labels.columns[0][0])
-        self.has_probabilities = machine is not None and machine.certain and machine.tracks
+        tracks = machine is not None and machine.certain and machine.tracks
+        self.has_probabilities = tracks and self._options.decoder != "greedy"
         self._jointly = self._options.decoder == "joint"
         if self._jointly:
-            self._demand_joint(has_arcs=description.heads.arcs)
+            self._demand_joint(has_arcs=description.heads.arcs, tracks=tracks)
 
-    def _demand_joint(self, *, has_arcs: bool) -> None:
+    def _demand_joint(self, *, has_arcs: bool, tracks: bool) -> None:
         if not has_arcs:
             raise ConfigError(
                 "decoding",
@@ -96,7 +97,7 @@ class LabelDecoder:
                 "is 'joint', which needs the scores of arcs, and this model has none; "
                 "train it with model.arc_weight=1, or use the decoder exact",
             )
-        if not self.has_probabilities:
+        if not tracks:
             raise ConfigError(
                 "decoding",
                 "decoder",

@@ -46,6 +46,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
     shape = head_shape(model)
     parser = f"`{model.encoding}`" if shape.labels else model.parser
     licence = data.licence or "that of the treebank; not stated in the configuration"
+    reader = reader_name(model.encoder)
     source = "relations from word and head" if shape.relations_need_heads else "relations from the word alone"
     run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
     names = [name for name in SHOWN if any(name in table for table in scores.values())]
@@ -57,7 +58,7 @@ def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]]
         "---",
         f"# {data.name or 'A dependency parser'}",
         "",
-        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader_name(model.encoder)}, {source}.",
+        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader}, {source}.",
         "",
         "## Data",
         "",

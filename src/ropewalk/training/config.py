@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
+PARSERS = ("labels", "biaffine")  # the latter may also stand in a grid's list of encodings
 TAGS = ("lemma", "upos", "xpos", "feats")
 
 
@@ -73,7 +74,7 @@ class BiaffineOptions:
 class ModelOptions:
     """The network: encoder and heads."""
 
-    parser: str = option("labels", choices=("labels", "biaffine"))
+    parser: str = option("labels", choices=PARSERS)
     encoding: str = "optimal+head"
     loss: str = option("words", choices=("words", "sequences"))  # each word's label alone, or whole label sequences
     auxiliary: tuple[str, ...] = ()
@@ -143,5 +144,3 @@ def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> Config:
 def from_mapping(table: Mapping[str, Any], source: str = "configuration") -> Config:
     """Make a configuration from nested tables, refusing unknown names and values out of range."""
     return checked(Config, table, source)
-
-

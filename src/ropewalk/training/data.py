@@ -102,7 +102,9 @@ def rooted_relations(heads: npt.NDArray[Any], relations: Column) -> Column:
     """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not."""
     names = (*relations.names, "root", "dep")
     rooted = np.array([is_root(name) for name in names], dtype=np.bool_)[relations.ids]
-    ids = np.where((heads == 0) & ~rooted, len(names) - 2, np.where((heads != 0) & rooted, len(names) - 1, relations.ids))
+    ids = np.where(
+        (heads == 0) & ~rooted, len(names) - 2, np.where((heads != 0) & rooted, len(names) - 1, relations.ids)
+    )
     return Column(ids.astype(np.int32), names)
 
 

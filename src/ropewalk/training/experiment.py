@@ -12,10 +12,10 @@ from ropewalk.errors import ConfigError
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
 from ropewalk.tables import Column, Table
+from ropewalk.training.building import head_shape
+from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
 from ropewalk.training.run import measures, train
-from ropewalk.training.building import head_shape
-from ropewalk.training.config import from_mapping
 from ropewalk.training.trainable import load
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ropewalk.training.config import Config
     from ropewalk.training.loop import Metrics, Progress
 
-BIAFFINE = "biaffine"  # in a list of encodings, stands for that parser
 KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "set")
 DETAILS = (
     ("uas", "UAS, words"),
@@ -88,7 +87,7 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
                 row = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
                 encoding, own = _name(row, source), tuple(row.pop("decoders", decoders))
                 model = _merged(base.get("model", {}), {"encoder": encoder})
-                model |= {"parser": BIAFFINE} if encoding == BIAFFINE else {"parser": "labels", **row}
+                model |= {"parser": encoding} if encoding in PARSERS else {"parser": PARSERS[0], **row}
                 whole = _merged(shared, {"decoding": {"decoder": own[0]}})
                 config = from_mapping({**whole, "model": model}, source)
                 out.append(Cell(treebank, name, encoding, config, own))

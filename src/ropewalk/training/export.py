@@ -11,8 +11,18 @@ import numpy as np
 from ropewalk import conllu, files
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.description import EXPORTED, training_record
+from ropewalk.models.folder import (
+    CARD,
+    CONFIG,
+    LABELS,
+    TOKENIZER,
+    open_folder,
+    read_content,
+    read_json,
+    seal,
+    write_json,
+)
 from ropewalk.models.onnx.model import load
-from ropewalk.models.folder import CARD, CONFIG, LABELS, TOKENIZER, open_folder, read_content, read_json, seal, write_json
 from ropewalk.segmentation import folder as segmentation
 from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of

@@ -1,7 +1,7 @@
 """What stands on top of an encoder: small networks from word vectors to scores.
 
 A head of pairs has two sides, what a word brings as a dependent and what it brings as a head, and a score that is made
-of both. The sides are computed once a word; training, prediction and the export to ONNX all go through the same methods.
+of both. Training, prediction and the export to ONNX all go through the same methods.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ropewalk.training.config import Config
     from ropewalk.models.inputs import Inputs
+    from ropewalk.training.config import Config
     from ropewalk.training.data import Examples
     from ropewalk.training.network import Network
     from ropewalk.training.teaching import Lessons

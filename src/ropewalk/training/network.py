@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ropewalk.training.encoders import Batch, WordEncoder
 
 
+RELATIONS: dict[str, type[FeedForward | PairRelations | BiaffineRelations]] = {
+    "words": FeedForward,
+    "pairs": PairRelations,
+    "products": BiaffineRelations,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LossOptions:
     """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
@@ -94,9 +101,8 @@ class Network(nn.Module):
         self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
         self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
         self.arcs = Arcs(size, shape.arc_size, dropout) if shape.arcs else None
-        kind = {"words": FeedForward, "pairs": PairRelations, "products": BiaffineRelations}[shape.relations]
         self.relations: PairRelations | BiaffineRelations | FeedForward
-        self.relations = kind(size, shape.relation_size, len(labels.relations), dropout)
+        self.relations = RELATIONS[shape.relations](size, shape.relation_size, len(labels.relations), dropout)
 
     @property
     def distances(self) -> tuple[int, ...]:
@@ -113,7 +119,9 @@ class Network(nn.Module):
 
     def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
         """Compute what follows from each word alone; see `HeadNetworks.words`."""
-        out = {f"labels.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.columns[: self.own])}
+        out = {
+            f"labels.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.columns[: self.own])
+        }
         out |= {f"tags.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.tags)}
         if isinstance(self.relations, FeedForward):
             out["relations"] = self.relations(vectors).log_softmax(-1)

@@ -155,7 +155,7 @@ def _transformer(encoder: Transformer) -> onnx.ModelProto:
 
 def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], *, dynamic: int = 1) -> onnx.ModelProto:
     """Let torch write a network; the first `dynamic` sizes of its inputs and outputs are any."""
-    any_size = {place: torch.export.Dim.DYNAMIC for place in range(dynamic)}
+    any_size = dict.fromkeys(range(dynamic), torch.export.Dim.DYNAMIC)
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     try:
@@ -167,7 +167,7 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
                 kwargs={"given": given},
                 dynamo=True,
                 opset_version=OPSET,
-                dynamic_shapes={"given": {name: any_size for name in given}},
+                dynamic_shapes={"given": dict.fromkeys(given, any_size)},
                 input_names=list(given),
                 output_names=list(outputs),
                 verbose=False,
@@ -178,7 +178,8 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         raise MissingExtraError("exports of models", "onnxscript", "train") from failure
     except Exception as failure:
         raise ModelError(
-            type(module).__name__.strip("_"), f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}"
+            type(module).__name__.strip("_"),
+            f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
         ) from failure
     finally:
         logger.setLevel(level)

@@ -18,13 +18,13 @@ from ropewalk.models.options import to_mapping
 from ropewalk.models.trees import tree_decoder
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
+from ropewalk.training.building import head_shape
 from ropewalk.training.card import card
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
-from ropewalk.training.building import head_shape
-from ropewalk.training.trainable import Trainable, load
 from ropewalk.training.teaching import lessons
+from ropewalk.training.trainable import Trainable, load
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.errors import FormatError
-    from ropewalk.training.config import Config
     from ropewalk.models.labels import LabelSet
+    from ropewalk.training.config import Config
     from ropewalk.training.data import Examples
     from ropewalk.training.loop import Metrics, Progress, State
     from ropewalk.training.teaching import Lessons

@@ -1,4 +1,4 @@
-"""The network that marks the characters of raw text, its training, and its graph for ONNX Runtime.
+"""The network that marks the characters of raw text, and its training.
 
 Convolutions read characters; at the first and last character of each stretch between spaces their vectors, with one for
 the word as a whole, go into wider convolutions over such stretches; what these find goes back to the characters. All of
@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from onnx import TensorProto
 from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, TrainingError
-from ropewalk.models.config import to_mapping
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.options import to_mapping
 from ropewalk.segmentation.alignment import END, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
 from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
@@ -33,7 +32,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import rate
-from ropewalk.training.onnx_graphs import Graph, rounded
+from ropewalk.training.onnx_graphs import rounded, traced
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-    from ropewalk.segmentation.config import Config, Model, Training
+    from ropewalk.segmentation.config import NetworkOptions, SegmenterConfig, TrainingOptions
     from ropewalk.segmentation.reading import Numbers
     from ropewalk.segmentation.tokens import Tokens
     from ropewalk.trees import Bools
@@ -57,10 +56,10 @@ PARAGRAPHS = 20  # that are laid out alike in training
 CHECKED, MOST_APART = 20_000, 1e-3  # characters, and how far the graph may be from the network
 
 
-class Network(nn.Module):
+class SegmenterNetwork(nn.Module):
     """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's."""
 
-    def __init__(self, options: Model, characters: int, words: int) -> None:
+    def __init__(self, options: NetworkOptions, characters: int, words: int) -> None:
         super().__init__()
         size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
         self.characters = nn.Embedding(characters, options.character_size)
@@ -95,7 +94,7 @@ class Network(nn.Module):
         return found
 
 
-def context(options: Model) -> int:
+def context(options: NetworkOptions) -> int:
     """Say how many chunks on each side a chunk's marks depend on; a chunk has at least one character.
 
     Whether a line is short depends on the chunks before it.
@@ -124,7 +123,7 @@ class Outcome:
 
 
 def train(
-    config: Config, out: str | os.PathLike[str], *, report: Callable[[Progress], None] = lambda _: None
+    config: SegmenterConfig, out: str | os.PathLike[str], *, report: Callable[[Progress], None] = lambda _: None
 ) -> Outcome:
     """Train a segmenter into a folder, choosing on the dev data how readily sentences end."""
     if config.training.threads:
@@ -134,12 +133,12 @@ def train(
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
     vocabulary = Vocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
     torch.manual_seed(config.seed)
-    network = Network(config.model, characters_known(vocabulary), words_known(vocabulary))
+    network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary))
     trained = Trained(network, Reader(vocabulary), splitter, context(config.model))
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
     trained.balance(dev)
-    model = written(network)
+    model = as_onnx(network)
     _check(model.SerializeToString(), trained, raw(dev))
     stored = Stored(vocabulary, splitter, trained.context, rounded(model).SerializeToString(deterministic=True), {})
     segmenter = Segmenter(stored, config.training.threads)
@@ -155,7 +154,7 @@ def raw(bank: Treebank) -> str:
     return align(tokens_of(bank), wrap=WRAP).text
 
 
-def portable(config: Config) -> Config:
+def portable(config: SegmenterConfig) -> SegmenterConfig:
     """Name files without the folders they lie in, which mean nothing elsewhere."""
 
     def names(paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -175,7 +174,7 @@ def _read(paths: Sequence[str], part: str) -> Treebank:
 class Trained:
     """A network with all that is needed to segment text by it."""
 
-    network: Network
+    network: SegmenterNetwork
     reader: Reader
     splitter: Splitter
     context: int
@@ -221,7 +220,9 @@ def _tensors(part: dict[str, Numbers]) -> dict[str, Tensor]:
     return {name: torch.from_numpy(array) for name, array in part.items()}
 
 
-def _epochs(config: Config, trained: Trained, sentences: Sequence[Tokens], dev: Treebank) -> Iterator[Progress]:
+def _epochs(
+    config: SegmenterConfig, trained: Trained, sentences: Sequence[Tokens], dev: Treebank
+) -> Iterator[Progress]:
     options = config.training
     network = trained.network
     decays = [weight for weight in network.parameters() if weight.ndim > 1]
@@ -265,7 +266,7 @@ def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
 
 
 def _batches(
-    aligned: Aligned, reader: Reader, options: Training, random: np.random.Generator
+    aligned: Aligned, reader: Reader, options: TrainingOptions, random: np.random.Generator
 ) -> list[tuple[dict[str, Numbers], npt.NDArray[np.uint8]]]:
     """Cut a text into batches in a random order; some words and characters are hidden."""
     reading = reader.read(codes_of(aligned.text))
@@ -282,7 +283,7 @@ def _batches(
     return out
 
 
-def varied(sentences: Sequence[Tokens], options: Training, random: np.random.Generator) -> Aligned:
+def varied(sentences: Sequence[Tokens], options: TrainingOptions, random: np.random.Generator) -> Aligned:
     """Lay out sentences as raw text, paragraphs in a random order, with lines and ends that vary."""
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
@@ -332,47 +333,23 @@ def altered(sentence: Tokens, random: np.random.Generator) -> Tokens:
     return replace(sentence, tokens=tuple(tokens))
 
 
-def written(network: Network) -> onnx.ModelProto:
-    """Write a network down as a graph."""
-    graph = Graph()
-    sizes = {"characters": "n", "chunks": "n", "words": "m", "first": "m", "last": "m"}
-    given = {name: graph.input(name, TensorProto.INT64, size) for name, size in sizes.items()}
-    axis = graph.constant([0])
+class _Marks(nn.Module):
+    """The network as it is exported."""
 
-    def rows(table: nn.Embedding, name: str) -> str:
-        return graph.op("Gather", graph.constant(table.weight), given[name])
+    def __init__(self, network: SegmenterNetwork) -> None:
+        super().__init__()
+        self.network = network
 
-    def linear(layer: nn.Linear, value: str) -> str:
-        bias = [] if layer.bias is None else [graph.constant(layer.bias)]
-        return graph.op("Gemm", value, graph.constant(layer.weight), *bias, transB=1)
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        odds: Tensor = self.network(**given)
+        return odds
 
-    def convolved(layer: nn.Module, value: str) -> str:
-        assert isinstance(layer, nn.Conv1d)  # noqa: S101 - as made above
-        assert layer.bias is not None  # noqa: S101 - likewise
-        (kernel,), (dilation,) = layer.kernel_size, layer.dilation
-        side = kernel // 2 * dilation
-        weights = (graph.constant(layer.weight), graph.constant(layer.bias))
-        return graph.op("Relu", graph.op("Conv", value, *weights, dilations=[dilation], pads=[side, side]))
 
-    def across(value: str) -> str:  # [n, size] to [1, size, n]
-        return graph.op("Unsqueeze", graph.op("Transpose", value, perm=[1, 0]), axis)
-
-    def along(value: str) -> str:  # and back
-        return graph.op("Transpose", graph.op("Squeeze", value, axis), perm=[1, 0])
-
-    near = across(rows(network.characters, "characters"))
-    for layer in network.near:
-        near = convolved(layer, near)
-    near = along(near)
-    ends = [graph.op("Gather", near, given[side]) for side in ("first", "last")]
-    far = graph.op("Concat", *ends, rows(network.words, "words"), axis=1)
-    far = across(graph.op("Relu", linear(network.chunk, far)))
-    for layer in network.far:
-        far = graph.op("Add", far, convolved(layer, far))
-    spread = graph.op("Gather", linear(network.from_chunk, along(far)), given["chunks"])
-    both = graph.op("Relu", graph.op("Add", linear(network.from_character, near), spread))
-    graph.output("odds", linear(network.out, both), "n", len(MARKS))
-    return graph.model()
+def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
+    """Write a network as ONNX."""
+    sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
+    given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
+    return traced(_Marks(network), given, ["odds"])
 
 
 def _check(graph: bytes, trained: Trained, text: str) -> None:

@@ -111,7 +111,7 @@ def _named_outputs(labels: LabelSet) -> dict[str, tuple[str, ...]]:
     return {
         **{f"columns.{number}.layers.4.": texts for number, texts in enumerate(columns)},
         **{f"tags.{number}.layers.4.": texts for number, (_, texts) in enumerate(labels.tags)},
-        **{name: labels.relations for name in ("relations.out.", "relations.layers.4.", "relations.products")},
+        **dict.fromkeys(("relations.out.", "relations.layers.4.", "relations.products"), labels.relations),
     }
 
 

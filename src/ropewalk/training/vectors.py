@@ -15,9 +15,9 @@ from ropewalk.models.batching import alike
 from ropewalk.models.folder import LABELS
 from ropewalk.models.labels import LabelSet
 from ropewalk.progress import track
-from ropewalk.training.encoders import Transformer
 from ropewalk.training.building import new_encoder
 from ropewalk.training.config import EncoderOptions
+from ropewalk.training.encoders import Transformer
 from ropewalk.training.trainable import Trainable
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.models.folder import ModelFolder
     from ropewalk.models.scorer import Floats, Numbers
 
-ENCODERS = {"bilstm": BiLSTM, "transformer": Transformer}
+ENCODERS: dict[str, type[BiLSTM | Transformer]] = {"bilstm": BiLSTM, "transformer": Transformer}
 
 
 def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
@@ -38,7 +38,12 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     distances = np.array(description.distances, dtype=np.int64)
     scorer = Scorer(kind(folder, labels, count), OnnxHeads(folder, count), distances)
     return Model(
-        description, labels, scorer, name=folder.name, hash=str(folder.table["hash"]), origin=(load, folder.path, threads)
+        description,
+        labels,
+        scorer,
+        name=folder.name,
+        hash=str(folder.table["hash"]),
+        origin=(load, folder.path, threads),
     )
 
 

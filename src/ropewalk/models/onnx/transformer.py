@@ -17,8 +17,8 @@ from ropewalk.models.scorer import blank_rows
 from ropewalk.models.subwords import Tokens
 
 if TYPE_CHECKING:
-    from ropewalk.models.inputs import Arrays, Inputs
     from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.inputs import Arrays, Inputs
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Column

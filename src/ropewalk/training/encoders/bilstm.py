@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class BiLSTM(WordEncoder):
     """Embeddings of a word, its affixes, shape and characters (by convolution), and static vectors, through LSTMs."""
 
-    def __init__(self, shape: EncoderShape, vocabulary: Vocabulary, *, dropout: float = 0.0, forget: float = 0.0) -> None:
+    def __init__(
+        self, shape: EncoderShape, vocabulary: Vocabulary, *, dropout: float = 0.0, forget: float = 0.0
+    ) -> None:
         super().__init__()
         self._shape = shape
         self.lookup = Lookup(vocabulary)
@@ -114,7 +116,7 @@ class BiLSTM(WordEncoder):
 
 
 def _spelled(characters: Tensor, tables: Sequence[Tensor]) -> Tensor:
-    """Convolve over the characters of each word, padded by -1, and keep the largest: [words, characters] to [words, n]."""
+    """Convolve over the characters of each word, -1 beyond its end, and keep the largest: [words, channels]."""
     beyond = len(tables[0]) - 1
     padded = functional.pad(characters + 1, (1, 1), value=beyond)
     length = characters.shape[1]
