@@ -26,7 +26,7 @@ from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import Token, escaped, text_of, tokens_of, unescaped
-from ropewalk.training.segmenter import Network, altered, context, train, varied, written
+from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -292,7 +292,9 @@ def test_windows_see_all_that_the_network_sees() -> None:
         character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, chunk_dilations=(1, 3)
     )
     torch.manual_seed(3)
-    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
+    network = (
+        SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
+    )
     reader = Reader(VOCABULARY)
     text = TEXT * 3 + "x" * 130 + " y z" * 20
     seen: dict[bytes, npt.NDArray[Any]] = {}
@@ -338,11 +340,11 @@ def newborn() -> Segmenter:
     """A network that has learnt nothing."""
     options = config.Model(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
     torch.manual_seed(1)
-    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
+    network = SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
     with torch.no_grad():
         network.out.weight *= 30  # or all characters would be much the same to it
         network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0]))
-    graph = written(network).SerializeToString()
+    graph = as_onnx(network).SerializeToString()
     return Segmenter(Stored(VOCABULARY, SPLITTER, context(options), graph, {}), threads=1)
 
 

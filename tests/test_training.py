@@ -1,4 +1,4 @@
-"""Taggers: encoders, training, model folders and prediction, with tiny random encoders made here."""
+"""Training: encoders, heads, model folders and prediction, with tiny random encoders made here."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ import pytest
 import torch
 
 from ropewalk import conllu, encodings
-from ropewalk.errors import MissingExtraError, ModelError, OptionError, TrainingError, UnknownNameError
+from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.models.calibration import PLAIN
-from ropewalk.models.config import from_mapping, read, to_mapping
 from ropewalk.models.features import read_vectors
+from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
-from ropewalk.training import Tagger, train, vectors
-from ropewalk.training.data import forms_of, label_set, read_treebank
+from ropewalk.training import hub, vectors
+from ropewalk.training.config import from_mapping
+from ropewalk.training.data import label_set, read_treebank
+from ropewalk.training.folder import save
+from ropewalk.training.run import train
 from ropewalk.training.substitution import OPEN, substituted
+from ropewalk.training.trainable import Trainable, load
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree, check
 from training_tools import bank_of, config_of, restored, tiny_encoder, write_bank
@@ -34,7 +38,7 @@ from training_tools import bank_of, config_of, restored, tiny_encoder, write_ban
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.training import Outcome
+    from ropewalk.training.run import Outcome
 
 ENCODINGS = (
     "optimal",
@@ -84,7 +88,7 @@ def overfitted(tmp_path: Path, data: Path, **options: object) -> tuple[Treebank,
     """Train until the training data is known by heart; the trees that the saved model gives it, and gold."""
     train(config_of(data, **options), tmp_path)  # type: ignore[arg-type]
     gold = conllu.read(data)
-    return Tagger.from_pretrained(tmp_path).parse(gold), gold
+    return load(tmp_path).parse(gold), gold
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -113,7 +117,7 @@ def test_transformers_learn_by_heart(
 
 def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) -> None:
     gold = conllu.read(data)
-    parsed = Tagger.from_pretrained(trained.home).parse(gold)
+    parsed = load(trained.home).parse(gold)
     assert score(gold, parsed).las == pytest.approx(trained.scores["dev"]["las"])
     assert trained.state.best == max(entry["las"] for entry in trained.state.history)
     card = (trained.home / "README.md").read_text(encoding="utf-8")
@@ -123,7 +127,7 @@ def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) ->
     texts = [file.read_text(encoding="utf-8") for file in trained.home.iterdir() if file.suffix in {".json", ".md"}]
     assert not [text for text in texts if str(data.parent) in text]
     assert not [file for file in trained.home.rglob("*") if file.suffix in {".bin", ".pt", ".pkl", ".pickle"}]
-    assert parsed.column("upos").texts() != []
+    assert np.mean(np.array(parsed.column("upos").texts()) == np.array(gold.column("upos").texts())) > 0.3
     assert set(parsed.column("feats").texts()) <= set(gold.column("feats").texts())
 
 
@@ -143,8 +147,8 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path,
 import json, os, signal, torch
 torch.set_num_threads(1)
 from ropewalk.training import train
-from ropewalk.models.config import from_mapping, read, to_mapping
-from ropewalk.training.data import forms_of, label_set, read_treebank
+from ropewalk.models.options import read, to_mapping
+from ropewalk.training.data import label_set, read_treebank
 def kill(progress):
     if progress.epoch == 3:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -180,28 +184,29 @@ def test_fine_tuning_begins_with_what_was_learnt(tmp_path: Path, trained: Outcom
 @pytest.mark.parametrize("options", [{}, {"parser": "biaffine"}, {"kind": "bilstm"}, {"relations": "word"}])
 def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, encoder: Path, data: Path) -> None:
     config = config_of(data, None if options.get("kind") else encoder, epochs=1, **options)  # type: ignore[arg-type]
-    tagger = Tagger.from_pretrained(train(config, tmp_path).home)
+    model = load(train(config, tmp_path).home)
     bank = bank_of(60, longest=40, seed=5)
-    whole = conllu.dumps(tagger.parse(bank))
-    for batch in (1, 16, 256, 100_000):
-        other = tagger.with_decoding(batch=batch)
+    whole = conllu.dumps(model.parse(bank))
+    for batch in (1, 100_000):
+        other = model.with_decoding(batch=batch)
         assert conllu.dumps(other.parse(bank)) == whole
         alone = b"".join(conllu.dumps(other.parse(bank.select([s]))) for s in range(len(bank)))
         assert alone == whole
-    beside = tagger._vectors(bank, tagger.encoder.prepare(forms_of(bank)))
+    encoder = model.scorer.encoder
+    beside = encoder.vectors(bank.column("form"), bank.offsets, 4096)[: bank.words]
     single = [bank.select([s]) for s in range(len(bank))]
-    alone_vectors = torch.cat([tagger._vectors(one, tagger.encoder.prepare(forms_of(one))) for one in single])
-    assert torch.equal(beside, alone_vectors)
+    alone_vectors = [encoder.vectors(one.column("form"), one.offsets, 4096)[: one.words] for one in single]
+    assert np.array_equal(beside, np.concatenate(alone_vectors))
 
 
 @pytest.mark.parametrize("kind", ["transformer", "bilstm"])
 def test_a_sentence_of_5000_words(kind: str, tmp_path: Path, encoder: Path, data: Path) -> None:
     config = config_of(data, encoder if kind == "transformer" else None, epochs=1)
-    tagger = Tagger.from_pretrained(train(config, tmp_path).home)
+    model = load(train(config, tmp_path).home)
     long = Treebank.concat([bank_of(300, longest=30, seed=3)]).column("form").texts()
     forms = (long * 10)[:5000]
     bank = Treebank.of([Tree([0, *range(1, 5000)], ["root", *["dep"] * 4999])]).with_columns({"form": forms})
-    parsed = tagger.parse(bank)
+    parsed = model.parse(bank)
     found = check(parsed.heads, parsed.offsets)
     assert found.codes.tolist() == [0]
     assert found.roots.tolist() == [1]
@@ -230,39 +235,38 @@ def test_windows_keep_every_word_where_it_is_most_central() -> None:
 
 
 def test_long_sentences_are_read_in_windows(encoder: Path, data: Path) -> None:
-    """The middle of a long sentence gets the vectors that its window alone would give."""
+    """Every word of a long sentence gets the vector that its window gives it when that is a sentence by itself."""
     config = config_of(data, encoder, epochs=1)
-    tagger = Tagger.create(config, label_set(config, conllu.read(data))[0])
-    tagger.network.eval()
-    forms = [f"w{number % 7}" for number in range(200)]
-    inputs = tagger.encoder.prepare([forms])[0]
-    assert len(inputs.arrays["starts"]) > 1
-    assert inputs.size <= 64
+    trainable = Trainable.create(config, label_set(config, conllu.read(data))[0])
+    network = trainable.network.eval()
+    forms = [f"w{number % 7}" for number in range(200)]  # two subwords each
+    (inputs,) = network.encoder.prepare([forms])
+    starts, chosen = inputs.arrays["starts"], inputs.arrays["windows"]
+    assert len(starts) > 3
+    room = inputs.size - 2
     with torch.inference_mode():
-        vectors = tagger.network(tagger.encoder.collate([inputs]))
-    assert vectors.shape == (200, tagger.encoder.size)
-    window = inputs.arrays["windows"][100]
-    mine = np.flatnonzero(inputs.arrays["windows"] == window)
-    start = int(inputs.arrays["starts"][window])
-    assert inputs.arrays["firsts"][mine].min() >= 1
-    assert start + inputs.arrays["firsts"][100] - 1 == np.cumsum([0, *_pieces(tagger, forms)])[100]
-
-
-def _pieces(tagger: Tagger, forms: list[str]) -> list[int]:
-    return [one.arrays["ids"].size for one in tagger.encoder.prepare([[form] for form in forms])]
+        vectors = network(network.encoder.collate([inputs]))
+        for window, start in enumerate(starts.tolist()):
+            assert start % 2 == 0
+            first, last = start // 2, (start + room) // 2
+            alone = network(network.encoder.collate(network.encoder.prepare([forms[first:last]])))
+            mine = np.flatnonzero(chosen == window)
+            assert len(mine)
+            assert torch.allclose(vectors[mine], alone[mine - first], atol=1e-5)
+    assert not torch.allclose(vectors[0], vectors[7], atol=1e-3), "the same word elsewhere is another"
 
 
 def test_words_that_a_tokenizer_drops_are_kept(trained: Outcome) -> None:
-    tagger = Tagger.from_pretrained(trained.home)
+    model = load(trained.home)
     forms = ["\u200b", "a" * 3000, "\ufeff", "§", "the"]
     bank = Treebank.of([Tree([0, 1, 1, 1, 1], ["root", *["dep"] * 4])]).with_columns({"form": forms})
-    parsed = tagger.parse(bank)
+    parsed = model.parse(bank)
     assert check(parsed.heads, parsed.offsets).roots.tolist() == [1]
 
 
 def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
     bank = bank_of(80, seed=9)
-    parsed = Tagger.from_pretrained(trained.home).parse(bank)
+    parsed = load(trained.home).parse(bank)
     named = np.array([name.partition(":")[0] == "root" for name in parsed.relations.names])
     assert (named[parsed.relations.ids] == (parsed.heads == 0)).all()
     assert (check(parsed.heads, parsed.offsets).roots == 1).all()
@@ -290,7 +294,7 @@ def test_a_damaged_folder_names_the_file(
     if content is not None:
         (home / file).write_bytes(content)
     with pytest.raises(ModelError, match=why) as caught:
-        Tagger.from_pretrained(home)
+        load(home)
     assert caught.value.file == str(home / file)
 
 
@@ -299,23 +303,23 @@ def test_weights_cut_short_or_of_another_model_are_refused(tmp_path: Path, train
     weights = (home / "model.safetensors").read_bytes()
     (home / "model.safetensors").write_bytes(weights[: len(weights) // 2])
     with pytest.raises(ModelError, match="cut short"):
-        Tagger.from_pretrained(home)
+        load(home)
     other = train(config_of(data, epochs=1), tmp_path / "other")
     shutil.copy(other.home / "model.safetensors", home / "model.safetensors")
     with pytest.raises(ModelError, match="another model"):
-        Tagger.from_pretrained(home)
+        load(home)
     with pytest.raises(ModelError, match="no folder"):
-        Tagger.from_pretrained(tmp_path / "nowhere")
+        load(tmp_path / "nowhere")
 
 
 def test_save_and_load(tmp_path: Path, trained: Outcome) -> None:
-    tagger = Tagger.from_pretrained(trained.home)
-    tagger.save_pretrained(tmp_path)
-    again = Tagger.from_pretrained(tmp_path, local_files_only=True)
-    for name, weight in tagger.network.state_dict().items():
+    first = Trainable.load(trained.home)
+    save(tmp_path, first)
+    again = Trainable.load(tmp_path)
+    for name, weight in first.network.state_dict().items():
         assert torch.equal(weight, again.network.state_dict()[name])
     bank = bank_of(10, seed=4)
-    assert conllu.dumps(tagger.parse(bank)) == conllu.dumps(again.parse(bank))
+    assert conllu.dumps(first.model().parse(bank)) == conllu.dumps(again.model().parse(bank))
 
 
 def test_a_folder_is_pushed_without_its_checkpoint(trained: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +335,7 @@ def test_a_folder_is_pushed_without_its_checkpoint(trained: Outcome, monkeypatch
             calls.append((repo_id, options))
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
-    Tagger.from_pretrained(trained.home).push_to_hub("someone/model", trained.home, private=True)
+    hub.push("someone/model", trained.home, private=True)
     assert [name for name, _ in calls] == ["someone/model"] * 2
     assert calls[0][1]["private"] is True
     assert calls[1][1] == {"folder_path": trained.home, "ignore_patterns": ["checkpoint/*"]}
@@ -379,7 +383,10 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    program = "import sys; from ropewalk.training import load, train; train(load(sys.argv[1]), sys.argv[2])"
+    program = (
+        "import sys; from ropewalk.training.config import load; from ropewalk.training.run import train; "
+        "train(load(sys.argv[1]), sys.argv[2])"
+    )
 
     def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
         settings = os.environ | environment | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
@@ -389,8 +396,8 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None
     runs = [start(tmp_path / "two", RANK=str(rank), LOCAL_RANK=str(rank), **together) for rank in range(2)]
     runs.append(start(tmp_path / "one"))
     assert [run.wait(timeout=240) for run in runs] == [0, 0, 0]
-    one, two = (Tagger.from_pretrained(tmp_path / name).network.state_dict() for name in ("one", "two"))
-    moved = Tagger.create(from_mapping(read(config)), Tagger.from_pretrained(tmp_path / "one").labels)
+    one, two = (Trainable.load(tmp_path / name).network.state_dict() for name in ("one", "two"))
+    moved = Trainable.create(from_mapping(read(config)), Trainable.load(tmp_path / "one").labels)
     for name, weight in one.items():
         assert torch.allclose(weight, two[name], atol=2e-5), name
     assert any(not torch.equal(weight, moved.network.state_dict()[name]) for name, weight in one.items())
@@ -408,15 +415,15 @@ def test_whole_sequences_need_an_exact_decoder(tmp_path: Path, data: Path) -> No
 
 def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) -> None:
     gold = conllu.read(data)
-    tagger = Tagger.from_pretrained(trained.home)
-    kept = tagger.config.decoding.temperature
+    model = load(trained.home)
+    kept = model.decoding.temperature
     assert kept != 1.0
 
     def loss(temperature: float) -> float:
-        told = tagger.with_decoding(confidence=True, temperature=temperature).parse(gold)
+        told = model.with_decoding(confidence=True, temperature=temperature).parse(gold)
         arcs = np.array([float(text.split("Confidence=")[1]) for text in told.column("misc").texts()])
         arcs = np.clip(arcs, 1e-4, 1 - 1e-4)
-        lifted = encodings.get(tagger.labels.encodings[0]).lift(gold)
+        lifted = encodings.get(model.labels.encodings[0]).lift(gold)
         return float(-np.where(told.heads == lifted.heads, np.log(arcs), np.log(1 - arcs)).mean())
 
     assert loss(kept) <= min(loss(kept * 1.5), loss(kept / 1.5)) + 1e-3
@@ -426,28 +433,33 @@ def test_labels_and_arcs_are_decoded_together(tmp_path: Path, data: Path) -> Non
     """Arcs from a model that knows the data by heart mend the labels of one that knows nothing."""
     parsed, gold = overfitted(tmp_path, data, encoding="optimal+head", arc_weight=1.0, epochs=16, decoder="joint")
     assert score(gold, parsed).las > 0.99
-    tagger = Tagger.from_pretrained(tmp_path)
+    trainable = Trainable.load(tmp_path)
     with torch.no_grad():
-        for weight in tagger.network.columns.parameters():
+        for weight in trainable.network.columns.parameters():
             weight.zero_()
-    mended = score(gold, tagger.parse(gold)).uas
+    model = trainable.model()
+    mended = score(gold, model.parse(gold)).uas
     assert mended > 0.99
-    assert score(gold, tagger.with_decoding(decoder="exact").parse(gold)).uas < mended
+    assert score(gold, model.with_decoding(decoder="exact").parse(gold)).uas < mended
     bank = bank_of(60, longest=40, seed=5)
-    sure = tagger.with_decoding(confidence=True)
-    assert sure.config.decoding.calibration != PLAIN
-    whole = conllu.dumps(sure.parse(bank))
+    model = model.with_decoding(confidence=True)
+    assert model.decoding.calibration != PLAIN
+    whole = conllu.dumps(model.parse(bank))
     assert whole.count(b"Confidence=") == bank.words
-    assert b"".join(conllu.dumps(sure.parse(bank.select([s]))) for s in range(len(bank))) == whole
+    assert b"".join(conllu.dumps(model.parse(bank.select([s]))) for s in range(len(bank))) == whole
 
 
 def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path, data: Path, trained: Outcome) -> None:
-    with pytest.raises(OptionError, match=r"train it with model\.arc_weight=1"):
+    with pytest.raises(ConfigError, match=r"train it with model\.arc_weight=1"):
         train(config_of(data, decoder="joint", epochs=1), tmp_path)
-    with pytest.raises(UnknownNameError, match="joint decoder"):
+    with pytest.raises(ConfigError, match=r"joint.*hexatags does not have"):
         train(config_of(data, encoding="hexatags", arc_weight=1.0, decoder="joint", epochs=1), tmp_path)
-    with pytest.raises(OptionError, match="needs the scores of arcs"):
-        Tagger.from_pretrained(trained.home).with_decoding(decoder="joint").parse(conllu.read(data))
+    with pytest.raises(ConfigError, match="needs the scores of arcs"):
+        load(trained.home).with_decoding(decoder="joint")
+    with pytest.raises(ConfigError, match=r"decodr is unknown; did you mean decoder\?"):
+        load(trained.home).with_decoding(decodr="exact")
+    with pytest.raises(ConfigError, match="'exakt'; did you mean exact"):
+        load(trained.home).with_decoding(decoder="exakt")
 
 
 def test_a_model_learns_from_a_teacher_alone(tmp_path: Path) -> None:
@@ -462,7 +474,7 @@ def test_a_model_learns_from_a_teacher_alone(tmp_path: Path) -> None:
         told = {"model": str(tmp_path / "teacher"), "weight": weight}
         config = config_of(other, epochs=16, teacher=told, **options)
         pupil = train(config, tmp_path / f"pupil{weight}")
-        assert low <= score(gold, Tagger.from_pretrained(pupil.home).parse(gold)).las <= high
+        assert low <= score(gold, load(pupil.home).parse(gold)).las <= high
 
 
 def test_a_teacher_must_know_what_is_taught(tmp_path: Path, data: Path, trained: Outcome) -> None:
@@ -511,11 +523,11 @@ def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encod
 def test_static_vectors_come_out_of_a_trained_model_too(tmp_path: Path, encoder: Path, data: Path) -> None:
     bank = conllu.read(data)
     config = config_of(data, encoder, epochs=1)
-    tagger = Tagger.create(config, label_set(config, bank)[0], None)
+    trainable = Trainable.create(config, label_set(config, bank)[0], None)
     with torch.no_grad():
-        for weight in tagger.network.encoder.parameters():
+        for weight in trainable.network.encoder.parameters():
             weight.mul_(1.5)
-    tagger.save_pretrained(tmp_path / "model")
+    save(tmp_path / "model", trainable)
     words = ["the", "rope", "holds", "again", "and"]
     trained, plain = (vectors.load_encoder(str(path)) for path in (tmp_path / "model", encoder))
     found, other = (vectors.static_vectors(one, words, 3) for one in (trained, plain))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_predict_puts_trees_over_words_and_changes_nothing_else(home: Path) -> None:
+def test_parse_puts_trees_over_words_and_changes_nothing_else(home: Path) -> None:
     gold = conllu.read(home / "data.conllu")
     raw = (home / "data.conllu").read_bytes()
     text = raw.replace(b"1\t", b"# a comment\n1-2\tzusammen\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n1\t", 1)
@@ -66,7 +67,7 @@ def test_predict_puts_trees_over_words_and_changes_nothing_else(home: Path) -> N
         b"\t".join([*line.split(b"\t")[:6], b"_", b"_", *line.split(b"\t")[8:]]) if b"\t" in line else line
         for line in text.split(b"\n")
     )
-    done = run("predict", home / "model", "-", "-", stdin=blank)
+    done = run("parse", "-m", home / "model", "--input", "conllu", "--no-confidence", "-", stdin=blank)
     assert done.returncode == 0, done.stderr.decode()
     assert score(gold, conllu.loads(done.stdout)).las > 0.99
     changed = [
@@ -75,7 +76,8 @@ def test_predict_puts_trees_over_words_and_changes_nothing_else(home: Path) -> N
         if ours.split(b"\t")[:6] + ours.split(b"\t")[8:] != theirs.split(b"\t")[:6] + theirs.split(b"\t")[8:]
     ]
     assert not changed
-    greedy = run("predict", home / "model", home / "data.conllu", home / "greedy.conllu", "--decoder", "greedy")
+    options = ("-m", home / "model", "--decoder", "greedy")
+    greedy = run("parse", *options, home / "data.conllu", "-o", home / "greedy.conllu")
     assert greedy.returncode == 0, greedy.stderr.decode()
     assert score(gold, conllu.read(home / "greedy.conllu")).las > 0.99
 
@@ -84,8 +86,8 @@ def test_failures_are_one_line_that_says_what_to_do(home: Path) -> None:
     for words, said in (
         (("train", home / "small.toml", "-o", home / "model"), b"--resume"),
         (("train", home / "small.toml", "-o", home / "x", "--set", "model.encodng=a"), b"did you mean encoding?"),
-        (("predict", home / "nowhere", "-", "-"), b"is no folder"),
-        (("predict", home, "-", "-"), b"config.json: is missing"),
+        (("parse", "-m", home / "nowhere", "x"), b"is no installed model and no folder"),
+        (("parse", "-m", home, "x"), b"without config.json"),
     ):
         done = run(*words)
         assert done.returncode == 1
@@ -135,12 +137,13 @@ def test_a_grid_with_an_unknown_name_is_refused(home: Path) -> None:
     assert b"encoding is unknown" in done.stderr
 
 
-def test_predict_says_how_sure_it_is(home: Path) -> None:
-    done = run("predict", home / "model", home / "data.conllu", "-", "--confidence")
+def test_parse_says_how_probable_its_trees_are(home: Path) -> None:
+    done = run("parse", "-m", home / "model", home / "data.conllu")
     assert done.returncode == 0, done.stderr.decode()
     parsed = conllu.loads(done.stdout)
-    plain = conllu.loads(run("predict", home / "model", home / "data.conllu", "-").stdout)
+    plain = conllu.loads(run("parse", "-m", home / "model", home / "data.conllu", "--no-confidence").stdout)
     assert parsed.heads.tolist() == plain.heads.tolist()
+    assert plain.column("misc").texts() == ["_"] * plain.words
     arcs = [float(text.removeprefix("Confidence=")) for text in parsed.column("misc").texts()]
     trees = [float(parsed[number].metadata["confidence"]) for number in range(len(parsed))]
     assert all(0.0 <= arc <= 1.0 for arc in arcs)
@@ -148,6 +151,21 @@ def test_predict_says_how_sure_it_is(home: Path) -> None:
         start, stop = parsed.offsets[number : number + 2].tolist()
         assert tree <= min(arcs[start:stop]) + 1e-4
     assert sum(arcs) / len(arcs) > 0.9
-    refused = run("predict", home / "model", home / "data.conllu", "-", "--confidence", "--decoder", "greedy")
-    assert refused.returncode == 2
-    assert b"exact decoder" in refused.stderr
+    greedy = run("parse", "-m", home / "model", home / "data.conllu", "--decoder", "greedy")
+    assert b"onfidence" not in greedy.stdout, "only trees of the exact decoder have probabilities"
+    joint = run("parse", "-m", home / "model", home / "data.conllu", "--decoder", "joint")
+    assert joint.returncode == 1
+    assert b"needs the scores of arcs" in joint.stderr
+
+
+def test_predict_names_parse(home: Path) -> None:
+    done = run("predict", home / "model", home / "data.conllu", "out.conllu", "--confidence")
+    assert done.returncode == 2
+    assert b"ropewalk parse -m MODEL" in done.stderr
+
+
+def test_a_trained_model_is_scored_by_evaluate(home: Path) -> None:
+    done = run("evaluate", home / "data.conllu", "-m", home / "model", "--format", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout)["rows"][0]["uas"] > 99
+    assert run("evaluate", home / "data.conllu").returncode == 2

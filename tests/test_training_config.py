@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ropewalk.errors import ConfigError
-from ropewalk.models import config
+from ropewalk.models import options
 from ropewalk.segmentation import config as segmentation_config
+from ropewalk.training import config, experiment
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 GRIDS = sorted(CONFIGS.glob("grid-*.toml"))
@@ -19,14 +20,14 @@ READY = sorted({*CONFIGS.glob("*.toml")} - {*GRIDS} - {*SEGMENTERS})
 @pytest.mark.parametrize("path", READY, ids=lambda path: path.name)
 def test_the_ready_made_configurations_are_sound(path: Path) -> None:
     found = config.load(path)
-    assert config.from_mapping(config.to_mapping(found)) == found
+    assert config.from_mapping(options.to_mapping(found)) == found
     assert found.data.train
     assert found.data.dev
 
 
 @pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.name)
 def test_the_ready_made_grids_are_sound(path: Path) -> None:
-    cells = pytest.importorskip("ropewalk.training.experiment").cells(path)
+    cells = experiment.cells(path)
     assert {"optimal", "biaffine", "hexatags"} <= {cell.encoding for cell in cells}
     assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
     for name in {cell.treebank for cell in cells}:
@@ -50,7 +51,7 @@ def test_the_papers_configurations_say_what_the_paper_says() -> None:
 
 
 def test_changes_are_toml_or_text() -> None:
-    table = config.changed(
+    table = options.changed(
         {"model": {"encoding": "optimal"}},
         ["model.encoding=four-bit", "training.epochs=3", "model.tags=['upos']", "model.encoder.name=a/b"],
     )
@@ -78,7 +79,7 @@ def test_changes_are_toml_or_text() -> None:
 )
 def test_what_is_wrong_is_named(change: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        config.from_mapping(config.changed({"seed": 1}, [change]), "file.toml")
+        config.from_mapping(options.changed({"seed": 1}, [change]), "file.toml")
 
 
 def test_a_file_that_is_not_toml(tmp_path: Path) -> None:

@@ -1,21 +1,26 @@
-"""What the tests of tagging share: an invented treebank, tiny random encoders, and short configurations."""
+"""What the tests of training share: an invented treebank, tiny random encoders, and short configurations."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from filelock import FileLock
 
 from ropewalk import conllu, encodings
-from ropewalk.models.config import from_mapping
+from ropewalk.training.config import from_mapping
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from ropewalk.models.config import Config
+    import pytest
+
+    from ropewalk.training.config import Config
 
 RELATIONS = ("nsubj", "obj", "det", "advmod", "conj")
 TAGS = ("NOUN", "VERB", "DET", "ADV")
@@ -48,6 +53,20 @@ def restored(bank: Treebank, encoding: str, most: int = 50) -> Treebank:
     again = found.recover(found.encode(bank))
     right = (again.heads == bank.heads) & (np.array(again.relations.texts()) == np.array(bank.relations.texts()))
     return bank.select(np.flatnonzero(np.logical_and.reduceat(right, bank.offsets[:-1]))[:most])
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Give a folder that is made once in a session of tests, whichever of its processes asks first."""
+    base = factory.getbasetemp()
+    root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    place = root / name
+    with FileLock(root / f"{name}.lock"):
+        if not place.is_dir():
+            part = root / f"{name}.part"
+            part.mkdir()
+            make(part)
+            part.rename(place)
+    return place
 
 
 def write_bank(path: Path, bank: Treebank) -> Path:
