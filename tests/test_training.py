@@ -192,10 +192,10 @@ def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, enco
         assert conllu.dumps(other.parse(bank)) == whole
         alone = b"".join(conllu.dumps(other.parse(bank.select([s]))) for s in range(len(bank)))
         assert alone == whole
-    encoder = model.scorer.encoder
-    beside = encoder.vectors(bank.column("form"), bank.offsets, 4096)[: bank.words]
+    reader = model.scorer.encoder
+    beside = reader.vectors(bank.column("form"), bank.offsets, 4096)[: bank.words]
     single = [bank.select([s]) for s in range(len(bank))]
-    alone_vectors = [encoder.vectors(one.column("form"), one.offsets, 4096)[: one.words] for one in single]
+    alone_vectors = [reader.vectors(one.column("form"), one.offsets, 4096)[: one.words] for one in single]
     assert np.array_equal(beside, np.concatenate(alone_vectors))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import pytest
 
     from ropewalk.training.config import Config
+
+logging.getLogger("torch.__trace").propagate = False  # it tells of every step of an export
+torch.set_num_threads(1)  # idle threads of torch spin, and tests run beside each other
 
 RELATIONS = ("nsubj", "obj", "det", "advmod", "conj")
 TAGS = ("NOUN", "VERB", "DET", "ADV")
