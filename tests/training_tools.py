@@ -67,7 +67,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], obje
     with FileLock(root / f"{name}.lock"):
         if not place.is_dir():
             part = root / f"{name}.part"
-            part.mkdir()
+            part.mkdir(exist_ok=True)  # an earlier attempt may have failed
             make(part)
             part.rename(place)
     return place

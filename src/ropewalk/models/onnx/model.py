@@ -9,19 +9,17 @@ import numpy as np
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import Model
-from ropewalk.models.onnx.bilstm import BiLSTM
 from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
 from ropewalk.models.onnx.session import Session
-from ropewalk.models.onnx.transformer import Transformer
 from ropewalk.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
 
     from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.onnx.bilstm import BiLSTM
+    from ropewalk.models.onnx.transformer import Transformer
     from ropewalk.models.scorer import Floats, Numbers
-
-ENCODERS: dict[str, type[BiLSTM | Transformer]] = {"bilstm": BiLSTM, "transformer": Transformer}
 
 
 def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
@@ -33,7 +31,7 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     folder.demand_whole()
     labels = folder.labels(folder.listed(LABELS))
     description = folder.description
-    kind = ENCODERS[description.encoder.kind]
+    kind = _encoder_class(description.encoder.kind)
     count = threads or kind.threads()
     distances = np.array(description.distances, dtype=np.int64)
     scorer = Scorer(kind(folder, labels, count), OnnxHeads(folder, count), distances)
@@ -45,6 +43,17 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
         hash=str(folder.table["hash"]),
         origin=(load, folder.path, threads),
     )
+
+
+def _encoder_class(kind: str) -> type[BiLSTM | Transformer]:
+    """Load no more than is needed: programs that parse one sentence begin here."""
+    if kind == "bilstm":
+        from ropewalk.models.onnx.bilstm import BiLSTM
+
+        return BiLSTM
+    from ropewalk.models.onnx.transformer import Transformer
+
+    return Transformer
 
 
 class OnnxHeads:
