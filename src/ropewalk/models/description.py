@@ -107,7 +107,7 @@ def described(table: Mapping[str, Any], file: str) -> Description:
 
 def training_record(table: Mapping[str, Any]) -> Mapping[str, Any]:
     """Give what a `config.json` tells of how its model was trained, for people to read."""
-    found = table.get("config" if table.get("version") == 1 else "training")
+    found = table.get("training", table.get("config"))  # the latter in version 1
     return found if isinstance(found, dict) else {}
 
 
