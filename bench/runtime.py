@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import conllu
-from ropewalk.runtime import Runtime
+from ropewalk.loading import load_model
 from ropewalk.tables import FORMATS, Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ropewalk.models.model import Model
     from ropewalk.tables import Cell
     from ropewalk.treebank import Treebank
 
@@ -37,10 +38,11 @@ RUNS = 4
 
 def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weights: str) -> Path:
     """Make an untrained model and export it."""
-    from ropewalk.models.config import from_mapping
-    from ropewalk.tagging.data import label_set, read_treebank
-    from ropewalk.tagging.export import export
-    from ropewalk.tagging.tagger import Tagger
+    from ropewalk.training.config import from_mapping
+    from ropewalk.training.data import label_set, read_treebank
+    from ropewalk.training.export import export
+    from ropewalk.training.folder import save
+    from ropewalk.training.trainable import Trainable
 
     bank, _ = read_treebank([options.file], "skip", "train")
     vectors = ""
@@ -72,9 +74,8 @@ def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weigh
         }
     )
     labels, rows = label_set(config, bank)
-    tagger = Tagger.create(config, labels, rows)
     trained, out = home / f"{hidden}-{depth}", home / f"{hidden}-{depth}-{weights}"
-    tagger.save_pretrained(trained)
+    save(trained, Trainable.create(config, labels, rows), config)
     export(trained, out, weights=weights)
     return out
 
@@ -93,20 +94,20 @@ def row(folder: Path, name: str, raw: bytes, bank: Treebank) -> tuple[Cell, ...]
     """Measure one model."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
     start = time.process_time()
-    runtime = Runtime.load(folder, threads=1)
+    loaded = load_model(folder, threads=1)
     loading = time.process_time() - start
 
-    def network(model: Runtime) -> None:
-        for _, answers in model.answers(bank):
-            answers.relations(bank.heads[: len(answers.labels()[0])])
+    def network(model: Model) -> None:
+        for part, scores in model.scores(bank):
+            scores.relations(part.heads)
 
-    def whole(model: Runtime, *, confidence: bool = False) -> None:
+    def whole(model: Model, *, confidence: bool = False) -> None:
         parsed = model.with_decoding(confidence=confidence).parse(conllu.loads(raw))
         io.BytesIO().write(conllu.dumps(parsed))
 
-    cold = seconds(lambda: whole(runtime), 1)
-    times = [seconds(lambda: network(runtime)), cold, seconds(lambda: whole(runtime))]
-    times.append(seconds(lambda: whole(runtime, confidence=True)))
+    cold = seconds(lambda: whole(loaded), 1)
+    times = [seconds(lambda: network(loaded)), cold, seconds(lambda: whole(loaded))]
+    times.append(seconds(lambda: whole(loaded, confidence=True)))
     return (name, round(size, 1), round(loading, 3), *(round(bank.words / one) for one in times))
 
 

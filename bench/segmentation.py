@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu
-from ropewalk.runtime.segmenter import Segmenter
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
+from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import text_of, tokens_of
 from ropewalk.tables import FORMATS, Column, Table
 

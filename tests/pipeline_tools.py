@@ -17,6 +17,8 @@ from ropewalk.trees import frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import pytest
+
 TOKEN = re.compile(r"(?P<token>\w+'\w+|\w+|[^\w\s])(?P<after>\s*)")
 ENDS = re.compile(r"[.!?]\s+(?=\S)")
 
@@ -105,20 +107,23 @@ BEGIN = (
 PROGRAM = [sys.executable, "-c", BEGIN]  # the program with the toy model instead of a real one
 
 
-def exported(place: Path) -> Path:
-    """Make a real model, hardly trained: a parser and a segmenter in one folder that needs no torch."""
-    from ropewalk.runtime.segmenter import Segmenter
-    from ropewalk.segmentation.config import load as segmenter_config
-    from ropewalk.tagging import segmenter
-    from ropewalk.tagging.export import export
-    from ropewalk.tagging.run import train
-    from tagging_tools import bank_of, config_of, write_bank
+def exported(factory: pytest.TempPathFactory) -> Path:
+    """Give a real model, hardly trained: a parser and a segmenter in one folder that needs no torch.
 
-    data = write_bank(place / "data.conllu", bank_of(20))
-    train(config_of(data, epochs=1, tags=("upos",)), place / "trained")
-    export(place / "trained", place / "exported", name="tiny")
-    lines = [f'{part} = "{data}"' for part in ("train", "dev")]
-    (place / "segmenter.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
-    segmenter.train(segmenter_config(place / "segmenter.toml", ["training.epochs=1"]), place / "exported")
-    assert Segmenter.load(place / "exported", threads=1)
-    return place / "exported"
+    It is made once in a session of tests; the trained model is `trained` beside it.
+    """
+    from ropewalk.segmentation.config import load as segmenter_config
+    from ropewalk.training import segmenter
+    from ropewalk.training.export import export
+    from ropewalk.training.run import train
+    from training_tools import bank_of, config_of, once, write_bank
+
+    def make(place: Path) -> None:
+        data = write_bank(place / "data.conllu", bank_of(20))
+        train(config_of(data, epochs=1, tags=("upos",)), place / "trained")
+        lines = [f'{part} = "{data}"' for part in ("train", "dev")]
+        (place / "segmenter.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
+        segmenter.train(segmenter_config(place / "segmenter.toml", ["training.epochs=1"]), place / "segmenter")
+        export(place / "trained", place / "exported", name="tiny", segmenter=place / "segmenter")
+
+    return once(factory, "pipeline", make) / "exported"

@@ -29,8 +29,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("labels_file", "decoding", "scoring", "drawing"),
     ("models",),
     ("segmentation",),
-    ("runtime",),
-    ("tagging",),
+    ("training",),
+    ("loading",),
     ("pipeline",),
     ("cli", "spacy_factory"),
     ("__main__",),
@@ -90,12 +90,25 @@ def test_imports_run_one_way(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_only_tagging_knows_torch_and_only_runtime_knows_onnx(file: Path) -> None:
+def test_only_training_knows_torch_and_only_models_know_onnx(file: Path) -> None:
     roots = {name.split(".")[0] for name in imports(ast.parse(file.read_text(encoding="utf-8")))}
-    if part_of(file) != "tagging":
+    if part_of(file) != "training":
         assert not roots & {"torch", "transformers", "accelerate"}
-    if part_of(file) not in {"runtime", "tagging"}:
+    if part_of(file) not in {"models", "training"}:
         assert "onnxruntime" not in roots
+
+
+def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built() -> None:
+    kinds = {"biaffine", "bilstm", "transformer"}
+    building = {"training/building.py", "models/onnx/model.py", "models/description.py"}
+    asked = set()
+    for file in modules():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and any(
+                isinstance(one, ast.Constant) and one.value in kinds for one in [node.left, *node.comparators]
+            ):
+                asked.add(file.relative_to(PACKAGE).as_posix())
+    assert asked == building
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))

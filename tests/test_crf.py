@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
 from ropewalk.encodings import get  # noqa: E402 - likewise
 from ropewalk.errors import TrainingError  # noqa: E402 - likewise
-from ropewalk.tagging.crf import crf_loss  # noqa: E402 - likewise
+from ropewalk.training.crf import crf_loss  # noqa: E402 - likewise
 
 
 def well_formed(encoding: str, words: int) -> list[tuple[int, ...]]:

@@ -207,7 +207,7 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
 
 def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     torch = pytest.importorskip("torch")
-    from ropewalk.tagging.crf import crf_loss, demand_sequences
+    from ropewalk.training.crf import crf_loss, demand_sequences
 
     alphabet = letters.alphabet or ()
     demand_sequences("letters", alphabet)

@@ -277,8 +277,10 @@ def test_models_are_listed(tmp_path: Path) -> None:
     assert str(tmp_path) in run("models", ROPEWALK_MODELS=str(tmp_path)).stdout
 
 
-def test_a_real_model_is_run_by_name_or_folder_and_a_trained_one_not(tmp_path: Path) -> None:
-    home = exported(tmp_path)
+def test_a_real_model_is_run_by_name_or_folder_exported_or_trained(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = exported(tmp_path_factory)
     real = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 
     def parse(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -291,14 +293,17 @@ def test_a_real_model_is_run_by_name_or_folder_and_a_trained_one_not(tmp_path: P
     assert done.returncode == 0, done.stderr
     sound(done.stdout, tmp_path)
     assert "model tiny " in done.stdout.split("\n")[0]
-    assert parse("--model", "exported", ROPEWALK_MODELS=str(tmp_path)).stdout == done.stdout
+    assert parse("--model", "exported", ROPEWALK_MODELS=str(home.parent)).stdout == done.stdout
     assert parse("--model", str(home), "--batch", "1", "--threads", "2").stdout == done.stdout
     bare = parse("--model", str(home), "--no-confidence", "--output", "json")
     assert {json.loads(line)["probability"] for line in bare.stdout.splitlines()} == {None}
-    trained = parse("--model", str(tmp_path / "trained"))
-    assert trained.returncode == 1
-    assert f"ropewalk export {tmp_path / 'trained'} OUT" in trained.stderr
-    listed = run("models", ROPEWALK_MODELS=str(tmp_path)).stdout
+    given = ("--input", "tokens", "--text", "--no-confidence", "--model")
+    trained, other = parse(*given, str(home.parent / "trained")), parse(*given, str(home))
+    assert trained.returncode == 0, trained.stderr
+    assert trained.stdout.split("\n")[1:] == other.stdout.split("\n")[1:]
+    assert trained.stdout.startswith("# generator = ropewalk ")
+    assert " model trained " in trained.stdout.split("\n")[0]
+    listed = run("models", ROPEWALK_MODELS=str(home.parent)).stdout
     assert json.loads((home / "config.json").read_text(encoding="utf-8"))["hash"] in listed
 
 

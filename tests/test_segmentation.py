@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from ropewalk import conllu
 from ropewalk.cli import app
 from ropewalk.errors import ConfigError, FormatError, ModelError
-from ropewalk.runtime.segmenter import Segmenter
 from ropewalk.segmentation import building, config, folder, reading, windows
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, align
 from ropewalk.segmentation.building import Marked, build
@@ -25,8 +24,9 @@ from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
+from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import Token, escaped, text_of, tokens_of, unescaped
-from ropewalk.tagging.segmenter import Network, altered, context, train, varied, written
+from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -288,11 +288,13 @@ def test_pieces_make_no_difference(text: str, seed: int, data: st.DataObject) ->
 
 
 def test_windows_see_all_that_the_network_sees() -> None:
-    options = config.Model(
+    options = config.NetworkOptions(
         character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, chunk_dilations=(1, 3)
     )
     torch.manual_seed(3)
-    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
+    network = (
+        SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
+    )
     reader = Reader(VOCABULARY)
     text = TEXT * 3 + "x" * 130 + " y z" * 20
     seen: dict[bytes, npt.NDArray[Any]] = {}
@@ -336,13 +338,13 @@ def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeyp
 @cache
 def newborn() -> Segmenter:
     """A network that has learnt nothing."""
-    options = config.Model(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
+    options = config.NetworkOptions(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
     torch.manual_seed(1)
-    network = Network(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
+    network = SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
     with torch.no_grad():
         network.out.weight *= 30  # or all characters would be much the same to it
         network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0]))
-    graph = written(network).SerializeToString()
+    graph = as_onnx(network).SerializeToString()
     return Segmenter(Stored(VOCABULARY, SPLITTER, context(options), graph, {}), threads=1)
 
 
@@ -438,14 +440,14 @@ def test_configurations_are_checked(home: Path, tmp_path: Path) -> None:
 
 def test_training_text_varies_without_losing_its_marks() -> None:
     sentences = list(tokens_of(BANK))
-    options = config.Training(wrapped=0.5, lines=0.5, altered=0.5)
+    options = config.TrainingOptions(wrapped=0.5, lines=0.5, altered=0.5)
     for seed in range(20):
         aligned = varied(sentences, options, np.random.default_rng(seed))
         assert len(aligned.text) == len(aligned.marks)
         assert np.count_nonzero(aligned.marks & SENTENCE) == len(sentences)
         assert not any(is_space(aligned.text[place]) for place in np.flatnonzero(aligned.marks))
         assert "dunno" in aligned.text
-    as_it_is = config.Training(wrapped=0, lines=0, altered=0)
+    as_it_is = config.TrainingOptions(wrapped=0, lines=0, altered=0)
     plain = [varied(sentences, as_it_is, np.random.default_rng(seed)).text.split() for seed in range(20)]
     assert all(sorted(words) == sorted(TEXT.split()) for words in plain)
     assert len({tuple(words) for words in plain}) > 5

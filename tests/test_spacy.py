@@ -159,9 +159,9 @@ def test_displacy_draws_what_we_give_it(nlp: Language) -> None:
     assert "nsubj" in displacy.render(ours, style="dep", manual=True)
 
 
-def test_a_real_model_parses_a_document(tmp_path: Path) -> None:
+def test_a_real_model_parses_a_document(tmp_path_factory: pytest.TempPathFactory) -> None:
     made = spacy.blank("en")
-    made.add_pipe("ropewalk", config={"model": str(pipeline_tools.exported(tmp_path)), "confidence": True})
+    made.add_pipe("ropewalk", config={"model": str(pipeline_tools.exported(tmp_path_factory)), "confidence": True})
     texts = ["Kalo mi, nesu su.  Lomi\n", "", "Mi"]
     docs = list(made.pipe(texts))
     assert [facts(doc) for doc in docs] == [facts(made(text)) for text in texts]

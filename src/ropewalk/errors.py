@@ -10,13 +10,13 @@
     │   └── RootError           not exactly one root where one is demanded
     ├── GraphError              arcs that are not a graph
     ├── FormatError             a file that is not what it should be: where, what was found, what was expected
+    ├── UnknownNameError        nothing of that name: encoding, policy, column, …; the known ones are listed
     ├── EncodingError           an encoding that cannot be had or used
-    │   ├── UnknownNameError    no encoding, policy, scheme or column of that name; the known ones are listed
     │   ├── OptionError         an option that the encoding does not take, or a wrong value
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
     │   └── LabelError          a label that the encoding does not have
     ├── MismatchError           two inputs that should agree and do not, with the first place where they part
-    ├── ConfigError             a configuration with an unknown name or a value that it does not take
+    ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
     ├── ModelError              a model folder that is damaged, incomplete or something else
     ├── TrainingError           a training run that cannot begin or go on
     └── MissingExtraError       a package that comes with an extra is needed and not installed
@@ -105,7 +105,7 @@ class EncodingError(RopewalkError):
     """An encoding that cannot be had or used."""
 
 
-class UnknownNameError(EncodingError):
+class UnknownNameError(RopewalkError):
     """No such name; the message lists the known ones and the nearest of them."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
@@ -165,7 +165,7 @@ class MissingExtraError(RopewalkError):
 
 
 class ConfigError(RopewalkError):
-    """A configuration with an unknown name or a value that it does not take; `key` says where in `source`."""
+    """An option that is unknown or has a value that it does not take; `key` says which, `source` where it was given."""
 
     def __init__(self, source: str, key: str, message: str) -> None:
         self.source = source

@@ -20,7 +20,7 @@ import numpy as np
 from ropewalk import files
 from ropewalk.encodings import Encoding, Labels, get
 from ropewalk.encodings.base import smallest
-from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError
+from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
 from ropewalk.treebank import Column, Treebank, intern
 from ropewalk.trees import frozen_ints
 
@@ -132,7 +132,7 @@ class Reader:
             raise self._error(1, "header", f"the file begins with {found}; expected {EXPECTED_HEADER!r}")
         try:
             encoding = get(match["spec"])
-        except EncodingError as error:
+        except (EncodingError, UnknownNameError) as error:
             raise self._error(1, "encoding", str(error)) from error
         expected = ", ".join(columns_of(encoding))
         if match["columns"] != expected:

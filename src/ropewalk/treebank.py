@@ -302,6 +302,15 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Probabilities:
+    """How probable a parser takes its arcs, one a word, its trees, one a sentence, and its tags, by column."""
+
+    arcs: npt.NDArray[np.float64] | None = None
+    trees: npt.NDArray[np.float64] | None = None
+    tags: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Treebank:
     """Many sentences: the words of sentence s stand at `offsets[s]:offsets[s+1]` in every array.
 
@@ -316,6 +325,7 @@ class Treebank:
     upos: Column | None = None
     text: Text | None = None
     edits: Mapping[str, Column] = field(default_factory=lambda: MappingProxyType({}))
+    probabilities: Probabilities | None = None
 
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
@@ -454,6 +464,10 @@ class Treebank:
             upos=edits.get("upos", self.upos),
             edits=MappingProxyType(edits),
         )
+
+    def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
+        """Say how probable arcs, trees and tags are."""
+        return replace(self, probabilities=probabilities)
 
     def with_comments(self, comments: Sequence[str]) -> Treebank:
         """Put a comment line before each sentence's own lines; an empty one is left out."""

@@ -22,7 +22,6 @@ from ropewalk.cli.export import export
 from ropewalk.cli.info import info
 from ropewalk.cli.models import models
 from ropewalk.cli.parse import parse
-from ropewalk.cli.predict import predict
 from ropewalk.cli.reproduce import reproduce
 from ropewalk.cli.shell import say, version_line
 from ropewalk.cli.stats import stats
@@ -49,7 +48,6 @@ COMMANDS = (
     train,
     train_segmenter,
     vectors,
-    predict,
     export,
     experiment,
 )
@@ -64,6 +62,13 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
+
+
+@app.command("predict", hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def _predict() -> None:
+    raise typer.BadParameter(
+        "predict is gone: parse takes trained models too; use ropewalk parse -m MODEL IN.conllu -o OUT.conllu"
+    )
 
 
 def _print_version(wanted: bool) -> None:

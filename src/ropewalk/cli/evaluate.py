@@ -51,8 +51,18 @@ def evaluate(
     gold: GoldFile,
     predicted: Annotated[
         str,
-        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
-    ],
+        typer.Argument(metavar="[PRED]", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
+    ] = "",
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME|FOLDER",
+            show_default=False,
+            help="Instead of PRED, a model to parse the words of GOLD with.",
+        ),
+    ] = "",
     by: Annotated[
         By | None, typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations.")
     ] = None,
@@ -76,12 +86,15 @@ def evaluate(
 
     if conll18 and (by or no_punct or no_subtypes):
         raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
+    if bool(predicted) == bool(model):
+        raise typer.BadParameter("give PRED, or a model with --model: one of them")
     if gold == predicted == "-":
         raise typer.BadParameter("GOLD and PRED cannot both be standard input")
     warn_if_uncompiled()
     if plot is not None:
         plots.require(plot)
-    right, guessed = conllu.read(gold, trees="required"), conllu.read(predicted)
+    right = conllu.read(gold, trees="required")
+    guessed = _parsed(right, model) if model else conllu.read(predicted)
     parting = None if conll18 or by else first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
@@ -100,6 +113,12 @@ def evaluate(
         names, series = bars
         plots.bars(plot, names, series, plots.Labels(table.title, "", "%"))
     show(table, form)
+
+
+def _parsed(gold: "Treebank", model: str) -> "Treebank":
+    from ropewalk.loading import load_model
+
+    return load_model(model).parse(gold)
 
 
 Bars = tuple[list[str], dict[str, list[float]]]

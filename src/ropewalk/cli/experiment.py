@@ -13,7 +13,7 @@ from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
     from ropewalk.tables import Table
-    from ropewalk.tagging.experiment import Result
+    from ropewalk.training.experiment import Result
 
 
 def experiment(
@@ -33,7 +33,7 @@ def experiment(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk import files, plots
-    from ropewalk.tagging import experiment as library
+    from ropewalk.training import experiment as library
 
     plots.require("figure.svg")
     planned = library.cells(grid, changes or [])

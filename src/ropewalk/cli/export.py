@@ -44,7 +44,7 @@ def export(
     say the same.
     """
     prepare_torch()
-    from ropewalk.tagging.export import export as write
+    from ropewalk.training.export import export as write
 
     report = write(model, out, weights=weights.value, name=name, segmenter=segmenter or None, test=test or ())
     say(f"{report.name} {report.hash}: {report.bytes / 1e6:.1f} MB in {report.path}")

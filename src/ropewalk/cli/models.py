@@ -6,10 +6,9 @@ from ropewalk.cli.shell import Format, FormatOption, show
 def models(form: FormatOption = Format.TABLE) -> None:
     """List the models that are installed: their languages, treebanks, licences, sizes, hashes and scores.
 
-    Models lie inside the package, or as folders in ROPEWALK_MODELS, by default ~/.local/share/ropewalk/models.
+    Models lie inside the package, or as folders in ROPEWALK_MODELS, by default where the system keeps a user's data.
     """
-    from ropewalk.pipeline import installed
-    from ropewalk.pipeline.installed import own_folder
+    from ropewalk.models.installed import installed, own_folder
     from ropewalk.tables import Column, Table
 
     found = installed()
@@ -45,7 +44,7 @@ def models(form: FormatOption = Format.TABLE) -> None:
             ),
             notes=(
                 "Scores are those of the treebank's test data with gold tokens." if found else "None is installed.",
-                f"Folders that ropewalk export writes can also be put into {own_folder()}.",
+                f"Folders that ropewalk train and export write can also be put into {own_folder()}.",
             ),
         ),
         form,

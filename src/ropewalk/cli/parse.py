@@ -50,6 +50,14 @@ class Output(StrEnum):
     TREE = "tree"
 
 
+class Decoder(StrEnum):
+    """How scores become trees."""
+
+    EXACT = "exact"
+    JOINT = "joint"
+    GREEDY = "greedy"
+
+
 class Source(NamedTuple):
     """One argument: a file, or text itself."""
 
@@ -94,7 +102,13 @@ def parse(
         str, typer.Option("-o", "--out", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
     model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME|FOLDER",
+            help="An installed model, a trained or exported folder, or hub:USER/MODEL.",
+        ),
     ] = "en",
     as_text: Annotated[
         bool | None,
@@ -109,6 +123,14 @@ def parse(
     batch: Annotated[
         int | None,
         typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
+    ] = None,
+    decoder: Annotated[
+        Decoder | None,
+        typer.Option(
+            show_default=False,
+            help="Best tree by labels, by labels and arcs together, or best label of each word and repair; by default "
+            "the model's.",
+        ),
     ] = None,
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
@@ -128,7 +150,8 @@ def parse(
     warn_if_uncompiled()
     from ropewalk.pipeline import load
 
-    pipeline = load(model, threads=threads, confidence=confidence, batch=batch)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
+    pipeline = load(model, threads=threads, confidence=confidence, batch=batch, decoder=decoder and decoder.value)
     words = 0
 
     def blocks() -> "Iterator[bytes]":

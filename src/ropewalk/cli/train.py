@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.errors import FormatError
-    from ropewalk.tagging.training import Progress
+    from ropewalk.training.loop import Progress
 
 
 class BadTrees(StrEnum):
@@ -50,14 +50,14 @@ def train(
     """
     prepare_torch()
     warn_if_uncompiled()
-    from ropewalk.models import config as configuration
-    from ropewalk.tagging.run import train as run
+    from ropewalk.training import config as configuration
+    from ropewalk.training.run import train as run
 
     wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
-    told: list[FormatError] = []
+    problems: list[FormatError] = []
 
     def tell(problem: "FormatError") -> None:
-        told.append(problem)
+        problems.append(problem)
         say(f"bad tree: {problem}")
 
     with ExitStack() as stack:
@@ -72,8 +72,8 @@ def train(
         )
     if not outcome.main:
         return
-    if told:
-        say(f"{plural(len(told), 'bad tree')} in the data")
+    if problems:
+        say(f"{plural(len(problems), 'bad tree')} in the data")
     for part, scores in outcome.scores.items():
         say(
             f"{part}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words, "

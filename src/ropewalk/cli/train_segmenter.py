@@ -7,7 +7,7 @@ import typer
 from ropewalk.cli.shell import prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from ropewalk.tagging.segmenter import Progress
+    from ropewalk.training.segmenter import Progress
 
 
 def train_segmenter(
@@ -26,7 +26,7 @@ def train_segmenter(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk.segmentation import config as configuration
-    from ropewalk.tagging.segmenter import train
+    from ropewalk.training.segmenter import train
 
     outcome = train(configuration.load(config, changes or ()), out, report=_line)
     for part, scores in outcome.scores.items():

@@ -29,7 +29,7 @@ def vectors(
     """
     prepare_torch()
     from ropewalk import conllu
-    from ropewalk.tagging import vectors as library
+    from ropewalk.training import vectors as library
 
     more = [form for path in words or [] for form in conllu.read(path).column("form").texts()]
     reader = library.load_encoder(encoder)

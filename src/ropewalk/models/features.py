@@ -128,7 +128,7 @@ class Lookup:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._words, self._shapes, self._characters, self._vectors = (
-            {text: number for number, text in enumerate(texts, start=1)}
+            dict(zip(texts, range(1, len(texts) + 1), strict=True))
             for texts in (vocabulary.words, vocabulary.shapes, vocabulary.characters, vocabulary.vectors)
         )
         marks = [*(f"{length}<" for length in PREFIXES), *(f"{length}>" for length in SUFFIXES)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import OptionError
+from ropewalk.errors import ConfigError
+from ropewalk.loading import load_model
+from ropewalk.models.installed import SEGMENTER, Installed, installed, locate
 from ropewalk.pipeline.document import Document, Sentence, Token, Word
-from ropewalk.pipeline.installed import SEGMENTER, Installed, installed, locate
 from ropewalk.pipeline.parser import Parser, Pipeline, Segmenter
 from ropewalk.pipeline.sources import text_pieces, token_banks
 
@@ -31,20 +32,30 @@ __all__ = [
 
 
 def load(
-    name: str | os.PathLike[str] = "en", *, threads: int = 0, confidence: bool = True, batch: int | None = None
+    name: str | os.PathLike[str] = "en",
+    *,
+    threads: int = 0,
+    confidence: bool = True,
+    batch: int | None = None,
+    decoder: str | None = None,
 ) -> Pipeline:
-    """Load a model by its name, or from the folder that `ropewalk export` wrote.
+    """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
 
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
-    probabilities, if the model can tell. `batch` is how many words pass the network together.
+    probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
+    scores become trees; both are the model's own choice unless given.
     """
-    if threads < 0 or (batch is not None and batch < 1):
-        raise OptionError(f"found threads={threads} and batch={batch}; expected 0 threads or more, 1 word or more")
-    path = locate(name)
-    from ropewalk.runtime import Runtime
-    from ropewalk.runtime.segmenter import Segmenter as TextSegmenter
+    if threads < 0:
+        raise ConfigError("load", "threads", f"is {threads}; expected at least 0")
+    model = load_model(name, threads=threads)
+    changes = {"batch": batch, "decoder": decoder}
+    model = model.with_decoding(
+        confidence=confidence and model.has_probabilities,
+        **{key: value for key, value in changes.items() if value is not None},
+    )
+    segmenter = None
+    if model.path is not None and (model.path / SEGMENTER).is_file():
+        from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
-    runtime = Runtime.load(path, threads=threads)
-    changes = {"confidence": confidence and runtime.tells_confidence} | ({} if batch is None else {"batch": batch})
-    segmenter = TextSegmenter.load(path, threads=threads) if (path / SEGMENTER).is_file() else None
-    return Pipeline(runtime.with_decoding(**changes), segmenter, f"{runtime.name} {runtime.hash}")
+        segmenter = TextSegmenter.load(model.path, threads=threads)
+    return Pipeline(model, segmenter, f"{model.name} {model.hash}")

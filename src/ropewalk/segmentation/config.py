@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ropewalk import files
-from ropewalk.models.config import Sources, changed, made, option, read
+from ropewalk.models.options import Sources, changed, checked, option, read
 
 if TYPE_CHECKING:
     import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class NetworkOptions:
     """The network: convolutions over characters, and over the stretches between spaces."""
 
     character_size: int = option(24, low=1)
@@ -30,7 +30,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainingOptions:
     """The loop, and how the text varies from epoch to epoch."""
 
     epochs: int = option(24, low=1)
@@ -48,15 +48,15 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class SegmenterConfig:
     """All that the training of a segmenter is told."""
 
     seed: int = option(1, low=0, high=2**31 - 1)
     data: Sources = field(default_factory=Sources)
-    model: Model = field(default_factory=Model)
-    training: Training = field(default_factory=Training)
+    model: NetworkOptions = field(default_factory=NetworkOptions)
+    training: TrainingOptions = field(default_factory=TrainingOptions)
 
 
-def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> Config:
+def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> SegmenterConfig:
     """Read a TOML file, apply changes such as `training.epochs=5`, and check everything."""
-    return made(Config, changed(read(path), changes), files.shown(path))
+    return checked(SegmenterConfig, changed(read(path), changes), files.shown(path))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.errors import ModelError
-from ropewalk.models.stored import read_content, read_json, write_json
+from ropewalk.models.folder import read_content, read_json, write_json
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import Vocabulary
 

@@ -1,0 +1,133 @@
+"""What running a model needs to know of it: the versioned part of `config.json`.
+
+How a model was trained lies under `training`, a record that nothing checks, and how well it did under `scores`. Names
+that a version does not know are left alone. Folders of version 1 hold a whole training configuration instead; a small
+reader takes from it what is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ropewalk.decoding import DECODERS
+from ropewalk.errors import ConfigError, ModelError
+from ropewalk.models.calibration import PLAIN
+from ropewalk.models.options import checked, option, to_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION = 2
+EXPORTED = "ropewalk-runtime"  # the format of folders that `ropewalk export` writes,
+TRAINED = "ropewalk-tagger"  # and of those that training writes
+RELATIONS = ("words", "pairs", "products")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodingOptions:
+    """How scores become trees."""
+
+    decoder: str = option("exact", choices=DECODERS)
+    depth: int = option(6, low=1, high=14)
+    repair: str = option("nearest", choices=("nearest", "root"))
+    batch: int = option(4096, low=1)
+    temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
+    calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
+    confidence: bool = False  # whether arcs, trees and tags carry their probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderShape:
+    """What reads the words: its kind, and what that kind is computed with; sizes are needed by torch alone."""
+
+    kind: str = option("bilstm", choices=("bilstm", "transformer"))
+    pooling: str = option("first", choices=("first", "last", "mean"))
+    casing: bool = False
+    word_size: int = 0
+    affix_size: int = 0
+    shape_size: int = 0
+    character_size: int = 0
+    vector_size: int = 0
+    input_size: int = 0
+    hidden: int = 0
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShape:
+    """What is scored: labels, arcs or both, and relations from `words` alone, from `pairs`, or by their `products`.
+
+    Sizes are needed by torch alone.
+    """
+
+    labels: bool = True
+    arcs: bool = False
+    relations: str = option("pairs", choices=RELATIONS)
+    hidden: int = 0
+    relation_size: int = 0
+    arc_size: int = 0
+
+    @property
+    def relations_need_heads(self) -> bool:
+        """Whether relations are those of a word and its head."""
+        return self.relations != "words"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All that running a model needs to know, but for the names behind its numbers and its weights."""
+
+    name: str = ""
+    encoder: EncoderShape = field(default_factory=EncoderShape)
+    heads: HeadShape = field(default_factory=HeadShape)
+    decoding: DecodingOptions = field(default_factory=DecodingOptions)
+    distances: tuple[int, ...] = ()  # upper bounds of the classes of head minus word
+
+    def to_json(self, kind: str) -> dict[str, Any]:
+        """Give what `config.json` holds for a format."""
+        return {"format": kind, "version": VERSION, **to_mapping(self)}
+
+
+def described(table: Mapping[str, Any], file: str) -> Description:
+    """Read a description from what a `config.json` holds; `file` is its name."""
+    version = table.get("version")
+    if version not in {1, VERSION}:
+        late = isinstance(version, int) and version > VERSION
+        raise ModelError(
+            file,
+            f"has version {version!r}; this program reads versions 1 to {VERSION}: "
+            + ("install a newer ropewalk" if late else "the file is damaged"),
+        )
+    try:
+        return checked(Description, _of_version_1(table) if version == 1 else table, file, strict=False)
+    except (ConfigError, KeyError, TypeError, AttributeError) as failure:
+        raise ModelError(file, f"is damaged: {failure}") from failure
+
+
+def training_record(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give what a `config.json` tells of how its model was trained, for people to read."""
+    found = table.get("training", table.get("config"))  # the latter in version 1
+    return found if isinstance(found, dict) else {}
+
+
+def _of_version_1(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Take from a whole training configuration what running needs."""
+    config = table["config"]
+    model, encoder = config["model"], config["model"]["encoder"]
+    biaffine = model["parser"] == "biaffine"
+    alone = model["relations"]["from"] == "word"
+    return {
+        "name": table.get("name", ""),
+        "encoder": {**encoder, "casing": bool(table.get("casing")), "vector_size": table.get("vector_size", 0)},
+        "heads": {
+            "labels": not biaffine,
+            "arcs": biaffine or model["arc_weight"] > 0,
+            "relations": "products" if biaffine else "words" if alone else "pairs",
+            "hidden": model["hidden"],
+            "relation_size": model["biaffine"]["relation_size"] if biaffine else model["relations"]["hidden"],
+            "arc_size": model["biaffine"]["arc_size"],
+        },
+        "decoding": config["decoding"],
+        "distances": table.get("distances", ()),
+    }

@@ -1,0 +1,156 @@
+"""A model: a description, label sets and a scorer; words in, trees out, whatever computes the scores."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from ropewalk.models.confidence import without_earlier, written
+from ropewalk.models.description import DecodingOptions
+from ropewalk.models.options import checked
+from ropewalk.models.trees import tree_decoder
+from ropewalk.treebank import Column, Probabilities
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ropewalk.models.description import Description
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Scorer, Scores
+    from ropewalk.models.trees import Trees
+    from ropewalk.treebank import Treebank
+
+    Origin = tuple[Callable[[Path, int], "Model"], Path, int]
+
+PIECE = 1 << 14  # words that are scored before their trees are found
+
+
+@final
+class Model:
+    """Puts trees and tags over words. Many threads may use one at the same time; it is pickled by where it lies.
+
+    `origin` is how to load it again: a function, the folder and the number of threads.
+    """
+
+    def __init__(  # noqa: PLR0913 - a model is all of these
+        self,
+        description: Description,
+        labels: LabelSet,
+        scorer: Scorer,
+        *,
+        name: str = "",
+        hash: str = "",  # noqa: A002 - the field's word
+        origin: Origin | None = None,
+    ) -> None:
+        self.description = description
+        self.labels = labels
+        self.scorer = scorer
+        self.name = name
+        self.hash = hash
+        self.origin = origin
+        self._decoder = tree_decoder(description, labels)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is None:
+            raise TypeError("a model that was not loaded from a folder cannot be pickled; save it first")
+        return _loaded_again, (*self.origin, asdict(self.description.decoding))
+
+    @property
+    def decoding(self) -> DecodingOptions:
+        """How scores become trees."""
+        return self.description.decoding
+
+    def with_decoding(self, **changes: Any) -> Model:  # noqa: ANN401 - the fields of `DecodingOptions`
+        """Decode otherwise: the same model with other options of decoding."""
+        decoding = checked(DecodingOptions, {**asdict(self.decoding), **changes}, "decoding")
+        return Model(
+            replace(self.description, decoding=decoding),
+            self.labels,
+            self.scorer,
+            name=self.name,
+            hash=self.hash,
+            origin=self.origin,
+        )
+
+    @property
+    def path(self) -> Path | None:
+        """The folder that it was loaded from, if any."""
+        return None if self.origin is None else self.origin[1]
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model's trees have probabilities."""
+        return self._decoder.has_probabilities
+
+    def parse(self, treebank: Treebank) -> Treebank:
+        """Put the model's trees, and tags if it has any, over the words of a treebank."""
+        if not treebank.words:
+            return treebank
+        treebank = without_earlier(treebank)
+        asked = self.decoding.confidence and self.has_probabilities
+        tags: list[list[Any]] = [[] for _ in self.labels.tags]
+        tag_shares: list[list[Any]] = [[] for _ in self.labels.tags]
+        trees = []
+        for part, scores in self.scores(treebank):
+            upos = part.upos
+            for number, ((column, names), found) in enumerate(zip(self.labels.tags, scores.tags(), strict=True)):
+                ids = found.argmax(axis=1).astype(np.int32)
+                tags[number].append(ids)
+                if asked:
+                    tag_shares[number].append(np.exp(found[np.arange(len(ids)), ids].astype(np.float64)))
+                if column == "upos":
+                    upos = Column(ids, names)
+            trees.append(self._decoder.decode(scores, part.offsets, upos))
+        columns = {
+            name: Column(frozen_ints(np.concatenate(ids)), names)
+            for (name, names), ids in zip(self.labels.tags, tags, strict=True)
+        }
+        relations = trees[0].relations if len(trees) == 1 else Column.concat([one.relations for one in trees])
+        parsed = (treebank.with_columns(columns) if columns else treebank).with_trees(
+            np.concatenate([one.heads for one in trees]), relations
+        )
+        return written(parsed.with_probabilities(self._probabilities(trees, tag_shares) if asked else None))
+
+    def _probabilities(self, trees: list[Trees], tag_shares: list[list[Any]]) -> Probabilities:
+        given = [one.probabilities for one in trees if one.probabilities is not None]
+        return Probabilities(
+            arcs=np.concatenate([arcs for arcs, _ in given]),
+            trees=np.concatenate([whole for _, whole in given]),
+            tags={name: np.concatenate(one) for (name, _), one in zip(self.labels.tags, tag_shares, strict=True)},
+        )
+
+    def scores(self, treebank: Treebank) -> Iterator[tuple[Part, Scores]]:
+        """Score the words of a treebank, piece by piece."""
+        forms = treebank.column("form")
+        starts = treebank.offsets[:-1]
+        first = 0
+        while first < len(treebank):
+            last = max(int(np.searchsorted(starts, starts[first] + PIECE)), first + 1)
+            part = Part(treebank, first, last)
+            yield part, self.scorer.scores(forms[part.words], part.offsets, self.decoding.batch)
+            first = last
+
+    def calibrated(self, gold: Treebank) -> Model:
+        """Find on sentences of known trees how probabilities must be taken to be right as often as they say."""
+        if not self.has_probabilities or not gold.words:
+            return self
+        scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
+        return self.with_decoding(**asdict(self._decoder.calibrated(gold, scores)))
+
+
+class Part:
+    """Some sentences of a treebank, one after the other."""
+
+    def __init__(self, treebank: Treebank, first: int, last: int) -> None:
+        self.words = slice(int(treebank.offsets[first]), int(treebank.offsets[last]))
+        self.offsets = frozen_ints(treebank.offsets[first : last + 1] - self.words.start)
+        self.heads = treebank.heads[self.words]
+        self.upos = None if treebank.upos is None else treebank.upos[self.words]
+
+
+def _loaded_again(load: Callable[[Path, int], Model], path: Path, threads: int, decoding: dict[str, Any]) -> Model:
+    return load(path, threads).with_decoding(**decoding)

@@ -1,0 +1,125 @@
+"""The `bilstm` encoder: every word type becomes a vector once, then sentences of like length are read together."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.errors import ModelError
+from ropewalk.models.features import Lookup
+from ropewalk.models.folder import LABELS
+from ropewalk.models.onnx.files import ENCODER, WORDS
+from ropewalk.models.onnx.session import Session
+from ropewalk.models.scorer import blank_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Floats
+    from ropewalk.treebank import Column
+    from ropewalk.trees import Ints
+
+MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
+LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time
+MOST_ROWS = 24  # sentences that are read together,
+MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
+LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
+
+
+@dataclass(slots=True, eq=False)
+class _Memory:
+    """The vectors of words that were computed before. Rows are only ever added: one that was given out stays valid."""
+
+    table: Floats
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def grow(self, more: int) -> None:
+        """Make place for more rows, in a new table: whoever reads the old one goes on reading it."""
+        need = len(self.rows) + more
+        if need > len(self.table):
+            grown = np.zeros((max(need, 2 * len(self.table)), self.table.shape[1]), dtype=np.float32)
+            grown[: len(self.rows)] = self.table[: len(self.rows)]
+            self.table = grown
+
+
+@final
+class BiLSTM:
+    """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
+
+    def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
+        if labels.vocabulary is None:
+            raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
+        self._lookup = Lookup(labels.vocabulary)
+        self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads)
+        self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads)
+        self._size = self._encoder.width("vectors")
+        self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
+        self._memory = self._nothing()
+
+    @staticmethod
+    def threads() -> int:
+        """Tell how many threads are worth using."""
+        return 1
+
+    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+        """Read every sentence in both directions, the longest first."""
+        rows, table = self._rows(forms)
+        out = blank_rows(len(forms), self._size)
+        lengths = np.diff(offsets)
+        order = np.argsort(-lengths, kind="stable")
+        at = 0
+        while at < len(order) and lengths[order[at]]:
+            longest = int(lengths[order[at]])
+            chosen = order[at : at + max(min(min(budget, MOST_TOKENS) // longest, MOST_ROWS), 1)]
+            self._read(rows, table, offsets[chosen], lengths[chosen], out)
+            at += len(chosen)
+        return out
+
+    def _read(self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints, out: Floats) -> None:
+        """Read sentences side by side, the first of which is the longest."""
+        count = max(len(starts), LEAST_ROWS)
+        steps = np.arange(int(lengths[0]))
+        sizes = np.ones(count, dtype=np.int32)
+        sizes[: len(lengths)] = lengths
+        inside = steps[:, None] < lengths
+        places = np.minimum(starts + steps[:, None], len(rows) - 1)  # [steps, sentences]
+        numbers = np.zeros((len(steps), count), dtype=np.intp)
+        numbers[:, : len(starts)] = rows[places]
+        read = self._encoder.run({"inputs": table[numbers], "lengths": sizes})[0]
+        out[places[inside]] = read[:, : len(starts)][inside]
+
+    def _rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Say in which row of which table the vector of every word is, computing those that are new."""
+        used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
+        names = [forms.names[number] for number in used.tolist()]
+        places = np.zeros(len(forms.names), dtype=np.intp)
+        with self._lock:
+            new = [name for name in names if name not in self._memory.rows]
+            if len(self._memory.rows) + len(new) > MOST_TYPES:
+                self._memory = self._nothing()
+                new = names
+            if new:
+                self._learn(new, self._memory)
+            places[used] = [self._memory.rows[name] for name in names]
+            table = self._memory.table
+        return places[forms.ids], table
+
+    def _learn(self, new: Sequence[str], memory: _Memory) -> None:
+        have = len(memory.rows)
+        memory.grow(len(new))
+        for start in range(0, len(new), MOST_NEW):
+            some = new[start : start + MOST_NEW]
+            features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
+            given = {name: features[name] for name in self._words.inputs}
+            memory.table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
+        memory.rows.update(zip(new, range(have, have + len(new)), strict=True))
+
+    def _nothing(self) -> _Memory:
+        return _Memory(np.zeros((0, self._words.width("inputs")), dtype=np.float32))

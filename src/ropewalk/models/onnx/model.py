@@ -1,0 +1,82 @@
+"""Exported folders: networks as `.onnx` files, computed by ONNX Runtime."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ropewalk.models.description import EXPORTED
+from ropewalk.models.folder import LABELS, open_folder
+from ropewalk.models.model import Model
+from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
+from ropewalk.models.onnx.session import Session
+from ropewalk.models.scorer import Scorer
+
+if TYPE_CHECKING:
+    import os
+
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.onnx.bilstm import BiLSTM
+    from ropewalk.models.onnx.transformer import Transformer
+    from ropewalk.models.scorer import Floats, Numbers
+
+
+def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
+    """Load a model from a folder that `ropewalk export` wrote.
+
+    Without a number of threads, a transformer takes all cores and a `bilstm`, which gains little by more, one.
+    """
+    folder = open_folder(path, EXPORTED)
+    folder.demand_whole()
+    labels = folder.labels(folder.listed(LABELS))
+    description = folder.description
+    kind = _encoder_class(description.encoder.kind)
+    count = threads or kind.threads()
+    distances = np.array(description.distances, dtype=np.int64)
+    scorer = Scorer(kind(folder, labels, count), OnnxHeads(folder, count), distances)
+    return Model(
+        description,
+        labels,
+        scorer,
+        name=folder.name,
+        hash=str(folder.table["hash"]),
+        origin=(load, folder.path, threads),
+    )
+
+
+def _encoder_class(kind: str) -> type[BiLSTM | Transformer]:
+    """Load no more than is needed: programs that parse one sentence begin here."""
+    if kind == "bilstm":
+        from ropewalk.models.onnx.bilstm import BiLSTM
+
+        return BiLSTM
+    from ropewalk.models.onnx.transformer import Transformer
+
+    return Transformer
+
+
+class OnnxHeads:
+    """The networks between the vectors of words and scores."""
+
+    def __init__(self, folder: ModelFolder, threads: int) -> None:
+        def opened(file: str) -> Session:
+            return Session(folder.listed(file), str(folder.path / file), threads)
+
+        self._heads = opened(HEADS)
+        self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
+        self._arcs = opened(ARCS) if folder.has(ARCS) else None
+
+    def words(self, vectors: Floats) -> dict[str, Floats]:
+        """Compute what follows from each word alone."""
+        return dict(zip(self._heads.outputs, self._heads.run({"vectors": vectors}), strict=True))
+
+    def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of pairs."""
+        assert self._pairs is not None  # noqa: S101 - as the description says
+        return self._pairs.run({"words": words, "above": heads, "classes": classes})[0]
+
+    def arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Score heads in sentences of one length."""
+        assert self._arcs is not None  # noqa: S101 - as the description says
+        return self._arcs.run({"words": words, "above": heads})[0]

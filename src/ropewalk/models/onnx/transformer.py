@@ -1,0 +1,97 @@
+"""The `transformer` encoder: subwords by `tokenizers`, windows of like size read together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models import subwords
+from ropewalk.models.batching import alike
+from ropewalk.models.folder import CONFIG, TOKENIZER
+from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.onnx.session import Session, cores
+from ropewalk.models.scorer import blank_rows
+from ropewalk.models.subwords import Tokens
+
+if TYPE_CHECKING:
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.inputs import Arrays, Inputs
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Floats
+    from ropewalk.treebank import Column
+    from ropewalk.trees import Ints
+
+MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memory
+
+
+@final
+class Transformer:
+    """A tokenizer, and a network over subwords."""
+
+    def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as failure:
+            raise MissingExtraError("models on transformers", "tokenizers", "subwords") from failure
+        file = folder.path / TOKENIZER
+        try:
+            self._tokenizer = Tokenizer.from_str(folder.listed(TOKENIZER).decode("utf-8"))
+        except ModelError:
+            raise
+        except Exception as failure:
+            raise ModelError(str(file), f"is no tokenizer: {failure}") from failure
+        try:
+            self._tokens = Tokens.from_json(folder.table["tokens"])
+        except (KeyError, TypeError, AttributeError) as failure:
+            raise ModelError(
+                str(folder.path / CONFIG), f"is damaged: it does not say how subwords are framed: {failure!r}"
+            ) from failure
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._most = MOST_TOKENS * threads
+        self._pooling = folder.description.encoder.pooling
+        self._encoder = Session(folder.path / ENCODER, str(folder.path / ENCODER), threads)
+        self._size = self._encoder.width("hidden")
+
+    @staticmethod
+    def threads() -> int:
+        """Tell how many threads are worth using."""
+        return cores()
+
+    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+        """Read sentences beside others of the same canonical size only."""
+        inputs = self._inputs(forms, offsets)
+        out = blank_rows(len(forms), self._size)
+        sizes = [one.size for one in inputs]
+        most = min(budget, self._most)
+        for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):
+            arrays = subwords.side_by_side(self._tokens, [inputs[sentence] for sentence in chosen], size)
+            places = np.concatenate([np.arange(offsets[sentence], offsets[sentence + 1]) for sentence in chosen])
+            out[places] = self._pooled(arrays)
+        return out
+
+    def _inputs(self, forms: Column, offsets: Ints) -> list[Inputs]:
+        texts = forms.texts()
+        sentences = [texts[a:b] for a, b in pairwise(offsets.tolist())]
+        encoded = self._tokenizer.encode_batch(sentences, is_pretokenized=True, add_special_tokens=False)
+        return [
+            subwords.inputs_of(self._tokens, words, one.ids, one.word_ids)
+            for words, one in zip(sentences, encoded, strict=True)
+        ]
+
+    def _pooled(self, arrays: Arrays) -> Floats:
+        hidden = self._encoder.run({name: arrays[name] for name in self._encoder.inputs})[0].reshape(-1, self._size)
+        firsts, lasts = arrays["firsts"], arrays["lasts"]
+        if self._pooling == "first":
+            return hidden[firsts]
+        if self._pooling == "last":
+            return hidden[lasts]
+        counts = lasts - firsts + 1
+        starts = np.cumsum(counts) - counts
+        places = np.arange(int(counts.sum())) - np.repeat(starts - firsts, counts)
+        sums: Floats = np.add.reduceat(hidden[places], starts, axis=0)
+        sums /= counts[:, None]
+        return sums

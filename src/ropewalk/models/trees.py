@@ -1,0 +1,174 @@
+"""From scores to trees: by labels, by labels and arcs together, or by arcs alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk import encodings
+from ropewalk.decoding import assign_relations, confidences, decode, fit_temperature, machine_of, scored
+from ropewalk.decoding.spanning import spanning_tree
+from ropewalk.errors import ConfigError
+from ropewalk.models import calibration
+from ropewalk.treebank import Column
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from ropewalk.decoding import Best
+    from ropewalk.models.description import DecodingOptions, Description
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Floats, Scores
+    from ropewalk.treebank import Treebank
+    from ropewalk.trees import Ints
+
+Shares = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """Trees of some sentences, and if asked for the probabilities of their arcs and of each tree."""
+
+    heads: Ints
+    relations: Column
+    probabilities: tuple[Shares, Shares] | None = None
+
+
+class TreeDecoder(Protocol):
+    """How a model's scores become trees."""
+
+    has_probabilities: bool
+
+    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
+        """Find the best trees."""
+
+    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
+        """Find options by which probabilities are right as often as they say, given scores of known trees."""
+
+
+def tree_decoder(description: Description, labels: LabelSet) -> TreeDecoder:
+    """Make the decoder that a model's heads ask for."""
+    return LabelDecoder(description, labels) if description.heads.labels else ArcDecoder(description, labels)
+
+
+@final
+class ArcDecoder:
+    """The best spanning tree with one root, by the scores of arcs."""
+
+    has_probabilities = False
+
+    def __init__(self, description: Description, labels: LabelSet) -> None:
+        self._options = description.decoding
+        self._relations = labels.relations
+
+    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
+        """Find the best trees."""
+        heads = frozen_ints(np.concatenate([spanning_tree(arcs) for arcs in scores.arcs()]))
+        return Trees(heads, _best_relations(scores.relations(heads), self._relations, heads))
+
+    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:  # noqa: ARG002 - a protocol's
+        """Leave everything as it is."""
+        return self._options
+
+
+@final
+class LabelDecoder:
+    """The best tree that labels allow, or that labels and arcs allow together."""
+
+    def __init__(self, description: Description, labels: LabelSet) -> None:
+        self._labels = labels
+        self._encoding = encodings.get(labels.encodings[0])
+        self._options = description.decoding
+        self._relations_need_heads = description.heads.relations_need_heads
+        machine = machine_of(self._encoding, labels.columns[0][0])
+        tracks = machine is not None and machine.spells_trees and machine.marks_arcs
+        self.has_probabilities = tracks and self._options.decoder != "greedy"
+        self._jointly = self._options.decoder == "joint"
+        if self._jointly:
+            self._demand_joint(has_arcs=description.heads.arcs, tracks=tracks)
+
+    def _demand_joint(self, *, has_arcs: bool, tracks: bool) -> None:
+        if not has_arcs:
+            raise ConfigError(
+                "decoding",
+                "decoder",
+                "is 'joint', which needs the scores of arcs, and this model has none; "
+                "train it with model.arc_weight=1, or use the decoder exact",
+            )
+        if not tracks:
+            raise ConfigError(
+                "decoding",
+                "decoder",
+                f"is 'joint', which the encoding {self._encoding.spec} does not have; use the decoder exact",
+            )
+
+    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
+        """Find the best trees."""
+        options = self._options
+        labels = scores.labels()
+        alone = None if self._relations_need_heads else scores.relations()
+        root = None if alone is None else self._root(alone)
+        arcs = self._arcs(scores)
+        best = self._best(labels, offsets, root, upos, arcs)
+        found = scores.relations(best.heads) if alone is None else alone
+        relations = _best_relations(found, self._labels.relations, best.heads)
+        probabilities = None
+        if options.confidence and arcs is not None:
+            probabilities = calibration.confidences(labels[0], arcs, offsets, best, options.calibration)
+        elif options.confidence and self.has_probabilities:
+            given = scored(
+                self._encoding,
+                labels[0],
+                self._labels.columns[0][0],
+                offsets=offsets,
+                root=root,
+                temperature=options.temperature,
+            )
+            probabilities = confidences(given, best.ids[0], best.heads, depth=options.depth)
+        return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
+
+    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
+        """Fit the temperature, or the weights of the joint decoder, to known trees."""
+        labels = scores.labels()
+        root = None if self._relations_need_heads else self._root(scores.relations())
+        arcs = self._arcs(scores)
+        best = self._best(labels, gold.offsets, root, None, arcs)
+        wanted = self._encoding.lift(gold).heads
+        if arcs is not None:
+            weights = calibration.calibrate(labels[0], arcs, gold.offsets, best, wanted)
+            return replace(self._options, calibration=weights)
+        given = scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
+        temperature = fit_temperature(given, best, wanted, depth=self._options.depth)
+        return replace(self._options, temperature=round(temperature, 4))
+
+    def _best(
+        self, labels: list[Floats], offsets: Ints, root: Floats | None, upos: Column | None, arcs: Floats | None
+    ) -> Best:
+        return decode(
+            self._encoding,
+            tuple(labels),
+            offsets,
+            self._labels.columns[0],
+            decoder=self._options.decoder,
+            root=root,
+            upos=upos if self._encoding.needs_upos else None,
+            depth=self._options.depth,
+            repair_policy=self._options.repair,
+            arcs=arcs,
+        )
+
+    def _arcs(self, scores: Scores) -> Floats | None:
+        """Give the log-probabilities of all arcs in one row, if the decoder wants them."""
+        return np.concatenate([one.ravel() for one in scores.arcs()]) if self._jointly else None
+
+    def _root(self, relations: Floats) -> Floats:
+        """Give each word's log-probability of being a root, from those of its relations."""
+        summed: Floats = np.logaddexp.reduce(relations[:, self._labels.roots()], axis=1)
+        return summed
+
+
+def _best_relations(scores: Floats, names: tuple[str, ...], heads: Ints) -> Column:
+    """Choose the best relation of every word such that it is that of a root if and only if the head is 0."""
+    return Column(assign_relations(scores, names, heads), names)

@@ -1,0 +1,60 @@
+"""Raw text to sentences and words by ONNX Runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.models.onnx.session import Session
+from ropewalk.segmentation import folder
+from ropewalk.segmentation.building import build
+from ropewalk.segmentation.reading import Reader
+from ropewalk.segmentation.windows import mark
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ropewalk.segmentation.building import Marked
+    from ropewalk.segmentation.folder import Stored
+    from ropewalk.segmentation.reading import Numbers
+
+
+class Segmenter:
+    """Finds the sentences, tokens and words of raw text; every character can be had back by `tokens.text_of`."""
+
+    def __init__(self, stored: Stored, threads: int = 0, *, name: str = folder.GRAPH) -> None:
+        self._session = Session(stored.graph, name, threads)
+        self._reader = Reader(stored.vocabulary)
+        self._splitter = stored.splitter
+        self._context = stored.context
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], threads: int = 0) -> Segmenter:
+        """Load a segmenter from its folder; of `threads`, 0 is as many as ONNX Runtime likes."""
+        home = Path(path)
+        return cls(folder.load(home), threads, name=str(home / folder.GRAPH))
+
+    def segment(self, text: str) -> Treebank:
+        """Find the sentences of a text; words have no heads yet, and there are none in text of nothing but spaces."""
+        return Treebank.concat(self.stream([text]))
+
+    def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
+        """Find the sentences of a text that comes in pieces, in memory that does not grow with it.
+
+        Treebanks of some hundred sentences come out. Together they are what `segment` makes of the whole text,
+        wherever its pieces begin and end.
+        """
+        return build(self.marks(pieces), self._splitter)
+
+    def marks(self, pieces: Iterable[str]) -> Iterator[Marked]:
+        """Mark the characters of a text that comes in pieces."""
+        return mark(pieces, self._reader, self._score, self._context)
+
+    def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
+        (odds,) = self._session.run(part)
+        return odds

@@ -1,0 +1,1 @@
+"""Training with torch: encoders, heads, the loop, teachers, exports, experiments and segmenters."""

@@ -1,0 +1,169 @@
+"""Where models are built: from the options of a configuration, or from a folder, to encoders and the shape of heads.
+
+Here alone is it asked of which kind a parser or an encoder is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from safetensors import SafetensorError
+
+from ropewalk.errors import ConfigError, ModelError
+from ropewalk.models.description import EncoderShape, HeadShape
+from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
+from ropewalk.models.subwords import Tokens
+from ropewalk.training.encoders import BiLSTM, Transformer
+from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
+from ropewalk.training.network import LossOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from transformers import PretrainedConfig
+
+    from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.training.config import EncoderOptions, ModelOptions
+    from ropewalk.training.encoders import WordEncoder
+
+DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+
+
+def head_shape(options: ModelOptions) -> HeadShape:
+    """Say which heads a configuration asks for."""
+    biaffine = options.parser == "biaffine"
+    alone = options.relations.from_ == "word"
+    return HeadShape(
+        labels=not biaffine,
+        arcs=biaffine or options.arc_weight > 0,
+        relations="products" if biaffine else "words" if alone else "pairs",
+        hidden=options.hidden,
+        relation_size=options.biaffine.relation_size if biaffine else options.relations.hidden,
+        arc_size=options.biaffine.arc_size,
+    )
+
+
+def loss_options(options: ModelOptions) -> LossOptions:
+    """Say how a configuration weighs the parts of the loss."""
+    return LossOptions(
+        options.dropout,
+        options.loss == "sequences",
+        options.auxiliary_weight,
+        1.0 if options.parser == "biaffine" else options.arc_weight,
+        options.tag_weight,
+    )
+
+
+def reader_name(options: EncoderOptions) -> str:
+    """Name the encoder for people."""
+    return Path(options.name).name if options.kind == "transformer" else options.kind
+
+
+def needs_vocabulary(options: EncoderOptions) -> bool:
+    """Tell whether an encoder knows words by a vocabulary of its own."""
+    return options.kind == "bilstm"
+
+
+def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> WordEncoder:
+    """Make the encoder that a configuration asks for, pretrained if it is a transformer."""
+    if options.kind == "bilstm":
+        return _new_bilstm(options, labels, vectors)
+    if not options.name:
+        raise ConfigError("configuration", "model.encoder.name", "is empty; expected a hub name or a local folder")
+    if options.name.startswith((".", "/", "~")) and not Path(options.name).is_dir():
+        raise ModelError(options.name, "is no folder; expected that of a pretrained encoder, or a hub name")
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    place = {"revision": options.revision or None, "local_files_only": options.local_files_only}
+    if Path(options.name).is_dir():
+        place = {"local_files_only": True}
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(options.name, **place)
+            _set_dropout(config, options.dropout)
+            model = AutoModel.from_pretrained(options.name, config=config, dtype=torch.float32, **place)
+            tokenizer = AutoTokenizer.from_pretrained(options.name, add_prefix_space=True, **place)
+    except (OSError, ValueError, SafetensorError) as failure:
+        raise ModelError(options.name, f"cannot be loaded as an encoder: {failure}") from failure
+    if options.layers:
+        keep_layers(model, options.layers, options.name)
+    if options.freeze_embeddings:
+        model.get_input_embeddings().requires_grad_(False)  # noqa: FBT003 - torch's signature
+    tokens = tokens_of(tokenizer, model.config, options.window)
+    cased = tokens.lowercases if options.casing == "auto" else options.casing == "yes"
+    return Transformer(model, tokenizer, tokens, pooling=options.pooling, cased=cased)
+
+
+def _new_bilstm(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> BiLSTM:
+    assert labels.vocabulary is not None  # noqa: S101 - made with the labels
+    shape = EncoderShape(
+        kind=options.kind,
+        word_size=options.word_size,
+        affix_size=options.affix_size,
+        shape_size=options.shape_size,
+        character_size=options.character_size,
+        vector_size=0 if vectors is None else vectors.shape[1],
+        input_size=options.input_size,
+        hidden=options.hidden,
+        depth=options.depth,
+    )
+    encoder = BiLSTM(shape, labels.vocabulary, dropout=options.dropout, forget=options.forget)
+    if encoder.vectors is not None and vectors is not None:
+        encoder.vectors.weight.data[0] = 0
+        encoder.vectors.weight.data[1:] = torch.from_numpy(vectors)
+    return encoder
+
+
+def stored_encoder(folder: ModelFolder, labels: LabelSet, options: EncoderOptions | None) -> WordEncoder:
+    """Make the encoder of a model's folder, still without its weights; with `options` to be trained further."""
+    shape = folder.description.encoder
+    dropout = 0.0 if options is None else options.dropout
+    if shape.kind == "bilstm":
+        if labels.vocabulary is None:
+            raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
+        return BiLSTM(shape, labels.vocabulary, dropout=dropout, forget=0.0 if options is None else options.forget)
+    home = folder.path / HOME
+    for name in (CONFIG, TOKENIZER):
+        read_json(home / name)  # what transformers says of a missing or damaged file does not name it
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(home, local_files_only=True)
+            _set_dropout(config, dropout)
+            model = AutoModel.from_config(config, dtype=torch.float32)
+            tokenizer = AutoTokenizer.from_pretrained(home, local_files_only=True)
+            tokens = Tokens.from_json(folder.table["tokens"])
+    except Exception as failure:
+        raise ModelError(str(home), f"is no encoder that can be loaded: {failure}") from failure
+    if options is not None and options.freeze_embeddings:
+        model.get_input_embeddings().requires_grad_(False)  # noqa: FBT003 - torch's signature
+    return Transformer(model, tokenizer, tokens, pooling=shape.pooling, cased=shape.casing)
+
+
+def _set_dropout(config: PretrainedConfig, dropout: float) -> None:
+    for name in DROPOUTS:
+        if isinstance(getattr(config, name, None), float | int):
+            setattr(config, name, dropout)
+
+
+class _quiet:  # noqa: N801 - used as a statement
+    """Keep transformers from drawing bars and telling of weights that are not meant to be used."""
+
+    def __enter__(self) -> None:
+        from transformers.utils import logging
+
+        self._level = logging.get_verbosity()
+        self._bars = logging.is_progress_bar_enabled()
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+
+    def __exit__(self, *_: object) -> None:
+        from transformers.utils import logging
+
+        logging.set_verbosity(self._level)
+        if self._bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,108 @@
+"""The model card: what a model learnt from, how, with what result, and how to make it again."""
+
+from __future__ import annotations
+
+import platform
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.training.building import head_shape, reader_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.training.config import Config
+    from ropewalk.training.loop import State
+
+PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
+FOLDERS = re.compile(r"(?<![\w.~-])/(?:[^\s/=,'\"]+/)+")  # of absolute paths, which mean nothing elsewhere
+SHOWN = {
+    "uas": "UAS, over words",
+    "las": "LAS, over words",
+    "clas": "CLAS",
+    "uas_sentences": "UAS, over sentences",
+    "las_sentences": "LAS, over sentences",
+    "um": "unlabelled exact match (UM)",
+    "lm": "labelled exact match (LM)",
+}
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of Python and of what training rests on."""
+    out = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            out[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return out
+
+
+def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]], command: str) -> str:
+    """Write the card; `scores` has a table of measures for each part of the data that was scored."""
+    data, model = config.data, config.model
+    shape = head_shape(model)
+    parser = f"`{model.encoding}`" if shape.labels else model.parser
+    licence = data.licence or "that of the treebank; not stated in the configuration"
+    reader = reader_name(model.encoder)
+    source = "relations from word and head" if shape.relations_need_heads else "relations from the word alone"
+    run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
+    names = [name for name in SHOWN if any(name in table for table in scores.values())]
+    lines = [
+        "---",
+        "library_name: ropewalk",
+        "tags: [dependency-parsing]",
+        *([f"license: {data.licence.lower()}"] if data.licence else []),
+        "---",
+        f"# {data.name or 'A dependency parser'}",
+        "",
+        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader}, {source}.",
+        "",
+        "## Data",
+        "",
+        f"Trained on {names_of(data.train)}; the best epoch was chosen on {names_of(data.dev)}.",
+        *(
+            [f"A teacher was learnt from beside it: `{Path(config.teacher.model).name}`."]
+            if config.teacher.model
+            else []
+        ),
+        f"Licence: {licence}.",
+        "",
+        "## Scores",
+        "",
+        f"Relations with subtypes, punctuation included, {config.decoding.decoder} decoding.",
+        "",
+        "| measure | " + " | ".join(scores) + " |",
+        "| --- |" + " ---: |" * len(scores),
+        *(
+            f"| {SHOWN[name]} | " + " | ".join(f"{100 * table[name]:.2f}" for table in scores.values()) + " |"
+            for name in names
+        ),
+        "",
+        "## Training",
+        "",
+        f"{run} by `{config.training.metric}`; {state.step:,} steps.",
+        *([f"Energy: {energy}."] if (energy := _energy(state)) else []),
+        "",
+        "```",
+        FOLDERS.sub("", command),
+        "```",
+        "",
+        "Versions: " + ", ".join(f"{name} {text}" for name, text in versions().items()) + ".",
+        "All options are in `config.json`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def names_of(paths: Sequence[str]) -> str:
+    """List files by their names, without folders."""
+    return ", ".join(f"`{Path(path).name}`" for path in paths)
+
+
+def _energy(state: State) -> str:
+    used = sum(entry.get("energy_kwh", 0.0) for entry in state.history)
+    carbon = sum(entry.get("co2_kg", 0.0) for entry in state.history)
+    return f"{used:.3f} kWh, {carbon:.3f} kg of CO2" if used else ""

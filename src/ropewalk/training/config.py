@@ -1,0 +1,146 @@
+"""What a training run is told: values from a TOML file, changed by `a.b=c` on the command line, checked at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ropewalk import files
+from ropewalk.models.description import DecodingOptions
+from ropewalk.models.options import Sources, changed, checked, option, read
+from ropewalk.scoring.attachment import MEASURES
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+PARSERS = ("labels", "biaffine")  # the latter may also stand in a grid's list of encodings
+TAGS = ("lemma", "upos", "xpos", "feats")
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions(Sources):
+    """Which treebanks to read, and what to do with sentences that have no good tree."""
+
+    bad_trees: str = option("stop", choices=("stop", "skip", "repair"))
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderOptions:
+    """What reads the words: a pretrained `transformer`, or a `bilstm` trained from scratch."""
+
+    kind: str = option("transformer", choices=("transformer", "bilstm"))
+    # transformer
+    name: str = ""
+    revision: str = ""
+    local_files_only: bool = False
+    pooling: str = option("first", choices=("first", "last", "mean"))
+    window: int = option(512, low=16)
+    casing: str = option("auto", choices=("auto", "yes", "no"))
+    freeze_embeddings: bool = False
+    layers: tuple[int, ...] = ()
+    dropout: float = option(0.1, low=0, high=0.9)
+    # bilstm
+    word_size: int = option(64, low=0)
+    affix_size: int = option(32, low=0)
+    shape_size: int = option(16, low=0)
+    character_size: int = option(32, low=0)
+    input_size: int = option(0, low=0)  # features are brought to this size before they are read; 0: as they are
+    hidden: int = option(256, low=1)
+    depth: int = option(2, low=1)
+    least_count: int = option(2, low=1)
+    forget: float = option(0.1, low=0, high=0.9)  # share of words read as unknown in training
+    vectors: str = ""
+    most_vectors: int = option(100_000, low=1)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationOptions:
+    """How relations are found: from the word alone as in the paper, or from the word and its decoded head."""
+
+    from_: str = option("word+head", choices=("word", "word+head"))
+    hidden: int = option(256, low=1)
+
+
+@dataclass(frozen=True, slots=True)
+class BiaffineOptions:
+    """Sizes of the biaffine parser of Dozat & Manning 2017, and of arcs that are scored beside labels."""
+
+    arc_size: int = option(256, low=1)
+    relation_size: int = option(100, low=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The network: encoder and heads."""
+
+    parser: str = option("labels", choices=PARSERS)
+    encoding: str = "optimal+head"
+    loss: str = option("words", choices=("words", "sequences"))  # each word's label alone, or whole label sequences
+    auxiliary: tuple[str, ...] = ()
+    auxiliary_weight: float = option(0.3, low=0)
+    arc_weight: float = option(0.0, low=0)  # of the loss of arcs beside that of labels; the joint decoder needs arcs
+    tags: tuple[str, ...] = ()
+    tag_weight: float = option(0.3, low=0)
+    hidden: int = option(256, low=1)
+    dropout: float = option(0.2, low=0, high=0.9)
+    encoder: EncoderOptions = field(default_factory=EncoderOptions)
+    relations: RelationOptions = field(default_factory=RelationOptions)
+    biaffine: BiaffineOptions = field(default_factory=BiaffineOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """The loop: how long, how fast, in which pieces, and when to stop."""
+
+    epochs: int = option(10, low=1)
+    batch: int = option(512, low=1)
+    accumulate: int = option(1, low=1)
+    encoder_rate: float = option(3e-4, low=0)
+    head_rate: float = option(1e-3, low=0)
+    betas: tuple[float, ...] = (0.9, 0.98)
+    weight_decay: float = option(0.01, low=0)
+    warmup: float = option(0.06, low=0, high=1)
+    schedule: str = option("linear", choices=("linear", "constant"))
+    clip: float = option(1.0, low=0)
+    patience: int = option(0, low=0)
+    metric: str = option("las", choices=MEASURES)
+    precision: str = option("no", choices=("no", "bf16", "fp16"))
+    device: str = option("auto", choices=("auto", "cpu"))
+    threads: int = option(0, low=0)
+    tensorboard: bool = False
+    energy: bool = False
+    country: str = "ESP"
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherOptions:
+    """A trained model whose probabilities are learnt beside the treebank, also on sentences made up for it."""
+
+    model: str = ""
+    weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
+    copies: int = option(0, low=0)  # how often the treebank is learnt once more with other words in its sentences
+    replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All that a training run is told."""
+
+    seed: int = option(1, low=0, high=2**31 - 1)
+    data: DataOptions = field(default_factory=DataOptions)
+    model: ModelOptions = field(default_factory=ModelOptions)
+    training: TrainingOptions = field(default_factory=TrainingOptions)
+    teacher: TeacherOptions = field(default_factory=TeacherOptions)
+    decoding: DecodingOptions = field(default_factory=DecodingOptions)
+
+
+def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> Config:
+    """Read a TOML file, apply changes such as `model.encoder.name=xlm-roberta-large`, and check everything."""
+    name = files.shown(path)
+    return from_mapping(changed(read(path), changes), name)
+
+
+def from_mapping(table: Mapping[str, Any], source: str = "configuration") -> Config:
+    """Make a configuration from nested tables, refusing unknown names and values out of range."""
+    return checked(Config, table, source)

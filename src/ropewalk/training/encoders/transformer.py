@@ -1,0 +1,181 @@
+"""Any Hugging Face encoder: words are cut into subwords, long sentences into overlapping windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import torch
+from torch import Tensor, nn
+
+from ropewalk.errors import ModelError
+from ropewalk.models import subwords
+from ropewalk.models.description import EncoderShape
+from ropewalk.models.features import CASINGS
+from ropewalk.models.subwords import Tokens
+from ropewalk.training.encoders.base import Batch, WordEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from ropewalk.models.inputs import Inputs
+
+HOME = "encoder"  # where tokenizer and configuration lie within a model's folder
+LARGE = 1 << 20  # a tokenizer's "no limit" is larger than this
+
+
+def tokens_of(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig, window: int) -> Tokens:
+    """Find out from a tokenizer and an encoder's configuration."""
+    inner = tokenizer(["a"], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    whole = tokenizer(["a"], is_split_into_words=True, return_token_type_ids=True)
+    ids, kinds = list(whole["input_ids"]), list(whole["token_type_ids"])
+    start = next(place for place in range(len(ids)) if ids[place : place + len(inner)] == list(inner))
+    stop = start + len(inner)
+    unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else inner[0]
+    letters = tokenizer(["A", "a"], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    return Tokens(
+        tuple(ids[:start]),
+        tuple(ids[stop:]),
+        tuple(kinds[:start]),
+        tuple(kinds[stop:]),
+        kinds[start],
+        tokenizer.pad_token_id if tokenizer.pad_token_id is not None else unknown,
+        unknown,
+        tokenizer.padding_side,
+        min(window, _reach(tokenizer, config)),
+        letters[: len(letters) // 2] == letters[len(letters) // 2 :] and unknown not in letters,
+        getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet",
+    )
+
+
+def _reach(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig) -> int:
+    """Tell how many positions an encoder has."""
+    reaches = [tokenizer.model_max_length]
+    positions = getattr(config, "max_position_embeddings", -1)
+    if positions and positions > 0:
+        offset = config.pad_token_id + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
+        reaches.append(positions - offset)
+    return int(min((reach for reach in reaches if 0 < reach < LARGE), default=LARGE))
+
+
+@final
+class Transformer(WordEncoder):
+    """A pretrained encoder; a word's vector is that of its first or last subword, or the mean of them all.
+
+    Where the vocabulary is uncased, the casing of a word is added to the embeddings of its subwords.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        tokens: Tokens,
+        *,
+        pooling: str,
+        cased: bool,
+    ) -> None:
+        super().__init__()
+        if isinstance(getattr(model, "pooler", None), nn.Module):
+            setattr(model, "pooler", None)  # noqa: B010 - its type says a module; it reads the whole sentence, which nothing here does
+        self.model = model
+        self.tokenizer = tokenizer
+        self.tokens = tokens
+        self.pooling = pooling
+        self.size = int(model.config.hidden_size)
+        self.casing = nn.Embedding(len(CASINGS), self.size) if cased else None
+        if self.casing is not None:
+            nn.init.zeros_(self.casing.weight)  # at first the encoder is what it was
+
+    @property
+    def shape(self) -> EncoderShape:
+        """How words are made of subwords."""
+        return EncoderShape(kind="transformer", pooling=self.pooling, casing=self.casing is not None)
+
+    def save(self, home: Path) -> dict[str, Any]:
+        """Write tokenizer and configuration; how subwords are framed is for `config.json`."""
+        self.model.config.save_pretrained(home / HOME)
+        self.tokenizer.save_pretrained(home / HOME)
+        return {"tokens": self.tokens.to_json()}
+
+    def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
+        """Cut words into subwords and sentences into windows."""
+        encoded = self.tokenizer(
+            [list(forms) for forms in sentences],
+            is_split_into_words=True,
+            add_special_tokens=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        return [
+            subwords.inputs_of(self.tokens, forms, encoded["input_ids"][number], encoded.word_ids(number))
+            for number, forms in enumerate(sentences)
+        ]
+
+    def canonical(self, size: int) -> int:
+        """Round up to a multiple of sixteen subwords."""
+        return subwords.canonical(self.tokens, size)
+
+    def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
+        """Frame and pad every window of every sentence."""
+        arrays = subwords.side_by_side(self.tokens, inputs, size)
+        return Batch(
+            {name: torch.from_numpy(array) for name, array in arrays.items()},
+            torch.tensor([one.words for one in inputs]),
+        )
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Run the encoder over all windows and take each word's vector from its own."""
+        return self._pooled(self.hidden(batch.tensors), batch.tensors)
+
+    def layers(self, batch: Batch) -> Tensor:
+        """Give each word's vector in the mean of all layers instead of the last."""
+        made = self.model(**self._given(batch.tensors), output_hidden_states=True).hidden_states
+        return self._pooled(torch.stack(list(made)).mean(0), batch.tensors)
+
+    def _pooled(self, vectors: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
+        hidden = vectors.flatten(0, 1)  # [windows * width, size]
+        if self.pooling == "first":
+            return hidden[tensors["firsts"]]
+        if self.pooling == "last":
+            return hidden[tensors["lasts"]]
+        counts = tensors["lasts"] - tensors["firsts"] + 1
+        owners = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+        before = torch.cumsum(counts, 0) - counts
+        places = torch.arange(len(owners), device=counts.device) - before[owners] + tensors["firsts"][owners]
+        summed = hidden.new_zeros(len(counts), self.size).index_add(0, owners, hidden[places])
+        return summed / counts[:, None]
+
+    def hidden(self, tensors: Mapping[str, Tensor]) -> Tensor:
+        """Give the vectors of all subwords: [windows, width, size]."""
+        hidden: Tensor = self.model(**self._given(tensors)).last_hidden_state
+        return hidden
+
+    def _given(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Name what the pretrained encoder takes."""
+        if self.model.config.model_type == "xlnet":  # what it makes of a mask cannot be exported, and is this
+            given = {"input_mask": torch.eq(tensors["mask"], 0).float()}
+        else:
+            given = {"attention_mask": tensors["mask"]}
+        if self.tokens.takes_types:
+            given["token_type_ids"] = tensors["types"]
+        if self.casing is None:
+            given["input_ids"] = tensors["ids"]
+        else:
+            embedded = self.model.get_input_embeddings()(tensors["ids"])
+            given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
+        return given
+
+
+def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
+    """Keep only some layers, counted from 1."""
+    count = int(model.config.num_hidden_layers)
+    if not all(1 <= layer <= count for layer in layers):
+        raise ModelError(name, f"has layers 1 to {count}; model.encoder.layers asks for {list(layers)}")
+    for parent in model.modules():
+        for key, child in list(parent.named_children()):
+            if isinstance(child, nn.ModuleList) and len(child) == count:
+                setattr(parent, key, nn.ModuleList(child[layer - 1] for layer in layers))
+    model.config.num_hidden_layers = len(layers)

@@ -1,0 +1,223 @@
+"""Grids of training runs: encodings, encoders, treebanks and decoders, and the tables that come of them."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ropewalk.errors import ConfigError
+from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.options import changed, read
+from ropewalk.tables import Column, Table
+from ropewalk.training.building import head_shape
+from ropewalk.training.config import PARSERS, from_mapping
+from ropewalk.training.data import read_treebank
+from ropewalk.training.run import measures, train
+from ropewalk.training.trainable import load
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ropewalk.training.config import Config
+    from ropewalk.training.loop import Metrics, Progress
+
+KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "set")
+DETAILS = (
+    ("uas", "UAS, words"),
+    ("las", "LAS, words"),
+    ("uas_sentences", "UAS, sentences"),
+    ("las_sentences", "LAS, sentences"),
+    ("um", "UM"),
+    ("lm", "LM"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One training run of a grid."""
+
+    treebank: str
+    encoder: str
+    encoding: str
+    config: Config
+    decoders: tuple[str, ...]
+
+    @property
+    def place(self) -> Path:
+        """Where the run is kept within the grid's folder."""
+        return Path(*(re.sub(r"[^\w.+-]+", "_", part) for part in (self.treebank, self.encoder, self.encoding)))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The scores of one run on one part of a treebank with one decoder, and how fast it parsed."""
+
+    treebank: str
+    encoder: str
+    encoding: str
+    decoder: str
+    part: str
+    scores: Metrics
+    words_per_second: float
+
+
+def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cell]:
+    """Read a grid: all its runs, checked before the first begins."""
+    table = read(path)
+    source = str(path)
+    for key in table:
+        if key not in KEYS:
+            raise ConfigError(source, key, f"is unknown. Known here: {', '.join(KEYS)}")
+    for key in ("config", "encodings", "encoders", "treebanks"):
+        if not table.get(key):
+            raise ConfigError(source, key, "is missing; a grid has " + ", ".join(KEYS))
+    base = changed(read(Path(path).parent / table["config"]), table.get("set", []))
+    base = changed(base, changes)
+    decoders = tuple(table.get("decoders", ["exact"]))
+    out = []
+    for treebank, own_data in table["treebanks"].items():
+        data = dict(own_data)
+        shared = _merged(base, {"training": data.pop("training", {}), "data": {"name": treebank, **data}})
+        for name, encoder in table["encoders"].items():
+            for entry in table["encodings"]:
+                row = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
+                encoding, own = _name(row, source), tuple(row.pop("decoders", decoders))
+                model = _merged(base.get("model", {}), {"encoder": encoder})
+                model |= {"parser": encoding} if encoding in PARSERS else {"parser": PARSERS[0], **row}
+                whole = _merged(shared, {"decoding": {"decoder": own[0]}})
+                config = from_mapping({**whole, "model": model}, source)
+                out.append(Cell(treebank, name, encoding, config, own))
+    return out
+
+
+def _name(row: dict[str, Any], source: str) -> str:
+    value = row.pop("name", None)
+    if not isinstance(value, str):
+        raise ConfigError(source, "encodings.name", f"is {value!r}; expected a name for the row that it makes")
+    return value
+
+
+def run(
+    cell: Cell,
+    home: str | os.PathLike[str],
+    *,
+    command: str = "",
+    report: Callable[[Progress], None] = lambda _: None,
+) -> list[Result]:
+    """Train and score one run, or take up where an interrupted one stopped, or read what a finished one left."""
+    place = Path(home) / cell.place
+    done = place / "results.json"
+    if done.is_file():
+        return [Result(**entry) for entry in read_json(done)]
+    train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
+    model = load(place)
+    by_labels = head_shape(cell.config.model).labels
+    data = cell.config.data
+    decoders = cell.decoders if by_labels else cell.decoders[:1]
+    results = []
+    for part, paths in (("dev", data.dev), ("test", data.test)):
+        if not paths:
+            continue
+        gold, _ = read_treebank(paths, data.bad_trees, part)
+        for decoder in decoders:
+            begun = time.perf_counter()
+            parsed = model.with_decoding(decoder=decoder).parse(gold)
+            speed = round(gold.words / (time.perf_counter() - begun))
+            shown = decoder if by_labels else "spanning tree"
+            found = measures(gold, parsed)
+            results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, part, found, speed))
+    write_json(done, [_entry(result) for result in results])
+    return results
+
+
+def summary(results: Sequence[Result]) -> Table:
+    """Write the paper's Table 2: LAS over sentences and exact match (LM) by treebank and encoding, and averages.
+
+    The scores are those of the test data where there are any. The best of each column is underlined.
+    """
+    results = _last(results)
+    treebanks = list(dict.fromkeys(result.treebank for result in results))
+    names = list(dict.fromkeys((result.encoder, result.encoding, result.decoder) for result in results))
+    found = {(r.encoder, r.encoding, r.decoder, r.treebank): r.scores for r in results}
+    rows = []
+    for name in names:
+        row: list[float | None] = []
+        for measure in ("las_sentences", "lm"):
+            values = [found.get((*name, treebank), {}).get(measure) for treebank in treebanks]
+            known = [value for value in values if value is not None]
+            mean = sum(known) / len(known) if len(known) == len(treebanks) else None
+            row += [None if value is None else 100 * value for value in [*values, mean]]
+        rows.append((*name, *row))
+    columns = [Column(name, numeric=False) for name in ("encoder", "encoding", "decoder")]
+    for shown, key in (("LAS", "las_sentences"), ("LM", "lm")):
+        columns += [
+            Column(f"{treebank} {shown}", f"{key}:{treebank}", decimals=2) for treebank in [*treebanks, "average"]
+        ]
+    table = Table(
+        "LAS over sentences and labelled exact match",
+        tuple(columns),
+        tuple(rows),
+        notes=("Subtypes and punctuation included.",),
+    )
+    for column in columns[3:]:
+        table = table.mark_best(column.id)
+    return table
+
+
+def details(results: Sequence[Result]) -> Table:
+    """Write every measure of every run and decoder."""
+    return Table(
+        "Every run",
+        (
+            *(Column(name, numeric=False) for name in ("treebank", "part", "encoder", "encoding", "decoder")),
+            *(Column(shown, key, decimals=2) for key, shown in DETAILS),
+            Column("words/s", "words_per_second", decimals=0),
+        ),
+        tuple(
+            (
+                result.treebank,
+                result.part,
+                result.encoder,
+                result.encoding,
+                result.decoder,
+                *(100 * result.scores[key] for key, _ in DETAILS),
+                result.words_per_second,
+            )
+            for result in results
+        ),
+    )
+
+
+def points(results: Sequence[Result], treebank: str) -> dict[str, tuple[float, float]]:
+    """Give words per second and LAS of each run on a treebank, for the Pareto figure."""
+    chosen = [result for result in _last(results) if result.treebank == treebank]
+    several = len({result.encoder for result in chosen}) > 1
+    return {
+        " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): (
+            result.words_per_second,
+            100 * result.scores["las"],
+        )
+        for result in chosen
+    }
+
+
+def _last(results: Sequence[Result]) -> list[Result]:
+    """Keep of each run what was measured on the last part, the test data if there are any."""
+    parts = {(one.treebank, one.encoder, one.encoding): one.part for one in results}
+    return [one for one in results if one.part == parts[one.treebank, one.encoder, one.encoding]]
+
+
+def _merged(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    out = dict(base)
+    for key, value in other.items():
+        old = out.get(key)
+        out[key] = _merged(old, value) if isinstance(value, dict) and isinstance(old, dict) else value
+    return out
+
+
+def _entry(result: Result) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in Result.__dataclass_fields__}

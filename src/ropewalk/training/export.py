@@ -1,0 +1,224 @@
+"""From a trained model to a folder that is computed without torch; see `ropewalk.models.onnx`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ropewalk import conllu, files
+from ropewalk.errors import ModelError, UnknownNameError
+from ropewalk.models.description import EXPORTED, training_record
+from ropewalk.models.folder import (
+    CARD,
+    CONFIG,
+    LABELS,
+    TOKENIZER,
+    open_folder,
+    read_content,
+    read_json,
+    seal,
+    write_json,
+)
+from ropewalk.models.onnx.model import load
+from ropewalk.segmentation import folder as segmentation
+from ropewalk.training import onnx_graphs
+from ropewalk.training.card import names_of
+from ropewalk.training.data import read_treebank
+from ropewalk.training.encoders import Transformer
+from ropewalk.training.run import measures
+from ropewalk.training.trainable import Trainable
+from ropewalk.treebank import Treebank
+from ropewalk.trees import Tree
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from onnx import ModelProto
+
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.model import Model
+    from ropewalk.models.scorer import Floats
+    from ropewalk.training.loop import Metrics
+
+WEIGHTS = ("fp32", "int8")
+CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
+LOWEST = -50.0  # below this nothing is chosen
+SAME = 0.995  # share of heads that must be the same: there are ties
+ROUNDED = 0.05  # how far probabilities may lie apart on average where weights were rounded
+SENTENCES = 48  # that are compared
+LONGEST = 40
+INVENTED = (
+    "The",
+    "old",
+    "Dr.",
+    "Vane's",
+    "3",
+    "NEVER",
+    "slept",
+    "…",
+    "http://a.b/c?d=e",
+    "😀",
+    "naïve",
+    "!",
+    "iPhone",
+    "1,000",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an export made, and how far it is from the model that it was made of, on invented sentences.
+
+    `difference` is the largest difference of log-probabilities before weights were rounded, `rounding` the mean
+    difference of probabilities that rounding makes, `same_heads` the share of words that keep their heads. `scores` are
+    those of test data, if there was any.
+    """
+
+    path: Path
+    name: str
+    hash: str
+    bytes: int
+    words: int
+    difference: float
+    rounding: float
+    same_heads: float
+    scores: Metrics
+
+
+def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
+    model_folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    weights: str = "fp32",
+    name: str = "",
+    segmenter: str | os.PathLike[str] | None = None,
+    test: Sequence[str] = (),
+) -> Report:
+    """Write a trained model as a folder that needs no torch, and check that it says the same.
+
+    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same. With the
+    folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on their words,
+    and its configuration and card tell how well it did.
+    """
+    if weights not in WEIGHTS:
+        raise UnknownNameError("kind of weights", weights, WEIGHTS)
+    target = Path(out)
+    _demand_free(target)
+    home = Path(model_folder)
+    source = open_folder(home)
+    record = dict(training_record(source.table))
+    trainable = Trainable.load(home)
+    trained = trainable.model()
+    gold = read_treebank(test, str(record.get("data", {}).get("bad_trees", "stop")), "test")[0] if test else None
+    bank = sample(trainable.labels)
+    with files.creating_folder(target) as part:
+        about = {"name": name or target.resolve().name, "training": record}
+        if segmenter is not None:
+            segmentation.save(part, segmentation.load(Path(segmenter)))
+        if (home / CARD).is_file():
+            with files.creating(part / CARD) as file:
+                file.write(read_content(home / CARD))
+        graphs = onnx_graphs.networks(trainable.network)
+        _write(trainable, graphs, part, {**about, "weights": "fp32"})
+        exported = load(part)
+        difference = _compared(trained, exported, bank, str(target))
+        rounding = 0.0
+        if weights == "int8":
+            small = {file: onnx_graphs.rounded(graph) for file, graph in graphs.items()}
+            _write(trainable, small, part, {**about, "weights": weights})
+            plain, exported = exported, load(part)
+            rounding = _rounding(plain, exported, bank, str(target))
+        same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
+        scores = _scored(exported, gold, test, part) if gold is not None else {}
+        size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+    return Report(target, exported.name, exported.hash, size, bank.words, difference, rounding, same, scores)
+
+
+def _demand_free(target: Path) -> None:
+    """Refuse to replace anything but an earlier export."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    try:
+        open_folder(target, EXPORTED)
+    except ModelError as failure:
+        raise ModelError(
+            str(target), "is there already and no earlier export; choose another place, or remove it first"
+        ) from failure
+
+
+def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> Metrics:
+    """Score a model on test data, and let its configuration and card tell it."""
+    scores = measures(gold, model.parse(gold))
+    write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})
+    card = read_content(part / CARD) if (part / CARD).is_file() else b""
+    with files.creating(part / CARD) as file:
+        file.write(card)
+        file.write(
+            f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
+            f"{names_of(test)}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words.\n".encode()
+        )
+    return scores
+
+
+def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
+    """Write all files of a folder but the card."""
+    for file, graph in graphs.items():
+        onnx_graphs.save(graph, home / file)
+    table = trainable.description.to_json(EXPORTED) | about
+    encoder = trainable.network.encoder
+    if isinstance(encoder, Transformer):
+        table["tokens"] = encoder.tokens.to_json()
+        with files.creating(home / TOKENIZER) as stream:
+            stream.write(encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+    write_json(home / LABELS, trainable.labels.to_json())
+    seal(home, table)
+
+
+def sample(labels: LabelSet) -> Treebank:
+    """Invent sentences to compare models on, of words that they know and do not know."""
+    random = np.random.default_rng(1)
+    known = labels.vocabulary.words[:2000] if labels.vocabulary is not None else ()
+    words = np.array([*INVENTED, *known], dtype=np.object_)
+    lengths = [1, 2, LONGEST, *random.integers(1, LONGEST, SENTENCES - 3).tolist()]
+    bank = Treebank.of([Tree(range(length), ["root", *["dep"] * (length - 1)]) for length in lengths])
+    return conllu.loads(conllu.dumps(bank.with_columns({"form": random.choice(words, bank.words).tolist()})))
+
+
+def _compared(trained: Model, exported: Model, bank: Treebank, name: str) -> float:
+    """Give the largest difference of log-probabilities, which must be small, and trees the same."""
+    pairs = zip(all_scores(exported, bank), all_scores(trained, bank), strict=True)
+    worst = max(float(np.abs(np.maximum(a, LOWEST) - np.maximum(b, LOWEST)).max()) for a, b in pairs)
+    same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
+    if not worst < CLOSE or same < SAME:
+        raise ModelError(
+            name,
+            f"would not say what the model says that it is made of: scores differ by {worst:.2g}, expected less than "
+            f"{CLOSE}, and {same:.1%} of the heads are the same; it was not written",
+        )
+    return worst
+
+
+def _rounding(plain: Model, rounded: Model, bank: Treebank, name: str) -> float:
+    """Give the mean difference of probabilities that rounding makes, which must be small."""
+    pairs = zip(all_scores(plain, bank), all_scores(rounded, bank), strict=True)
+    worst = max(float(np.abs(np.exp(a) - np.exp(b)).mean()) for a, b in pairs)
+    if not worst < ROUNDED:
+        raise ModelError(
+            name,
+            f"would suffer from 8 bits: probabilities move by {worst:.2g} on average, expected less than {ROUNDED}; "
+            "export it with weights of 32 bits",
+        )
+    return worst
+
+
+def all_scores(model: Model, bank: Treebank) -> list[Floats]:
+    """List all that a model scores: labels, tags, relations under the treebank's heads, and arcs if it has any."""
+    out: list[Floats] = []
+    for part, scores in model.scores(bank):
+        arcs = scores.arcs() if model.description.heads.arcs else ()
+        out += [*scores.labels(), *scores.tags(), scores.relations(part.heads), *arcs]
+    return out

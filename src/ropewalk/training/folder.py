@@ -1,0 +1,107 @@
+"""Writing a trained model's folder: `config.json`, `labels.json`, `model.safetensors`, `encoder/` and the model card.
+
+`encoder/` holds the tokenizer and the configuration of a transformer. Nothing in a folder is executable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+
+from ropewalk import files
+from ropewalk.errors import ModelError
+from ropewalk.models.description import TRAINED
+from ropewalk.models.folder import CARD, CONFIG, LABELS, read_content, write_json
+from ropewalk.models.options import to_mapping
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from torch import Tensor, nn
+
+    from ropewalk.training.config import Config
+    from ropewalk.training.trainable import Trainable
+
+WEIGHTS = "model.safetensors"
+
+
+def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Put weights into a network, all of them and no others."""
+    wanted = network.state_dict()
+    file = str(path / WEIGHTS)
+    missing, foreign = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
+    if missing or foreign:
+        lacks = f"lacks {missing[0]}" if missing else f"has {foreign[0]}, which the model does not"
+        raise ModelError(file, f"{lacks} ({len(missing)} missing, {len(foreign)} foreign); it is of another model")
+    for name, tensor in wanted.items():
+        if tensor.shape != weights[name].shape:
+            found, expected = list(weights[name].shape), list(tensor.shape)
+            raise ModelError(file, f"{name} has shape {found}, expected {expected}; it is of another model")
+    network.load_state_dict(dict(weights))
+
+
+def save(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
+    """Write a model's folder, all but its card; `config` is kept as a record of how it was trained."""
+    save_description(path, trainable, config)
+    save_weights(path, trainable.network.state_dict())
+
+
+def save_description(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
+    """Write all of a model's folder but its weights and card."""
+    home = files.make_folder(path)
+    table = trainable.description.to_json(TRAINED) | trainable.network.encoder.save(home)
+    write_json(home / LABELS, trainable.labels.to_json())
+    write_json(home / CONFIG, table | ({} if config is None else {"training": to_mapping(portable(config))}))
+
+
+def portable(config: Config) -> Config:
+    """Name files without the folders they lie in, which mean nothing elsewhere."""
+    data = config.data
+    encoder = config.model.encoder
+
+    def names(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(Path(path).name for path in paths)
+
+    local = Path(encoder.name).is_dir()
+    encoder = replace(
+        encoder, name=Path(encoder.name).name if local else encoder.name, vectors=Path(encoder.vectors).name
+    )
+    return replace(
+        config,
+        data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)),
+        model=replace(config.model, encoder=encoder),
+        teacher=replace(config.teacher, model=Path(config.teacher.model).name),
+    )
+
+
+def save_weights(path: str | os.PathLike[str], weights: Mapping[str, Tensor]) -> None:
+    """Write a model's weights."""
+    write_tensors(Path(path) / WEIGHTS, weights)
+
+
+def save_card(path: str | os.PathLike[str], card: str) -> None:
+    """Write a model's card."""
+    with files.creating(Path(path) / CARD) as file:
+        file.write(card.encode("utf-8"))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file."""
+    raw = read_content(path)
+    try:
+        return load_tensors(raw)
+    except (SafetensorError, ValueError, KeyError) as failure:
+        raise ModelError(str(path), f"is damaged or cut short: {failure}; copy or train it again") from failure
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write a safetensors file, whole or not at all."""
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    with files.creating(path) as file:
+        file.write(save_tensors(plain))

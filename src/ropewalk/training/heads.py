@@ -1,0 +1,138 @@
+"""What stands on top of an encoder: small networks from word vectors to scores.
+
+A head of pairs has two sides, what a word brings as a dependent and what it brings as a head, and a score that is made
+of both. Training, prediction and the export to ONNX all go through the same methods.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+DISTANCES = (-32, -16, -8, -4, -2, -1, 0, 1, 3, 7, 15, 31)  # upper bounds of the classes of head minus word
+IMPOSSIBLE = -1e4  # the score of what must not be chosen
+
+
+@final
+class FeedForward(nn.Module):
+    """Two layers with LeakyReLU between them (the paper, section 6)."""
+
+    def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(0.1), nn.Dropout(dropout), nn.Linear(hidden, out)
+        )
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Score labels: [words, size] to [words, out]."""
+        scores: Tensor = self.layers(words)
+        return scores
+
+
+@final
+class PairRelations(nn.Module):
+    """Relations from a word and its head: two layers over both vectors, and how far apart the two stand."""
+
+    distances = DISTANCES
+
+    def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.word = nn.Linear(size, hidden)
+        self.head = nn.Linear(size, hidden, bias=False)
+        self.root = nn.Parameter(torch.zeros(size))
+        self.distance = nn.Embedding(len(DISTANCES) + 1, hidden)
+        nn.init.zeros_(self.distance.weight)
+        self.activation = nn.LeakyReLU(0.1)
+        self.out = nn.Linear(hidden, out)
+
+    def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        vectors = self.dropout(vectors)
+        return self.word(vectors), self.head(vectors)
+
+    def classes(self) -> Tensor:
+        """Give what is added to the side of a head: a row for each distance, the last for the root in its place."""
+        own = self.distance.weight[DISTANCES.index(0)]
+        return torch.cat([self.distance.weight, (own + self.head(self.root))[None]])
+
+    def score(self, words: Tensor, heads: Tensor) -> Tensor:
+        """Score relations by both sides: [pairs, relations]."""
+        scores: Tensor = self.out(self.dropout(self.activation(words + heads)))
+        return scores
+
+
+@final
+class BiaffineRelations(nn.Module):
+    """Relation scores by biaffine products (Dozat & Manning 2017)."""
+
+    distances = ()
+
+    def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.root = nn.Parameter(torch.zeros(size))
+        self.words, self.heads = _narrow(size, hidden, dropout), _narrow(size, hidden, dropout)
+        self.products = nn.Parameter(torch.zeros(out, hidden + 1, hidden + 1))
+        nn.init.xavier_uniform_(self.products)
+
+    def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        return self.words(vectors), self.heads(vectors)
+
+    def classes(self) -> Tensor:
+        """Give what is added to the side of a head: nothing, or the root in its place."""
+        root = self.heads(self.root)
+        return torch.stack([torch.zeros_like(root), root])
+
+    def score(self, words: Tensor, heads: Tensor) -> Tensor:
+        """Score relations by both sides: [pairs, relations]."""
+        relations, size, _ = self.products.shape
+        table = self.products.permute(1, 0, 2).reshape(size, -1)
+        products = (words @ table[:-1] + table[-1]).reshape(-1, relations, size)
+        return (products[:, :, :-1] @ heads[:, :, None])[:, :, 0] + products[:, :, -1]
+
+
+@final
+class Arcs(nn.Module):
+    """Arc scores by biaffine products (Dozat & Manning 2017)."""
+
+    def __init__(self, size: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.root = nn.Parameter(torch.zeros(size))
+        self.words, self.heads = _narrow(size, hidden, dropout), _narrow(size, hidden, dropout)
+        self.products = nn.Parameter(torch.zeros(hidden + 1, hidden))
+        nn.init.xavier_uniform_(self.products)
+
+    def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        return self.words(vectors) @ self.products[:-1] + self.products[-1], self.heads(vectors)
+
+    def root_side(self) -> Tensor:
+        """Give what the root brings as a head."""
+        root: Tensor = self.heads(self.root)
+        return root
+
+    @staticmethod
+    def score(words: Tensor, heads: Tensor, root: Tensor) -> Tensor:
+        """Score heads: twice [sentences, words, hidden] to [sentences, words, words + 1], place 0 is the root."""
+        among = words @ heads.transpose(1, 2)
+        numbers = torch.arange(words.shape[1], device=words.device)
+        among = among.masked_fill(numbers[:, None] == numbers, IMPOSSIBLE)
+        return torch.cat([(words @ root)[:, :, None], among], -1)
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Score the heads of sentences of any lengths: [words, size] to [sentences, most words, most words + 1]."""
+        words, heads = (_padded(side, lengths) for side in self.sides(vectors))
+        scores = self.score(words, heads, self.root_side())
+        outside = torch.arange(scores.shape[2], device=lengths.device) > lengths[:, None]
+        return scores.masked_fill(outside[:, None, :], IMPOSSIBLE)
+
+
+def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(0.1), nn.Dropout(dropout))
+
+
+def _padded(words: Tensor, lengths: Tensor) -> Tensor:
+    return nn.utils.rnn.pad_sequence(list(words.split(lengths.tolist())), batch_first=True)

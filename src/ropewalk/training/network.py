@@ -1,0 +1,175 @@
+"""An encoder and its heads as one network: word vectors, scores and losses, and nothing of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ropewalk.models.labels import MISSING
+from ropewalk.training.crf import crf_loss, demand_sequences
+from ropewalk.training.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
+
+if TYPE_CHECKING:
+    from ropewalk.models.description import HeadShape
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.training.encoders import Batch, WordEncoder
+
+
+RELATIONS: dict[str, type[FeedForward | PairRelations | BiaffineRelations]] = {
+    "words": FeedForward,
+    "pairs": PairRelations,
+    "products": BiaffineRelations,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LossOptions:
+    """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
+
+    dropout: float = 0.0
+    sequences: bool = False  # whether the loss is that of whole label sequences
+    auxiliary_weight: float = 0.0
+    arc_weight: float = 1.0
+    tag_weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherProbabilities:
+    """A teacher's probabilities for the words of a batch; arcs are padded with zeros."""
+
+    weight: float  # share of the loss that is the teacher's
+    columns: tuple[Tensor, ...]
+    relations: Tensor
+    tags: tuple[Tensor, ...]
+    arcs: Tensor | None
+
+    def to(self, device: torch.device) -> TeacherProbabilities:
+        """Move everything to a device."""
+        return TeacherProbabilities(
+            self.weight,
+            tuple(column.to(device) for column in self.columns),
+            self.relations.to(device),
+            tuple(tag.to(device) for tag in self.tags),
+            None if self.arcs is None else self.arcs.to(device),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the words of a batch should be given: numbers of labels, heads, relations and tags."""
+
+    columns: tuple[Tensor, ...]  # each [words]: of the first encoding, then of the auxiliary ones
+    heads: Tensor  # within each sentence, 0 is the root
+    places: Tensor  # of the heads among all words of the batch, -1 is the root,
+    classes: Tensor  # and the classes of their distances: see `head_places`
+    relations: Tensor
+    tags: tuple[Tensor, ...]
+    taught: TeacherProbabilities | None = None
+
+    def to(self, device: torch.device) -> Targets:
+        """Move everything to a device."""
+        return Targets(
+            tuple(column.to(device) for column in self.columns),
+            self.heads.to(device),
+            self.places.to(device),
+            self.classes.to(device),
+            self.relations.to(device),
+            tuple(tag.to(device) for tag in self.tags),
+            None if self.taught is None else self.taught.to(device),
+        )
+
+
+@final
+class Network(nn.Module):
+    """The encoder, a head for each label column, and heads for arcs, relations and tags as the shape asks for."""
+
+    def __init__(self, shape: HeadShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions) -> None:
+        super().__init__()
+        self.shape = shape
+        self.options = options
+        self.encoder = encoder
+        size, dropout = encoder.size, options.dropout
+        sizes = [len(column) for columns in labels.columns for column in columns]
+        self.own = len(labels.columns[0]) if shape.labels else 0
+        self.sequences = (labels.encodings[0], labels.columns[0][0]) if self.own else ("", ())
+        if options.sequences and self.own:
+            demand_sequences(*self.sequences)
+        self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
+        self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
+        self.arcs = Arcs(size, shape.arc_size, dropout) if shape.arcs else None
+        self.relations: PairRelations | BiaffineRelations | FeedForward
+        self.relations = RELATIONS[shape.relations](size, shape.relation_size, len(labels.relations), dropout)
+
+    @property
+    def distances(self) -> tuple[int, ...]:
+        """Upper bounds of the classes of distances that relations depend on."""
+        return () if isinstance(self.relations, FeedForward) else self.relations.distances
+
+    def forward(self, batch: Batch, targets: Targets | None = None) -> Tensor:
+        """Give the loss summed over the words of a batch, or without targets their vectors.
+
+        Everything goes through this one method because that is where sharded weights are brought together.
+        """
+        words: Tensor = self.encoder(batch)
+        return words if targets is None else self._loss(words, batch.lengths, targets)
+
+    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
+        """Compute what follows from each word alone; see `HeadNetworks.words`."""
+        out = {
+            f"labels.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.columns[: self.own])
+        }
+        out |= {f"tags.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.tags)}
+        if isinstance(self.relations, FeedForward):
+            out["relations"] = self.relations(vectors).log_softmax(-1)
+        else:
+            out["pair_words"], out["pair_heads"] = self.relations.sides(vectors)
+        if self.arcs is not None:
+            out["arc_words"], out["arc_heads"] = self.arcs.sides(vectors)
+        return out
+
+    def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
+        options = self.options
+        taught = targets.taught
+        losses = []
+        for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
+            weight = 1.0 if number < self.own else options.auxiliary_weight
+            if options.sequences and number < self.own:
+                loss = crf_loss(head(words), column, lengths.tolist(), *self.sequences)
+            else:
+                loss = _loss(
+                    head(words), column, taught, taught.columns[number] if taught and number < self.own else None
+                )
+            losses.append(weight * loss)
+        if self.arcs is not None:
+            arcs = self.arcs(words, lengths)
+            inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
+            loss = _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None)
+            losses.append(options.arc_weight * loss)
+        relations = self._relations(words, targets)
+        losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
+        for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
+            loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
+            losses.append(options.tag_weight * loss)
+        return torch.stack(losses).sum()
+
+    def _relations(self, vectors: Tensor, targets: Targets) -> Tensor:
+        """Score the relation of every word, under the right heads if it depends on them: [words, relations]."""
+        if isinstance(self.relations, FeedForward):
+            scores: Tensor = self.relations(vectors)
+            return scores
+        words, heads = self.relations.sides(vectors)
+        above = heads[targets.places.clamp(min=0)].masked_fill(targets.places[:, None] < 0, 0.0)
+        return self.relations.score(words, above + self.relations.classes()[targets.classes])
+
+
+def _loss(scores: Tensor, wanted: Tensor, taught: TeacherProbabilities | None, soft: Tensor | None) -> Tensor:
+    """Give the cross-entropy with what is right, and for its share that with a teacher's probabilities."""
+    loss = functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")
+    if taught is None or soft is None:
+        return loss
+    blurred = -(soft * functional.log_softmax(scores.float(), -1)).sum()
+    return (1.0 - taught.weight) * loss + taught.weight * blurred

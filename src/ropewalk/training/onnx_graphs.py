@@ -1,0 +1,362 @@
+"""Networks as ONNX: torch's own exporter writes them, but for LSTMs over sentences of different lengths.
+
+`torch.export` cannot trace packed sequences; ONNX has an operator for them, and that one graph is written by hand.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor, nn
+
+from ropewalk import files
+from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.onnx.files import ARCS, ENCODER, HEADS, PAIRS, WORDS
+from ropewalk.models.subwords import STEP
+from ropewalk.training.encoders import BiLSTM, Transformer
+from ropewalk.training.heads import FeedForward
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ropewalk.training.heads import Arcs, BiaffineRelations, PairRelations
+    from ropewalk.training.network import Network
+
+OPSET = 20  # as torch writes it
+FORM = 10  # version of the file format, likewise
+LEAST = 1024  # numbers in a table that is worth rounding
+SMALL = 1 << 17  # and in one that is worth unpacking as a whole when the model is loaded
+STEPS = 127  # of 8 bits to either side
+LARGEST = 1_900_000_000  # bytes of weights in one file
+SAMPLE = 2 * STEP  # rows of what a network is traced with
+
+
+def networks(network: Network) -> dict[str, onnx.ModelProto]:
+    """Write all networks of an exported folder, by the names of their files."""
+    encoder = network.encoder
+    out = {}
+    if isinstance(encoder, BiLSTM):
+        out[WORDS] = _words(encoder)
+        out[ENCODER] = lstm(encoder.lstm)
+    elif isinstance(encoder, Transformer):
+        out[ENCODER] = _transformer(encoder)
+    else:
+        raise ModelError(type(encoder).__name__, "is no encoder that can be exported")
+    vectors = torch.zeros(SAMPLE, encoder.size)
+    out[HEADS] = traced(_WordScores(network), {"vectors": vectors}, list(network.word_scores(vectors)))
+    relations = network.relations
+    if not isinstance(relations, FeedForward):
+        words, heads = relations.sides(vectors)
+        given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
+        out[PAIRS] = traced(_Pairs(relations), given, ["relations"])
+    if network.arcs is not None:
+        sides = [side.reshape(STEP, 2, -1) for side in network.arcs.sides(vectors)]
+        out[ARCS] = traced(_Arcs(network.arcs), dict(zip(("words", "above"), sides, strict=True)), ["arcs"], dynamic=2)
+    return out
+
+
+@final
+class _WordScores(nn.Module):
+    """What follows from each word alone."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, given: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        return tuple(self.network.word_scores(given["vectors"]).values())
+
+
+@final
+class _Pairs(nn.Module):
+    """Relations under chosen heads."""
+
+    def __init__(self, relations: PairRelations | BiaffineRelations) -> None:
+        super().__init__()
+        self.relations = relations
+        self.register_buffer("table", relations.classes().detach())
+        self.table: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.relations.score(given["words"], given["above"] + self.table[given["classes"]]).log_softmax(-1)
+
+
+@final
+class _Arcs(nn.Module):
+    """All arcs of sentences of one length."""
+
+    def __init__(self, arcs: Arcs) -> None:
+        super().__init__()
+        self.arcs = arcs
+        self.register_buffer("root", arcs.root_side().detach())
+        self.root: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.arcs.score(given["words"], given["above"], self.root).log_softmax(-1)
+
+
+@final
+class _Features(nn.Module):
+    """The part of a `bilstm` that sees one word: features to the vector that its first LSTM reads."""
+
+    def __init__(self, encoder: BiLSTM) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.spelling = nn.ParameterList(table.detach() for table in encoder.spelling())
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.encoder.features(given, list(self.spelling))
+
+
+def _words(encoder: BiLSTM) -> onnx.ModelProto:
+    """Write the part of a `bilstm` that sees one word, with the features that it reads."""
+    read = {
+        "words": encoder.words,
+        "affixes": encoder.affixes,
+        "shapes": encoder.shapes,
+        "characters": encoder.characters,
+        "vectors": encoder.vectors,
+    }
+    features = encoder.lookup.features(["a"] * SAMPLE)
+    given = {name: torch.from_numpy(features[name]) for name, table in read.items() if table is not None}
+    return traced(_Features(encoder), given, ["inputs"])
+
+
+@final
+class _Subwords(nn.Module):
+    """A transformer up to the vectors of its subwords."""
+
+    def __init__(self, encoder: Transformer) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.encoder.hidden(given)
+
+
+def _transformer(encoder: Transformer) -> onnx.ModelProto:
+    """Write a transformer: subwords, mask, and types and casings if it reads them, to vectors."""
+    ids = torch.full((2, SAMPLE), encoder.tokens.unknown)
+    given = {"ids": ids, "mask": torch.ones_like(ids)}
+    if encoder.tokens.takes_types:
+        given["types"] = torch.zeros_like(ids)
+    if encoder.casing is not None:
+        given["casings"] = torch.zeros_like(ids)
+    return traced(_Subwords(encoder), given, ["hidden"], dynamic=2)
+
+
+def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], *, dynamic: int = 1) -> onnx.ModelProto:
+    """Let torch write a network; the first `dynamic` sizes of its inputs and outputs are any."""
+    any_size = dict.fromkeys(range(dynamic), torch.export.Dim.DYNAMIC)
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    try:
+        logger.setLevel(logging.ERROR)  # it tells of packages that are not needed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                module.eval(),
+                kwargs={"given": given},
+                dynamo=True,
+                opset_version=OPSET,
+                dynamic_shapes={"given": dict.fromkeys(given, any_size)},
+                input_names=list(given),
+                output_names=list(outputs),
+                verbose=False,
+            )
+        assert program is not None  # noqa: S101 - it is where `dynamo` is asked for
+        model = program.model_proto
+    except ImportError as failure:
+        raise MissingExtraError("exports of models", "onnxscript", "train") from failure
+    except Exception as failure:
+        raise ModelError(
+            type(module).__name__.strip("_"),
+            f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
+        ) from failure
+    finally:
+        logger.setLevel(level)
+    for part in (model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output):
+        part.ClearField("metadata_props")  # how and where the graph was made
+        part.ClearField("doc_string")
+    model.graph.ClearField("value_info")
+    return model
+
+
+class _Graph:
+    """A graph under construction; values go by their names."""
+
+    def __init__(self) -> None:
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+        self._inputs: list[onnx.ValueInfoProto] = []
+        self._outputs: list[onnx.ValueInfoProto] = []
+
+    def input(self, name: str, kind: int, *shape: str | int) -> str:
+        """Take an input."""
+        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def constant(self, given: Tensor | npt.ArrayLike) -> str:
+        """Hold numbers."""
+        array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
+        name = f"constant{len(self._constants)}"
+        self._constants.append(numpy_helper.from_array(np.array(array, order="C"), name))
+        return name
+
+    def op(self, kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
+        """Compute something."""
+        name = f"{kind.lower()}{len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, given, [name], **attributes))
+        return name
+
+    def output(self, name: str, value: str, *shape: str | int) -> None:
+        """Give a value out under a name."""
+        self._nodes.append(helper.make_node("Identity", [value], [name]))
+        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def model(self) -> onnx.ModelProto:
+        """Finish."""
+        graph = helper.make_graph(self._nodes, "ropewalk", self._inputs, self._outputs, self._constants)
+        made = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORM, producer_name="ropewalk"
+        )
+        onnx.checker.check_model(made)
+        return made
+
+
+def lstm(module: nn.LSTM) -> onnx.ModelProto:
+    """Write LSTMs over sentences side by side: [steps, sentences, size] to [steps, sentences, 2 * hidden]."""
+    graph = _Graph()
+    value = graph.input("inputs", TensorProto.FLOAT, "steps", "sentences", module.input_size)
+    lengths = graph.input("lengths", TensorProto.INT32, "sentences")
+    sides = ("", "_reverse") if module.bidirectional else ("",)
+    size = len(sides) * module.hidden_size
+    for layer in range(module.num_layers):
+
+        def of(name: str, layer: int = layer) -> list[Tensor]:
+            return [_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]
+
+        biases = [torch.cat(pair) for pair in zip(of("bias_ih"), of("bias_hh"), strict=True)]
+        read = graph.op(
+            "LSTM",
+            value,
+            graph.constant(torch.stack(of("weight_ih"))),
+            graph.constant(torch.stack(of("weight_hh"))),
+            graph.constant(torch.stack(biases)),
+            lengths,
+            hidden_size=module.hidden_size,
+            direction="bidirectional" if module.bidirectional else "forward",
+        )
+        turned = graph.op("Transpose", read, perm=[0, 2, 1, 3])
+        value = graph.op("Reshape", turned, graph.constant([0, 0, size]))
+    graph.output("vectors", value, "steps", "sentences", size)
+    return graph.model()
+
+
+def _gates(weights: Tensor) -> Tensor:
+    """Put gates from torch's order (input, forget, cell, output) into that of ONNX (input, output, forget, cell)."""
+    into, forget, cell, out = weights.chunk(4)
+    return torch.cat([into, out, forget, cell])
+
+
+def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    graph = out.graph
+    tables = {one.name: one for one in graph.initializer if one.data_type == TensorProto.FLOAT and len(one.dims) > 1}
+    nodes = []
+    done: set[str] = set()
+    for node in graph.node:
+        for place, name in enumerate(node.input):
+            table = tables.get(name)
+            if table is None or int(np.prod(table.dims)) < LEAST:
+                continue
+            if node.op_type == "Gather" and place == 0 and int(np.prod(table.dims)) > SMALL:
+                nodes += _rounded_rows(graph, node, table, done)
+                break
+            if name not in done:
+                nodes += _rounded_table(graph, node, table)
+                done.add(name)
+        else:
+            nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    kept = [one for one in graph.initializer if one.name not in done]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    onnx.checker.check_model(out)
+    return out
+
+
+def _eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Round each row: [rows, size] to numbers from -127 to 127, and what one of them is worth."""
+    scales = np.abs(table).max(axis=1, initial=0.0) / STEPS
+    scales = np.where(scales > 0, scales, 1).astype(np.float32)
+    return np.rint(table / scales[:, None]).astype(np.int8), scales
+
+
+def _rounded_rows(
+    graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto, done: set[str]
+) -> list[onnx.NodeProto]:
+    """Look up rounded rows and their scales; the table is never unpacked as a whole."""
+    name = table.name
+    if name not in done:
+        numbers, scales = _eight_bits(numpy_helper.to_array(table).reshape(table.dims[0], -1))
+        numbers = numbers.reshape(tuple(table.dims))
+        scales = scales.reshape(-1, *[1] * (len(table.dims) - 1))
+        graph.initializer.extend(
+            [numpy_helper.from_array(numbers, f"{name}.8"), numpy_helper.from_array(scales, f"{name}.scale")]
+        )
+        done.add(name)
+    target = node.output[0]
+    where = node.input[1]
+    return [
+        helper.make_node("Gather", [f"{name}.8", where], [f"{target}.8"]),
+        helper.make_node("Gather", [f"{name}.scale", where], [f"{target}.scale"]),
+        helper.make_node("Cast", [f"{target}.8"], [f"{target}.32"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", [f"{target}.32", f"{target}.scale"], [target]),
+    ]
+
+
+def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> list[onnx.NodeProto]:
+    """Unpack a whole table when the model is loaded. Its rows are what one output is computed from."""
+    name = table.name
+    array = numpy_helper.to_array(table)
+    across = node.op_type == "MatMul" or (
+        node.op_type == "Gemm" and not any(one.name == "transB" and one.i for one in node.attribute)
+    )
+    rows = 2 if node.op_type == "LSTM" else 1
+    flat = array if across else array.reshape(int(np.prod(array.shape[:rows])), -1)
+    numbers, scales = _eight_bits(np.moveaxis(flat, -1, 0).reshape(flat.shape[-1], -1) if across else flat)
+    if across:
+        numbers = np.moveaxis(numbers.reshape(flat.shape[-1], *flat.shape[:-1]), 0, -1)
+    parts: dict[str, npt.NDArray[Any]] = {
+        "8": np.ascontiguousarray(numbers),
+        "scale": scales,
+        "shape": np.array(array.shape, dtype=np.int64),
+    }
+    graph.initializer.extend(numpy_helper.from_array(part, f"{name}.{key}") for key, part in parts.items())
+    axis = flat.ndim - 1 if across else 0
+    return [
+        helper.make_node("DequantizeLinear", [f"{name}.8", f"{name}.scale"], [f"{name}.flat"], axis=axis),
+        helper.make_node("Reshape", [f"{name}.flat", f"{name}.shape"], [name]),
+    ]
+
+
+def save(model: onnx.ModelProto, path: Path) -> None:
+    """Write a network; weights beyond what one file of this format holds lie in another beside it."""
+    size = sum(len(one.raw_data) for one in model.graph.initializer)
+    if size > LARGEST:
+        onnx.save_model(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=LEAST)
+        return
+    with files.creating(path) as file:
+        file.write(model.SerializeToString())

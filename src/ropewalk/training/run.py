@@ -1,0 +1,156 @@
+"""A whole training run: from a configuration to a model's folder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from accelerate import PartialState
+
+from ropewalk import files
+from ropewalk.errors import TrainingError
+from ropewalk.models.description import Description
+from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.options import to_mapping
+from ropewalk.models.trees import tree_decoder
+from ropewalk.scoring.attachment import MEASURES, score
+from ropewalk.training import folder
+from ropewalk.training.building import head_shape
+from ropewalk.training.card import card
+from ropewalk.training.data import examples, forms_of, label_set, read_treebank
+from ropewalk.training.loop import Job, fit
+from ropewalk.training.substitution import substituted
+from ropewalk.training.teaching import lessons
+from ropewalk.training.trainable import Trainable, load
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from ropewalk.errors import FormatError
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.training.config import Config
+    from ropewalk.training.data import Examples
+    from ropewalk.training.loop import Metrics, Progress, State
+    from ropewalk.training.teaching import Lessons
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a run left: where its model is, how it went, and the scores of the best epoch.
+
+    Of several processes only the first, `main`, writes, scores and has anything to tell.
+    """
+
+    home: Path
+    state: State
+    scores: dict[str, Metrics]
+    main: bool = True
+
+
+def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
+    config: Config,
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    init_from: str = "",
+    command: str = "",
+    report: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[FormatError], None] = lambda _: None,
+) -> Outcome:
+    """Train a model into a folder; `tell` hears of each sentence that was skipped or repaired."""
+    home = Path(out)
+    process = PartialState(cpu=config.training.device == "cpu")
+    main = process.is_main_process
+    _check_home(home, config, resume=resume)
+    process.wait_for_everyone()  # or another would find what the first begins to write
+    if config.training.threads:
+        torch.set_num_threads(config.training.threads)
+    bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
+    dev, more = read_treebank(config.data.dev, config.data.bad_trees, "dev")
+    for problem in (*problems, *more) if main else ():
+        tell(problem)
+    labels, vectors = label_set(config, bank)
+    shape = head_shape(config.model)
+    tree_decoder(Description(heads=shape, decoding=config.decoding), labels)  # refuses what it cannot decode
+    trainable = (
+        Trainable.on_top_of(init_from, config, labels) if init_from else Trainable.create(config, labels, vectors)
+    )
+    labels = trainable.labels
+    if main:
+        folder.save_description(home, trainable, config)
+        write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
+    model = trainable.model()
+    teacher = config.teacher
+    copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
+    bank = Treebank.concat([bank, *copies])
+    learnt = examples(bank, labels, parse_by_labels=shape.labels)
+    job = Job(
+        config,
+        trainable.network,
+        trainable.network.encoder.prepare(forms_of(bank)),
+        learnt,
+        lambda: measures(dev, model.parse(dev)),
+        home,
+        report if main else lambda _: None,
+        _taught(config, labels, bank, learnt) if teacher.model else None,
+    )
+    state = fit(job, resume=resume)
+    scores: dict[str, Metrics] = {}
+    scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
+    if not main:
+        return Outcome(home, state, scores, main=False)
+    found = Trainable.load(home)
+    best = found.model().calibrated(dev)
+    folder.save_description(home, found.with_decoding(best.decoding), config)
+    if config.data.test:
+        gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
+        scores["test"] = measures(gold, best.parse(gold))
+    folder.save_card(home, card(config, state, scores, command))
+    return Outcome(home, state, scores)
+
+
+def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) -> Lessons:
+    """Ask the teacher about all sentences that are learnt."""
+    if not head_shape(config.model).labels or config.model.loss == "sequences":
+        raise TrainingError(
+            "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
+        )
+    teacher = load(Path(config.teacher.model))
+    arcs, weight = head_shape(config.model).arcs, config.teacher.weight
+    return lessons(teacher, labels, bank, learnt.heads, arcs=arcs, weight=weight)
+
+
+def measures(gold: Treebank, predicted: Treebank) -> Metrics:
+    """Score trees by every measure, subtypes and punctuation included."""
+    found = score(gold, predicted)
+    values: Metrics = {measure: found.parts(measure).value for measure in MEASURES}
+    return {measure: value for measure, value in values.items() if not math.isnan(value)}
+
+
+def _check_home(home: Path, config: Config, *, resume: bool) -> None:
+    """Refuse to write over another run, or to go on with one that was told something else."""
+    earlier = home / "checkpoint" / "config.json"
+    if not earlier.is_file():
+        return
+    if not resume:
+        raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
+    before, now = _flat(read_json(earlier)), _flat(to_mapping(config))
+    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+    if changed:
+        key = changed[0]
+        raise TrainingError(
+            f"{home}: {key} was {before.get(key)!r} and is now {now.get(key)!r}; a run is resumed with the same "
+            "configuration; to train further with another, use --init-from"
+        )
+
+
+def _flat(table: dict[str, Any], above: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in table.items():
+        out |= _flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
+    return out

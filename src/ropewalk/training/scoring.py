@@ -1,0 +1,104 @@
+"""The numbers of a trained network by torch, in the shapes that `models.scorer` asks for."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+import torch
+
+from ropewalk.models.batching import alike
+from ropewalk.models.scorer import blank_rows
+from ropewalk.training.heads import FeedForward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+    from ropewalk.models.scorer import Floats, Numbers
+    from ropewalk.training.network import Network
+    from ropewalk.treebank import Column
+    from ropewalk.trees import Ints
+
+
+@final
+class TorchEncoder:
+    """Words in, vectors out."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+        """Run the encoder over sentences, each beside others of its own size only."""
+        encoder = self._network.encoder
+        texts = forms.texts()
+        inputs = encoder.prepare([texts[start:stop] for start, stop in pairwise(offsets.tolist())])
+        out = blank_rows(len(forms), encoder.size)
+        with _used(self._network):
+            for size, chosen in alike([one.size for one in inputs], encoder.canonical, budget):
+                batch = encoder.collate([inputs[sentence] for sentence in chosen], size).to(_device(self._network))
+                places = np.concatenate([np.arange(offsets[sentence], offsets[sentence + 1]) for sentence in chosen])
+                out[places] = _array(self._network(batch))
+        return out
+
+
+@final
+class TorchHeads:
+    """The networks between the vectors of words and scores."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+
+    def words(self, vectors: Floats) -> dict[str, Floats]:
+        """Compute what follows from each word alone."""
+        with _used(self._network):
+            return {name: _array(one) for name, one in self._network.word_scores(self._tensor(vectors)).items()}
+
+    def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of pairs."""
+        relations = self._network.relations
+        assert not isinstance(relations, FeedForward)  # noqa: S101 - as the description says
+        with _used(self._network):
+            above = self._tensor(heads) + relations.classes()[self._tensor(classes)]
+            return _array(relations.score(self._tensor(words), above).log_softmax(-1))
+
+    def arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Score heads in sentences of one length, one at a time: torch multiplies several together otherwise."""
+        arcs = self._network.arcs
+        assert arcs is not None  # noqa: S101 - as the description says
+        with _used(self._network):
+            root = arcs.root_side()
+            scores = [
+                arcs.score(self._tensor(word[None]), self._tensor(head[None]), root)
+                for word, head in zip(words, heads, strict=True)
+            ]
+            return _array(torch.cat(scores).log_softmax(-1))
+
+    def _tensor(self, array: Floats | Numbers) -> Tensor:
+        return torch.from_numpy(array).to(_device(self._network))
+
+
+@contextmanager
+def _used(network: Network) -> Iterator[None]:
+    """Use a network rather than train it."""
+    training = network.training
+    if training:
+        network.eval()
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        if training:
+            network.train()
+
+
+def _device(network: Network) -> torch.device:
+    return next(network.parameters()).device
+
+
+def _array(tensor: Tensor) -> Floats:
+    array: Floats = tensor.float().cpu().numpy()
+    return array

@@ -1,0 +1,134 @@
+"""A network with its description and label sets: what is trained, written as a folder, read again and used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ropewalk.models.description import TRAINED, Description
+from ropewalk.models.folder import LABELS, open_folder, read_content, short_hash
+from ropewalk.models.model import Model
+from ropewalk.models.scorer import Scorer
+from ropewalk.training import folder
+from ropewalk.training.building import head_shape, loss_options, new_encoder, stored_encoder
+from ropewalk.training.network import LossOptions, Network
+from ropewalk.training.scoring import TorchEncoder, TorchHeads
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy.typing as npt
+
+    from ropewalk.models.description import DecodingOptions
+    from ropewalk.models.labels import LabelSet
+    from ropewalk.training.config import Config
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trainable:
+    """A network, what it is, and the names behind its numbers."""
+
+    description: Description
+    labels: LabelSet
+    network: Network
+
+    @classmethod
+    def create(cls, config: Config, labels: LabelSet, vectors: npt.NDArray[np.float32] | None = None) -> Trainable:
+        """Make an untrained network, on a pretrained encoder if the configuration names one."""
+        torch.manual_seed(config.seed)
+        encoder = new_encoder(config.model.encoder, labels, vectors)
+        return cls._on(encoder, config, labels)
+
+    @classmethod
+    def on_top_of(cls, path: str | os.PathLike[str], config: Config, labels: LabelSet) -> Trainable:
+        """Make a network for other data that begins with what a trained model has learnt.
+
+        The encoder is taken as it is, and of the heads whatever deals with labels, relations or tags of the same name.
+        """
+        base = cls.load(path, config)
+        torch.manual_seed(config.seed)
+        out = cls._on(base.network.encoder, config, replace(labels, vocabulary=base.labels.vocabulary))
+        _inherit(out, base)
+        return out
+
+    @classmethod
+    def _on(cls, encoder: Any, config: Config, labels: LabelSet) -> Trainable:  # noqa: ANN401 - a `WordEncoder`
+        shape = head_shape(config.model)
+        network = Network(shape, labels, encoder, loss_options(config.model))
+        description = Description("", encoder.shape, shape, config.decoding, network.distances)
+        return cls(description, labels, network)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], further: Config | None = None) -> Trainable:
+        """Read a folder that training wrote; with a configuration its encoder is ready to be trained `further`."""
+        home = open_folder(path, TRAINED)
+        labels = home.labels(read_content(home.path / LABELS))
+        weights = folder.read_tensors(home.path / folder.WEIGHTS)
+        encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
+        options = LossOptions() if further is None else loss_options(further.model)
+        network = Network(home.description.heads, labels, encoder, replace(options, sequences=False))
+        folder.fill(network, weights, home.path)
+        network.eval()
+        return cls(replace(home.description, distances=network.distances), labels, network)
+
+    def with_decoding(self, decoding: DecodingOptions) -> Trainable:
+        """Take other options of decoding."""
+        return replace(self, description=replace(self.description, decoding=decoding))
+
+    def model(self) -> Model:
+        """Use the network as it is now."""
+        distances = np.array(self.description.distances, dtype=np.int64)
+        return Model(
+            self.description, self.labels, Scorer(TorchEncoder(self.network), TorchHeads(self.network), distances)
+        )
+
+
+def load(path: Path, threads: int = 0) -> Model:
+    """Load a model from a folder that training wrote; of `threads`, 0 is torch's own choice."""
+    if threads:
+        torch.set_num_threads(threads)
+    home = Path(path)
+    found = Trainable.load(home)
+    plain = found.model()
+    contents = (read_content(home / name) for name in (folder.WEIGHTS, LABELS))
+    return Model(
+        plain.description,
+        plain.labels,
+        plain.scorer,
+        name=plain.description.name or home.resolve().name,
+        hash=short_hash(*contents),
+        origin=(load, home, threads),
+    )
+
+
+def _named_outputs(labels: LabelSet) -> dict[str, tuple[str, ...]]:
+    """Name the texts behind the rows of each last layer, by the module that holds it."""
+    columns = [texts for columns in labels.columns for texts in columns]
+    return {
+        **{f"columns.{number}.layers.4.": texts for number, texts in enumerate(columns)},
+        **{f"tags.{number}.layers.4.": texts for number, (_, texts) in enumerate(labels.tags)},
+        **dict.fromkeys(("relations.out.", "relations.layers.4.", "relations.products"), labels.relations),
+    }
+
+
+def _inherit(new: Trainable, base: Trainable) -> None:
+    """Copy what two networks have in common: rows of last layers by the texts they stand for, the rest by name."""
+    ours, theirs = new.network.state_dict(), base.network.state_dict()
+    own, other = _named_outputs(new.labels), _named_outputs(base.labels)
+    for name, tensor in ours.items():
+        given = theirs.get(name)
+        if given is None or given.shape[1:] != tensor.shape[1:] or name.startswith("encoder."):
+            continue
+        last = next((start for start in own if name.startswith(start)), "")
+        if last:
+            places = {text: place for place, text in enumerate(other.get(last, ()))}
+            for row, text in enumerate(own[last]):
+                if text in places:
+                    tensor[row] = given[places[text]]
+        elif given.shape == tensor.shape:
+            tensor.copy_(given)
+    new.network.load_state_dict(ours)

@@ -1,0 +1,385 @@
+"""Models without torch: what is exported says what the trained model says, whatever else is parsed with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from typer.testing import CliRunner
+
+from ropewalk import conllu
+from ropewalk.cli import app
+from ropewalk.errors import ModelError, UnknownNameError
+from ropewalk.models import folder, model
+from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
+from ropewalk.models.onnx import bilstm
+from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.onnx.model import load
+from ropewalk.models.onnx.session import Session
+from ropewalk.scoring.attachment import score
+from ropewalk.training import onnx_graphs as graphs
+from ropewalk.training.data import label_set
+from ropewalk.training.export import all_scores, export
+from ropewalk.training.folder import save, save_card
+from ropewalk.training.trainable import Trainable
+from ropewalk.treebank import Treebank
+from ropewalk.trees import check
+from training_tools import bank_of, config_of, once, tiny_encoder, write_bank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from onnx import ModelProto
+
+    from ropewalk.models.model import Model
+
+BANK = bank_of(40, longest=20, seed=3)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "labels": {"encoding": "optimal", "tags": ["upos", "feats"], "arc_weight": 1.0, "vectors": True},
+    "words": {"encoding": "optimal+head", "relations": "word", "tags": ["xpos"], "narrow": 24},
+    "columns": {"encoding": "pos-offset", "tags": ["upos"], "auxiliary": ["four-bit"]},
+    "biaffine": {"parser": "biaffine", "tags": ["upos"]},
+}
+
+
+def random_model(
+    home: Path,
+    encoder: Path | None = None,
+    *,
+    vectors: bool = False,
+    narrow: int = 0,
+    **options: Any,  # noqa: ANN401 - options of several types
+) -> Trainable:
+    """Make a model whose weights are all at random, so that each of them matters."""
+    home.mkdir(parents=True, exist_ok=True)
+    config = config_of(write_bank(home / "bank.conllu", BANK), encoder, epochs=1, **options)
+    sizes = replace(config.model.encoder, input_size=narrow)
+    config = replace(config, model=replace(config.model, encoder=sizes))
+    labels, _ = label_set(config, BANK)
+    table = None
+    if vectors and labels.vocabulary is not None:
+        words = tuple(sorted(set(BANK.column("form").texts()[::3])))
+        table = np.random.default_rng(5).standard_normal((len(words), 24)).astype(np.float32)
+        whole = labels.vocabulary
+        known = Vocabulary(whole.words[::2], whole.affixes[::2], whole.shapes, whole.characters[1:], words)
+        labels = replace(labels, vocabulary=known)
+    trainable = Trainable.create(config, labels, table)
+    torch.manual_seed(7)
+    with torch.no_grad():
+        for name, weights in trainable.network.named_parameters():
+            if not name.startswith("encoder.model"):
+                weights.add_(0.2 * torch.randn_like(weights))
+    trainable.network.eval()
+    save(home / "trained", trainable, config)
+    save_card(home / "trained", "# A card\n")
+    return trainable
+
+
+def exported_once(factory: pytest.TempPathFactory, name: str) -> Path:
+    """Give a folder with a random model of a name, `trained` and `exported`, made once in a session."""
+
+    def make(home: Path) -> None:
+        random_model(home, **OPTIONS[name])
+        export(home / "trained", home / "exported", name=name)
+
+    return once(factory, f"random-{name}", make)
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `bilstm` with tags, arcs and vectors, trained and exported, for tests that only read it."""
+    return exported_once(tmp_path_factory, "labels")
+
+
+@pytest.fixture(scope="session")
+def exported(home: Path) -> Path:
+    return home / "exported"
+
+
+def as_text(bank: Treebank) -> bytes:
+    return conllu.dumps(bank)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_what_is_exported_parses_as_the_trained_model_does(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    home = exported_once(tmp_path_factory, name)
+    trained, exported = Trainable.load(home / "trained").model(), load(home / "exported")
+    pairs = list(zip(all_scores(trained, BANK), all_scores(exported, BANK), strict=True))
+    assert 0 < max(float(np.abs(np.maximum(a, -50) - np.maximum(b, -50)).max()) for a, b in pairs) < 1e-4
+    assert as_text(exported.parse(BANK)) == as_text(trained.parse(BANK))
+    assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words"})
+    for decoder in ("exact", "joint") if name == "labels" else ("exact",) if exported.has_probabilities else ():
+        asked = [one.with_decoding(confidence=True, decoder=decoder).parse(BANK) for one in (exported, trained)]
+        ours, theirs = (one.probabilities for one in asked)
+        assert ours is not None
+        assert theirs is not None
+        assert np.allclose(ours.arcs, theirs.arcs, atol=2e-4)  # type: ignore[arg-type] # there are some
+        assert np.allclose(ours.trees, theirs.trees, atol=2e-4)  # type: ignore[arg-type] # likewise
+        assert ours.arcs.min() < 0.9  # type: ignore[union-attr] # likewise
+        assert set(ours.tags) == set(OPTIONS[name]["tags"])
+        assert min(float(shares.min()) for shares in ours.tags.values()) < 0.9
+        for column, shares in ours.tags.items():
+            assert np.allclose(shares, theirs.tags[column], atol=2e-4)
+            assert shares.max() <= 1
+
+
+@pytest.mark.parametrize(("kind", "pooling"), [("bert", "mean"), ("xlm-roberta", "last"), ("xlnet", "first")])
+def test_transformers_need_only_their_tokenizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, pooling: str
+) -> None:
+    plain = graphs.save
+
+    def save(network: ModelProto, path: Path) -> None:
+        large = kind == "xlm-roberta" and path.name == ENCODER  # as if it were beyond what one file holds
+        monkeypatch.setattr(graphs, "LARGEST", 0 if large else 1 << 30)
+        plain(network, path)
+
+    monkeypatch.setattr(graphs, "save", save)
+    trainable = random_model(tmp_path, tiny_encoder(tmp_path / "encoder", kind), pooling=pooling, relations="word")
+    assert trainable.description.encoder.casing == (kind == "bert")
+    export(tmp_path / "trained", tmp_path / "out")
+    assert (tmp_path / "out" / "encoder.onnx.data").is_file() == (kind == "xlm-roberta")
+    exported = load(tmp_path / "out", threads=1)
+    long = bank_of(3, longest=150, seed=9)  # beyond a window
+    both = Treebank.concat([BANK, long])
+    parsed = exported.parse(both)
+    assert as_text(parsed) == as_text(trainable.model().parse(both))
+    assert as_text(exported.with_decoding(batch=1).parse(both)) == as_text(parsed)
+    assert str(tmp_path).encode() not in b"".join(file.read_bytes() for file in (tmp_path / "out").iterdir())
+    if kind == "bert":
+        rounded = graphs.rounded(onnx.load(tmp_path / "out" / ENCODER))
+        kinds = {one.data_type for one in rounded.graph.initializer if np.prod(one.dims) >= graphs.LEAST}
+        assert kinds == {TensorProto.INT8}
+
+
+def test_neighbours_order_and_batches_change_nothing(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = load(exported, threads=1)
+    bank = Treebank.concat([BANK, bank_of(6, longest=70, seed=11)])
+    whole = scores_of(one, bank)
+    alone = [scores_of(load(exported, threads=1), bank.select([number])) for number in range(0, len(bank), 9)]
+    for number, found in zip(range(0, len(bank), 9), alone, strict=True):
+        where = slice(int(bank.offsets[number]), int(bank.offsets[number + 1]))
+        assert all(np.array_equal(a, b[where]) for a, b in zip(found, whole, strict=True))
+    assert as_text(one.with_decoding(batch=1).parse(bank)) == as_text(one.parse(bank))
+    joint = one.with_decoding(decoder="joint", confidence=True)
+    order = np.random.default_rng(2).permutation(len(bank))
+    for each in (one, joint):
+        assert as_text(each.parse(bank.select(order))) == as_text(each.parse(bank).select(order))
+    parsed = as_text(joint.parse(bank))
+    monkeypatch.setattr(model, "PIECE", 30)
+    assert len(list(one.scores(bank))) > 5
+    assert as_text(joint.parse(bank)) == parsed
+    for rows in (1, 3, 64):
+        monkeypatch.setattr(bilstm, "MOST_ROWS", rows)
+        again = scores_of(one, bank)
+        assert all(np.array_equal(a, b) for a, b in zip(again, whole, strict=True))
+
+
+def scores_of(one: Model, bank: Treebank) -> list[Any]:
+    """All scores of a model that have a row for each word."""
+    pieces = [[*scores.labels(), *scores.tags(), scores.relations(part.heads)] for part, scores in one.scores(bank)]
+    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
+
+
+def test_words_beyond_what_is_remembered_are_computed_again(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = as_text(load(exported).parse(BANK))
+    monkeypatch.setattr(bilstm, "MOST_TYPES", 50)
+    monkeypatch.setattr(model, "PIECE", 40)
+    again = load(exported)
+    assert as_text(again.parse(BANK)) == whole
+    assert as_text(again.parse(BANK)) == whole
+    assert len(again.scorer.encoder._memory.rows) <= 70  # type: ignore[attr-defined] # what its encoder remembers
+
+
+def test_a_very_long_sentence_is_one_tree(exported: Path) -> None:
+    forms = BANK.column("form").texts()
+    words = 5000
+    lines = [f"{n + 1}\t{forms[n % len(forms)]}\t" + "\t".join("_" * 8) for n in range(words)]
+    bank = conllu.loads("\n".join([*lines, "", ""]).encode())
+    parsed = load(exported).parse(bank)
+    found = check(parsed.heads, parsed.offsets)
+    assert (parsed.words, found.codes.tolist(), found.roots.tolist()) == (words, [0], [1])
+
+
+def test_nothing_to_parse_comes_back(exported: Path) -> None:
+    empty = Treebank.of([])
+    assert load(exported).parse(empty) is empty
+
+
+def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path) -> None:
+    plain = load(home / "exported")
+    given = [str(home / "trained"), str(tmp_path / "small"), "--weights", "int8", "--name", "tiny"]
+    test = ["--test", str(home / "bank.conllu")]
+    done = CliRunner().invoke(app, ["export", *given, *test])
+    assert done.exit_code == 0, done.output
+    small = load(tmp_path / "small")
+    assert small.hash != plain.hash
+    assert (small.name, small.path) == ("tiny", tmp_path / "small")
+    size, full = (sum(f.stat().st_size for f in one.iterdir()) for one in (tmp_path / "small", home / "exported"))
+    assert size < 0.5 * full
+    moved = [
+        float(np.abs(np.exp(a) - np.exp(b)).max())
+        for a, b in zip(*map(all_scores_of_bank, (small, plain)), strict=True)
+    ]
+    assert 0 < max(moved) < 0.1
+    assert f"tiny {small.hash}" in done.stderr
+    assert "of the heads stay the same" in done.stderr
+    found = score(BANK, small.parse(BANK))
+    scores = f"UAS {100 * found.uas:.2f}, LAS {100 * found.las:.2f} over words"
+    assert scores in done.stderr
+    assert f"on the words of `bank.conllu`: {scores}" in (tmp_path / "small" / "README.md").read_text(encoding="utf-8")
+    table = json.loads((tmp_path / "small" / "config.json").read_text(encoding="utf-8"))
+    kept = table["scores"]["test"]
+    assert (kept["uas"], kept["las"]) == pytest.approx((found.uas, found.las))
+    assert table["training"]["model"]["encoding"] == "optimal"
+    with pytest.raises(UnknownNameError, match="int4"):
+        export(home / "trained", tmp_path / "none", weights="int4")
+
+
+def all_scores_of_bank(one: Model) -> list[Any]:
+    return list(all_scores(one, BANK))
+
+
+def test_tables_of_eight_bits_are_unpacked_whether_large_or_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(1).standard_normal((50, 40)).astype(np.float32)
+    table[7] = 0
+    plain = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Gather", ["table", "n"], ["rows"])],
+            "rows",
+            [helper.make_tensor_value_info("n", TensorProto.INT64, ["n"])],
+            [helper.make_tensor_value_info("rows", TensorProto.FLOAT, ["n", 40])],
+            [numpy_helper.from_array(table, "table")],
+        ),
+        opset_imports=[helper.make_opsetid("", graphs.OPSET)],
+        ir_version=graphs.FORM,
+    )
+    steps = np.abs(table).max(axis=1) / graphs.STEPS
+    for small in (0, 1 << 20):
+        monkeypatch.setattr(graphs, "SMALL", small)
+        session = Session(graphs.rounded(plain).SerializeToString(), "rows", 1)
+        rows = session.run({"n": np.arange(50)})[0]
+        assert (np.abs(rows - table) <= 0.5001 * steps[:, None]).all()
+        assert np.abs(rows - table).max() > 0
+
+
+def test_an_export_that_says_something_else_is_not_kept(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home / "trained", tmp_path / "trained")
+
+    def networks(_: object) -> dict[str, ModelProto]:
+        found = {file.name: onnx.load(file) for file in (home / "exported").glob("*.onnx")}
+        weights = next(one for one in found[ENCODER].graph.initializer if len(one.dims) == 3)
+        array = numpy_helper.to_array(weights)
+        weights.CopyFrom(numpy_helper.from_array(array[:, ::-1].copy(), weights.name))  # gates in another order
+        return found
+
+    monkeypatch.setattr(graphs, "networks", networks)
+    with pytest.raises(ModelError, match="would not say what the model says"):
+        export(tmp_path / "trained", tmp_path / "out")
+    assert [file.name for file in tmp_path.iterdir()] == ["trained"]
+
+
+def test_only_an_earlier_export_is_replaced(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    networks = {file.name: onnx.load(file) for file in (home / "exported").glob("*.onnx")}
+    monkeypatch.setattr(graphs, "networks", lambda _: networks)
+    first = export(home / "trained", tmp_path / "out")
+    assert export(home / "trained", tmp_path / "out").hash == first.hash == load(home / "exported").hash
+    assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == "# A card\n"
+    shutil.copytree(home / "trained", tmp_path / "trained")
+    with pytest.raises(ModelError, match="no earlier export"):
+        export(home / "trained", tmp_path / "trained")
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    with pytest.raises(ModelError, match="no earlier export"):
+        export(home / "trained", tmp_path / "file")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    "file", ["config.json", "labels.json", "words.onnx", "encoder.onnx", "heads.onnx", "pairs.onnx"]
+)
+def test_a_damaged_folder_is_named(tmp_path: Path, exported: Path, file: str) -> None:
+    for damage in ("missing", "cut", "changed"):
+        home = tmp_path / damage
+        shutil.copytree(exported, home)
+        raw = (home / file).read_bytes()
+        if damage == "missing":
+            (home / file).unlink()
+        elif damage == "cut":
+            (home / file).write_bytes(raw[: len(raw) // 2])
+        else:
+            place = raw.index(b"depth") + 1 if file == "config.json" else len(raw) // 2
+            (home / file).write_bytes(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :])
+        with pytest.raises(ModelError) as caught:
+            load(home)
+        assert caught.value.file == str(home / file)
+
+
+def test_what_is_no_exported_model_is_refused(tmp_path: Path, home: Path) -> None:
+    with pytest.raises(ModelError, match="is no folder"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(ModelError, match=r"config\.json: is missing"):
+        load(tmp_path)
+    with pytest.raises(ModelError, match="is that of a model as training writes it"):
+        load(home / "trained")
+    place = tmp_path / "later"
+    shutil.copytree(home / "exported", place)
+    table = json.loads((place / "config.json").read_text(encoding="utf-8"))
+    (place / "config.json").write_text(json.dumps(table | {"weights": "other"}), encoding="utf-8")
+    with pytest.raises(ModelError, match="changed after the export"):
+        load(place)
+    (place / "heads.onnx").write_bytes(b"nothing of the kind")
+    folder.seal(place, table)
+    with pytest.raises(ModelError, match=r"heads\.onnx: is no network"):
+        load(place)
+
+
+def test_parsing_loads_no_torch(exported: Path, tmp_path: Path) -> None:
+    write_bank(tmp_path / "in.conllu", BANK)
+    program = (
+        "import sys; from ropewalk import conllu; from ropewalk.loading import load_model; "
+        f"bank = conllu.read({str(tmp_path / 'in.conllu')!r}); "
+        f"sys.stdout.buffer.write(conllu.dumps(load_model({str(exported)!r}).parse(bank))); "
+        "assert not {'torch', 'transformers', 'onnx', 'tokenizers'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.stderr == b""
+    assert done.stdout == as_text(load(exported).parse(BANK))
+
+
+def test_features_are_those_of_the_vocabulary() -> None:
+    forms = ["Kalomi", "KA-7", "ß", "naïve", "a" * 50, "x", "ka"]
+    whole = Vocabulary.of([*forms, "ka", "ka"], 1, ["ka", "Kalomi"])
+    found = Lookup(whole).features(forms)
+    for row, form in enumerate(forms):
+        known = whole.affixes
+        assert [known[number - 1] for number in found["affixes"][row]] == list(affixes(form))
+        assert whole.shapes[found["shapes"][row] - 1] == shape(form)
+        assert whole.words[found["words"][row] - 1] == form.lower()
+        spelled = [whole.characters[number - 1] for number in found["characters"][row] if number >= 0]
+        assert "".join(spelled) == cut(form)
+    assert found["vectors"].tolist() == [2, 0, 0, 0, 0, 0, 1]
+    strange = Lookup(whole).features(["Ωψ9"])
+    assert not any(strange[name].any() for name in ("words", "vectors", "affixes"))
+    assert strange["characters"][0, :4].tolist() == [0, 0, 0, -1]
+
+
+@pytest.mark.parametrize("word", ["Xx", "1,000", "…", "ABCdef", "日本", "ᾼ", "²"])
+def test_shapes_are_what_characters_are(word: str) -> None:
+    kinds = {(True, False): "X", (False, True): "x"}
+    expected = [
+        kinds.get((one.isupper(), one.islower()), "a" if one.isalpha() else "d" if one.isnumeric() else one)
+        for one in word
+    ]
+    runs = [kind for place, kind in enumerate(expected) if expected[max(place - 2, 0) : place] != [kind, kind]]
+    assert shape(word) == "".join(runs)[:8]

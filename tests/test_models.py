@@ -1,0 +1,144 @@
+"""Models as people have them: folders of earlier versions, descriptions, pickles, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ropewalk
+from ropewalk import conllu
+from ropewalk.errors import ConfigError, MissingExtraError, ModelError
+from ropewalk.loading import load_model
+from ropewalk.models import installed
+from ropewalk.models.description import EXPORTED, VERSION, Description, described
+from ropewalk.models.folder import seal
+
+if TYPE_CHECKING:
+    from ropewalk.models.model import Model
+    from ropewalk.treebank import Treebank
+
+FIXTURES = Path(__file__).parent / "fixtures" / "version-1"
+KINDS = ("exported", "trained", "biaffine")
+
+
+def expected() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
+    return found
+
+
+def words() -> Treebank:
+    blocks = [
+        "".join(f"{n}\t{word}" + "\t_" * 8 + "\n" for n, word in enumerate(sentence, start=1)) + "\n"
+        for sentence in expected()["sentences"]
+    ]
+    return conllu.loads("".join(blocks))
+
+
+def loaded(path: Path) -> Model:
+    model = load_model(path)
+    return model.with_decoding(confidence=model.has_probabilities)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_of_version_1_give_the_trees_they_gave(kind: str) -> None:
+    """The folders were written by release 0.1, and so was what they gave."""
+    parsed = loaded(FIXTURES / kind).parse(words())
+    given = expected()[kind]
+    assert parsed.heads.tolist() == given["heads"]
+    assert parsed.relations.texts() == given["relations"]
+    assert parsed.column("upos").texts() == given["upos"]
+    shares = [float(text.removeprefix("Confidence=")) for text in given["misc"] if text != "_"]
+    if shares:
+        assert parsed.probabilities is not None
+        assert parsed.probabilities.arcs == pytest.approx(shares, abs=2e-4)
+    else:
+        assert parsed.probabilities is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_column_may_be_a_tag(kind: str, tmp_path: Path) -> None:
+    home = shutil.copytree(FIXTURES / kind, tmp_path / kind)
+    text = (home / "labels.json").read_text(encoding="utf-8")
+    (home / "labels.json").write_text(text.replace('"upos"', '"lemma"'), encoding="utf-8")
+    table = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    table["config"]["model"]["tags"] = ["lemma"]
+    if kind == "exported":
+        seal(home, table)
+    else:
+        (home / "config.json").write_text(json.dumps(table), encoding="utf-8")
+    parsed = loaded(home).parse(words())
+    assert parsed.column("lemma").texts() == expected()[kind]["upos"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_folder_works_by_name_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(installed.VARIABLE, str(FIXTURES))
+    assert {one.name for one in installed.installed()} >= set(KINDS)
+    (found,) = [one for one in installed.installed() if one.name == kind]
+    assert (found.treebank, found.licence) == ("UD_Invented-Ropes", "Apache-2.0")
+    document = ropewalk.load(kind).tokens(expected()["sentences"])
+    assert [word.relation for word in document.words] == expected()[kind]["relations"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_later_version_is_refused_by_saying_so(kind: str, tmp_path: Path) -> None:
+    home = shutil.copytree(FIXTURES / kind, tmp_path / kind)
+    table = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    (home / "config.json").write_text(json.dumps(table | {"version": VERSION + 1}), encoding="utf-8")
+    with pytest.raises(ModelError, match=rf"has version {VERSION + 1}; .*install a newer ropewalk"):
+        load_model(home)
+
+
+def test_names_that_a_version_does_not_know_mean_nothing_and_wrong_values_are_named() -> None:
+    table = Description(name="a").to_json(EXPORTED)
+    table["heads"]["later"] = 3
+    assert described(table | {"unheard": {"of": 1}, "training": "nothing checks it"}, "config.json") == Description("a")
+    table["decoding"]["depth"] = "deep"
+    with pytest.raises(ModelError, match=r"config\.json: is damaged: .*decoding\.depth is 'deep'; expected a whole"):
+        described(table, "config.json")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_pickled_by_its_folder_and_options(kind: str) -> None:
+    model = load_model(FIXTURES / kind).with_decoding(batch=7)
+    raw = pickle.dumps(model)
+    assert len(raw) < 1000
+    again = pickle.loads(raw)  # noqa: S301 - our own
+    assert (again.decoding, again.name, again.hash) == (model.decoding, model.name, model.hash)
+    assert conllu.dumps(again.parse(words())) == conllu.dumps(model.parse(words()))
+
+
+def parsed_by(model: Model) -> bytes:
+    return conllu.dumps(model.parse(words()))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_model_goes_to_other_processes(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    model = load_model(FIXTURES / "exported")
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(parsed_by, (model,)) == parsed_by(model)
+
+
+def test_unknown_options_of_a_model_are_named() -> None:
+    model = load_model(FIXTURES / "exported")
+    with pytest.raises(ConfigError, match=r"bach is unknown; did you mean batch\?"):
+        model.with_decoding(bach=3)
+    with pytest.raises(ConfigError, match="depth is 99; expected from 1 to 14"):
+        model.with_decoding(depth=99)
+    with pytest.raises(ConfigError, match="batch is 0; expected at least 1"):
+        ropewalk.load(FIXTURES / "exported", batch=0)
+
+
+def test_a_trained_model_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.loading.find_spec", lambda name: None if name == "torch" else object())
+    with pytest.raises(MissingExtraError, match=r"need torch, .*pip install ropewalk\[train\]"):
+        load_model(FIXTURES / "trained")
+    assert load_model(FIXTURES / "exported").name == "tiny"

@@ -1,0 +1,535 @@
+"""Training: encoders, heads, model folders and prediction, with tiny random encoders made here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+
+from ropewalk import conllu, encodings
+from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
+from ropewalk.models.calibration import PLAIN
+from ropewalk.models.features import read_vectors
+from ropewalk.models.options import read, to_mapping
+from ropewalk.models.subwords import windows
+from ropewalk.scoring.attachment import score
+from ropewalk.training import hub, vectors
+from ropewalk.training.config import from_mapping
+from ropewalk.training.data import label_set, read_treebank
+from ropewalk.training.folder import save
+from ropewalk.training.run import train
+from ropewalk.training.substitution import OPEN, substituted
+from ropewalk.training.trainable import Trainable, load
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import Tree, check
+from training_tools import bank_of, config_of, restored, tiny_encoder, write_bank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.training.run import Outcome
+
+ENCODINGS = (
+    "optimal",
+    "optimal+head",
+    "optimal-nonprojective",
+    "four-bit",
+    "four-bit+path",
+    "seven-bit",
+    "brackets(planes=2)",
+    "hexatags+head",
+    "absolute",
+    "relative",
+    "pos-offset",
+    "arc-standard",
+    "arc-eager",
+    "arc-hybrid",
+    "covington",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"), "bert")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bank(tmp_path_factory.mktemp("data") / "fifty.conllu", restored(bank_of(250), "optimal+head"))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, encoder: Path, data: Path) -> Outcome:
+    """A small model that has learnt a little."""
+    config = config_of(data, encoder, epochs=3, tags=["upos", "xpos", "feats"], auxiliary=["relative"])
+    return train(config, tmp_path_factory.mktemp("model"), command=f"ropewalk train {data.parent}/small.toml")
+
+
+def overfitted(tmp_path: Path, data: Path, **options: object) -> tuple[Treebank, Treebank]:
+    """Train until the training data is known by heart; the trees that the saved model gives it, and gold."""
+    train(config_of(data, **options), tmp_path)  # type: ignore[arg-type]
+    gold = conllu.read(data)
+    return load(tmp_path).parse(gold), gold
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_encoding_is_learnt_by_heart(encoding: str, tmp_path: Path) -> None:
+    bank = restored(bank_of(250), encoding)
+    assert len(bank) == 50
+    data = write_bank(tmp_path / "data.conllu", bank)
+    parsed, gold = overfitted(tmp_path / "model", data, encoding=encoding, epochs=16)
+    assert score(gold, parsed).las > 0.99
+
+
+@pytest.mark.parametrize("options", [{"parser": "biaffine"}, {"relations": "word"}])
+def test_other_parsers_are_learnt_by_heart(options: dict[str, str], tmp_path: Path, data: Path) -> None:
+    parsed, gold = overfitted(tmp_path, data, epochs=15, **options)
+    assert score(gold, parsed).las > 0.99
+
+
+@pytest.mark.parametrize(("kind", "pooling"), [("bert", "first"), ("xlm-roberta", "mean"), ("xlnet", "last")])
+def test_transformers_learn_by_heart(
+    kind: str, pooling: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, data: Path
+) -> None:
+    home = tiny_encoder(tmp_path_factory.mktemp("encoder"), kind)
+    parsed, gold = overfitted(tmp_path, data, encoder=home, pooling=pooling, epochs=36 if kind == "xlnet" else 24)
+    assert score(gold, parsed).las > 0.99
+
+
+def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) -> None:
+    gold = conllu.read(data)
+    parsed = load(trained.home).parse(gold)
+    assert score(gold, parsed).las == pytest.approx(trained.scores["dev"]["las"])
+    assert trained.state.best == max(entry["las"] for entry in trained.state.history)
+    card = (trained.home / "README.md").read_text(encoding="utf-8")
+    assert f"{100 * trained.scores['dev']['las']:.2f}" in card
+    assert "ropewalk train small.toml" in card
+    assert f"torch {torch.__version__.split('+')[0]}" in card
+    texts = [file.read_text(encoding="utf-8") for file in trained.home.iterdir() if file.suffix in {".json", ".md"}]
+    assert not [text for text in texts if str(data.parent) in text]
+    assert not [file for file in trained.home.rglob("*") if file.suffix in {".bin", ".pt", ".pkl", ".pickle"}]
+    assert np.mean(np.array(parsed.column("upos").texts()) == np.array(gold.column("upos").texts())) > 0.3
+    assert set(parsed.column("feats").texts()) <= set(gold.column("feats").texts())
+
+
+def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, encoder: Path, data: Path) -> None:
+    homes = [tmp_path / name for name in ("a", "b", "c")]
+    for home, seed in zip(homes, (1, 1, 2), strict=True):
+        train(config_of(data, encoder, epochs=1, seed=seed), home)
+    weights = [(home / "model.safetensors").read_bytes() for home in homes]
+    assert weights[0] == weights[1]
+    assert weights[0] != weights[2]
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, encoder, epochs=3)
+    whole = train(config, tmp_path / "whole")
+    program = f"""
+import json, os, signal, torch
+torch.set_num_threads(1)
+from ropewalk.training import train
+from ropewalk.models.options import read, to_mapping
+from ropewalk.training.data import label_set, read_treebank
+def kill(progress):
+    if progress.epoch == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+train(from_mapping(json.loads({json.dumps(json.dumps(to_mapping(config)))})), {str(tmp_path / "killed")!r}, report=kill)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len((tmp_path / "killed" / "log.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+    resumed = train(config, tmp_path / "killed", resume=True)
+    for name in ("model.safetensors", "checkpoint/epoch-3.safetensors"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+    assert resumed.state.best == whole.state.best
+    assert [entry["loss"] for entry in resumed.state.history] == [entry["loss"] for entry in whole.state.history]
+
+
+def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:
+    with pytest.raises(TrainingError, match="--resume"):
+        train(config_of(data, encoder, epochs=3), trained.home)
+    with pytest.raises(TrainingError, match=r"training\.epochs was 3 and is now 9"):
+        train(
+            config_of(data, encoder, epochs=9, tags=["upos", "xpos", "feats"], auxiliary=["relative"]),
+            trained.home,
+            resume=True,
+        )
+
+
+def test_fine_tuning_begins_with_what_was_learnt(tmp_path: Path, trained: Outcome, data: Path) -> None:
+    config = config_of(data, Path("unused"), epochs=1, tags=["upos"], encoder_rate=0.0, head_rate=0.0)
+    tuned = train(config, tmp_path, init_from=str(trained.home))
+    assert tuned.scores["dev"]["las"] == pytest.approx(trained.scores["dev"]["las"])
+
+
+@pytest.mark.parametrize("options", [{}, {"parser": "biaffine"}, {"kind": "bilstm"}, {"relations": "word"}])
+def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, None if options.get("kind") else encoder, epochs=1, **options)  # type: ignore[arg-type]
+    model = load(train(config, tmp_path).home)
+    bank = bank_of(60, longest=40, seed=5)
+    whole = conllu.dumps(model.parse(bank))
+    for batch in (1, 100_000):
+        other = model.with_decoding(batch=batch)
+        assert conllu.dumps(other.parse(bank)) == whole
+        alone = b"".join(conllu.dumps(other.parse(bank.select([s]))) for s in range(len(bank)))
+        assert alone == whole
+    reader = model.scorer.encoder
+    beside = reader.vectors(bank.column("form"), bank.offsets, 4096)[: bank.words]
+    single = [bank.select([s]) for s in range(len(bank))]
+    alone_vectors = [reader.vectors(one.column("form"), one.offsets, 4096)[: one.words] for one in single]
+    assert np.array_equal(beside, np.concatenate(alone_vectors))
+
+
+@pytest.mark.parametrize("kind", ["transformer", "bilstm"])
+def test_a_sentence_of_5000_words(kind: str, tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = config_of(data, encoder if kind == "transformer" else None, epochs=1)
+    model = load(train(config, tmp_path).home)
+    long = Treebank.concat([bank_of(300, longest=30, seed=3)]).column("form").texts()
+    forms = (long * 10)[:5000]
+    bank = Treebank.of([Tree([0, *range(1, 5000)], ["root", *["dep"] * 4999])]).with_columns({"form": forms})
+    parsed = model.parse(bank)
+    found = check(parsed.heads, parsed.offsets)
+    assert found.codes.tolist() == [0]
+    assert found.roots.tolist() == [1]
+
+
+def test_windows_keep_every_word_where_it_is_most_central() -> None:
+    counts = np.array([1, 3, 2, 1, 1, 4, 1, 1, 2, 1] * 20)
+    lasts = np.cumsum(counts) - 1
+    firsts = lasts - counts + 1
+    room = 30
+    starts, chosen = windows(firsts, lasts, room)
+    total = int(lasts[-1]) + 1
+    assert starts[0] == 0
+    assert starts[-1] + room == total
+    for first, last, window in zip(firsts, lasts, chosen, strict=True):
+        assert starts[window] <= first
+        assert last < starts[window] + room
+
+        def edge(start: int, first: int = first, last: int = last) -> int:
+            left = total if start == 0 else first - start
+            right = total if start + room == total else start + room - 1 - last
+            return min(left, right)
+
+        assert edge(starts[window]) == max(edge(s) for s in starts if s <= first and last < s + room)
+    assert windows(firsts[:5], lasts[:5], room)[0].tolist() == [0]
+
+
+def test_long_sentences_are_read_in_windows(encoder: Path, data: Path) -> None:
+    """Every word of a long sentence gets the vector that its window gives it when that is a sentence by itself."""
+    config = config_of(data, encoder, epochs=1)
+    trainable = Trainable.create(config, label_set(config, conllu.read(data))[0])
+    network = trainable.network.eval()
+    forms = [f"w{number % 7}" for number in range(200)]  # two subwords each
+    (inputs,) = network.encoder.prepare([forms])
+    starts, chosen = inputs.arrays["starts"], inputs.arrays["windows"]
+    assert len(starts) > 3
+    room = inputs.size - 2
+    with torch.inference_mode():
+        vectors = network(network.encoder.collate([inputs]))
+        for window, start in enumerate(starts.tolist()):
+            assert start % 2 == 0
+            first, last = start // 2, (start + room) // 2
+            alone = network(network.encoder.collate(network.encoder.prepare([forms[first:last]])))
+            mine = np.flatnonzero(chosen == window)
+            assert len(mine)
+            assert torch.allclose(vectors[mine], alone[mine - first], atol=1e-5)
+    assert not torch.allclose(vectors[0], vectors[7], atol=1e-3), "the same word elsewhere is another"
+
+
+def test_words_that_a_tokenizer_drops_are_kept(trained: Outcome) -> None:
+    model = load(trained.home)
+    forms = ["\u200b", "a" * 3000, "\ufeff", "§", "the"]
+    bank = Treebank.of([Tree([0, 1, 1, 1, 1], ["root", *["dep"] * 4])]).with_columns({"form": forms})
+    parsed = model.parse(bank)
+    assert check(parsed.heads, parsed.offsets).roots.tolist() == [1]
+
+
+def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
+    bank = bank_of(80, seed=9)
+    parsed = load(trained.home).parse(bank)
+    named = np.array([name.partition(":")[0] == "root" for name in parsed.relations.names])
+    assert (named[parsed.relations.ids] == (parsed.heads == 0)).all()
+    assert (check(parsed.heads, parsed.offsets).roots == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        ("config.json", None, "missing"),
+        ("config.json", b"{", "not JSON"),
+        ("config.json", b"{}", "not that of a Ropewalk model"),
+        ("labels.json", b"[]", "damaged"),
+        ("labels.json", b"\xff\xff", "not JSON"),
+        ("model.safetensors", None, "missing"),
+        ("model.safetensors", b"", "cut short"),
+        ("encoder/tokenizer.json", b'{"version": ', "not JSON"),
+        ("encoder/config.json", None, "missing"),
+    ],
+)
+def test_a_damaged_folder_names_the_file(
+    file: str, content: bytes | None, why: str, tmp_path: Path, trained: Outcome
+) -> None:
+    home = shutil.copytree(trained.home, tmp_path / "model")
+    (home / file).unlink()
+    if content is not None:
+        (home / file).write_bytes(content)
+    with pytest.raises(ModelError, match=why) as caught:
+        load(home)
+    assert caught.value.file == str(home / file)
+
+
+def test_weights_cut_short_or_of_another_model_are_refused(tmp_path: Path, trained: Outcome, data: Path) -> None:
+    home = shutil.copytree(trained.home, tmp_path / "model")
+    weights = (home / "model.safetensors").read_bytes()
+    (home / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(ModelError, match="cut short"):
+        load(home)
+    other = train(config_of(data, epochs=1), tmp_path / "other")
+    shutil.copy(other.home / "model.safetensors", home / "model.safetensors")
+    with pytest.raises(ModelError, match="another model"):
+        load(home)
+    with pytest.raises(ModelError, match="no folder"):
+        load(tmp_path / "nowhere")
+
+
+def test_save_and_load(tmp_path: Path, trained: Outcome) -> None:
+    first = Trainable.load(trained.home)
+    save(tmp_path, first)
+    again = Trainable.load(tmp_path)
+    for name, weight in first.network.state_dict().items():
+        assert torch.equal(weight, again.network.state_dict()[name])
+    bank = bank_of(10, seed=4)
+    assert conllu.dumps(first.model().parse(bank)) == conllu.dumps(again.model().parse(bank))
+
+
+def test_a_folder_is_pushed_without_its_checkpoint(trained: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    calls: list[tuple[str, dict[str, object]]] = []
+
+    class Hub:
+        def create_repo(self, name: str, **options: object) -> None:
+            calls.append((name, options))
+
+        def upload_folder(self, repo_id: str, **options: object) -> None:
+            calls.append((repo_id, options))
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
+    hub.push("someone/model", trained.home, private=True)
+    assert [name for name, _ in calls] == ["someone/model"] * 2
+    assert calls[0][1]["private"] is True
+    assert calls[1][1] == {"folder_path": trained.home, "ignore_patterns": ["checkpoint/*"]}
+
+
+def test_what_tracks_a_run_asks_for_its_extra(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = config_of(data, epochs=1)
+    for package, training in (
+        ("torch.utils.tensorboard", replace(config.training, tensorboard=True)),
+        ("codecarbon", replace(config.training, energy=True)),
+    ):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(MissingExtraError, match=r"pip install ropewalk\[track\]"):
+            train(replace(config, training=training), tmp_path / package)
+
+
+def test_bad_trees_are_named_then_skipped_or_repaired(tmp_path: Path, data: Path) -> None:
+    text = data.read_text(encoding="utf-8")
+    second = text.index("\n\n") + 2
+    broken = tmp_path / "broken.conllu"
+    head = text[second:].replace("\t0\troot\t", "\t1\troot\t", 1)
+    broken.write_text(text[:second] + head, encoding="utf-8", newline="\n")
+    told: list[str] = []
+    for policy, sentences in (("skip", 49), ("repair", 50)):
+        bank, problems = read_treebank([str(broken)], policy, "train")
+        assert len(bank) == sentences
+        assert (check(bank.heads, bank.offsets).roots == 1).all()
+        assert len(problems) == 1
+        assert str(problems[0]).startswith(f"{broken}:")
+        assert problems[0].line > text[:second].count("\n")
+        told += map(str, problems)
+    with pytest.raises(Exception, match=r"broken\.conllu:\d+: word \d+"):
+        train(config_of(broken, epochs=1), tmp_path / "stopped")
+
+
+def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[data]\ntrain = "{data.as_posix()}"\ndev = "{data.as_posix()}"\n'
+        "[model]\ndropout = 0.0\n"
+        '[model.encoder]\nkind = "bilstm"\ndropout = 0.0\nhidden = 16\nleast_count = 1\nforget = 0.0\n'
+        '[training]\nepochs = 2\nbatch = 100\ndevice = "cpu"\nthreads = 1\naccumulate = 2\n',
+        encoding="utf-8",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = (
+        "import sys; from ropewalk.training.config import load; from ropewalk.training.run import train; "
+        "train(load(sys.argv[1]), sys.argv[2])"
+    )
+
+    def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
+        settings = os.environ | environment | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+        return subprocess.Popen([sys.executable, "-c", program, str(config), str(home)], env=settings)
+
+    together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    runs = [start(tmp_path / "two", RANK=str(rank), LOCAL_RANK=str(rank), **together) for rank in range(2)]
+    runs.append(start(tmp_path / "one"))
+    assert [run.wait(timeout=240) for run in runs] == [0, 0, 0]
+    one, two = (Trainable.load(tmp_path / name).network.state_dict() for name in ("one", "two"))
+    moved = Trainable.create(from_mapping(read(config)), Trainable.load(tmp_path / "one").labels)
+    for name, weight in one.items():
+        assert torch.allclose(weight, two[name], atol=2e-5), name
+    assert any(not torch.equal(weight, moved.network.state_dict()[name]) for name, weight in one.items())
+
+
+def test_whole_sequences_are_learnt_by_heart(tmp_path: Path, data: Path) -> None:
+    parsed, gold = overfitted(tmp_path, data, encoding="optimal+head", loss="sequences", epochs=16)
+    assert score(gold, parsed).las > 0.99
+
+
+def test_whole_sequences_need_an_exact_decoder(tmp_path: Path, data: Path) -> None:
+    with pytest.raises(TrainingError, match=r"needs an encoding that is decoded exactly, found 'relative'"):
+        train(config_of(data, encoding="relative", loss="sequences", epochs=1), tmp_path)
+
+
+def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) -> None:
+    gold = conllu.read(data)
+    model = load(trained.home)
+    kept = model.decoding.temperature
+    assert kept != 1.0
+
+    def loss(temperature: float) -> float:
+        told = model.with_decoding(confidence=True, temperature=temperature).parse(gold)
+        arcs = np.array([float(text.split("Confidence=")[1]) for text in told.column("misc").texts()])
+        arcs = np.clip(arcs, 1e-4, 1 - 1e-4)
+        lifted = encodings.get(model.labels.encodings[0]).lift(gold)
+        return float(-np.where(told.heads == lifted.heads, np.log(arcs), np.log(1 - arcs)).mean())
+
+    assert loss(kept) <= min(loss(kept * 1.5), loss(kept / 1.5)) + 1e-3
+
+
+def test_labels_and_arcs_are_decoded_together(tmp_path: Path, data: Path) -> None:
+    """Arcs from a model that knows the data by heart mend the labels of one that knows nothing."""
+    parsed, gold = overfitted(tmp_path, data, encoding="optimal+head", arc_weight=1.0, epochs=16, decoder="joint")
+    assert score(gold, parsed).las > 0.99
+    trainable = Trainable.load(tmp_path)
+    with torch.no_grad():
+        for weight in trainable.network.columns.parameters():
+            weight.zero_()
+    model = trainable.model()
+    mended = score(gold, model.parse(gold)).uas
+    assert mended > 0.99
+    assert score(gold, model.with_decoding(decoder="exact").parse(gold)).uas < mended
+    bank = bank_of(60, longest=40, seed=5)
+    model = model.with_decoding(confidence=True)
+    assert model.decoding.calibration != PLAIN
+    whole = conllu.dumps(model.parse(bank))
+    assert whole.count(b"Confidence=") == bank.words
+    assert b"".join(conllu.dumps(model.parse(bank.select([s]))) for s in range(len(bank))) == whole
+
+
+def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path, data: Path, trained: Outcome) -> None:
+    with pytest.raises(ConfigError, match=r"train it with model\.arc_weight=1"):
+        train(config_of(data, decoder="joint", epochs=1), tmp_path)
+    with pytest.raises(ConfigError, match=r"joint.*hexatags does not have"):
+        train(config_of(data, encoding="hexatags", arc_weight=1.0, decoder="joint", epochs=1), tmp_path)
+    with pytest.raises(ConfigError, match="needs the scores of arcs"):
+        load(trained.home).with_decoding(decoder="joint")
+    with pytest.raises(ConfigError, match=r"decodr is unknown; did you mean decoder\?"):
+        load(trained.home).with_decoding(decodr="exact")
+    with pytest.raises(ConfigError, match="'exakt'; did you mean exact"):
+        load(trained.home).with_decoding(decoder="exakt")
+
+
+def test_a_model_learns_from_a_teacher_alone(tmp_path: Path) -> None:
+    """With the whole loss from a teacher that knows the data by heart, what the treebank says does not matter."""
+    gold = restored(bank_of(250), "optimal")
+    data = write_bank(tmp_path / "right.conllu", gold)
+    names = [{"nsubj": "obj", "obj": "nsubj"}.get(name, name) for name in gold.relations.names]
+    other = write_bank(tmp_path / "wrong.conllu", gold.with_trees(gold.heads, Column(gold.relations.ids, tuple(names))))
+    options: dict[str, Any] = {"encoding": "optimal", "arc_weight": 1.0, "tags": ["upos"], "decoder": "joint"}
+    train(config_of(data, epochs=16, **options), tmp_path / "teacher")
+    for weight, low, high in ((1.0, 0.98, 1.0), (0.0, 0.0, 0.95)):
+        told = {"model": str(tmp_path / "teacher"), "weight": weight}
+        config = config_of(other, epochs=16, teacher=told, **options)
+        pupil = train(config, tmp_path / f"pupil{weight}")
+        assert low <= score(gold, load(pupil.home).parse(gold)).las <= high
+
+
+def test_a_teacher_must_know_what_is_taught(tmp_path: Path, data: Path, trained: Outcome) -> None:
+    told = {"model": str(trained.home)}
+    for options, said in (
+        ({"encoding": "optimal"}, "a teacher of its own encoding"),
+        ({"encoding": "optimal+head", "arc_weight": 1.0}, "scores no arcs"),
+        ({"parser": "biaffine"}, "learn labels word by word"),
+    ):
+        with pytest.raises(TrainingError, match=said):
+            train(config_of(data, epochs=1, teacher=told, **options), tmp_path / said.replace(" ", ""))
+
+
+def test_other_words_keep_their_kind(data: Path) -> None:
+    bank = conllu.read(data)
+    other = substituted(bank, 0.5, 3)
+    assert other.heads.tolist() == bank.heads.tolist()
+    pairs = list(zip(bank.column("form").texts(), other.column("form").texts(), bank.upos.texts(), strict=True))  # type: ignore[union-attr]
+    assert any(old != new for old, new, _ in pairs)
+    kinds = {(form.lower(), tag) for form, _, tag in pairs}
+    assert all((new.lower(), tag) in kinds for _, new, tag in pairs)
+    assert all(old == new for old, new, tag in pairs if tag not in OPEN)
+    assert substituted(bank, 0.0, 3).column("form").texts() == bank.column("form").texts()
+    assert substituted(bank, 0.5, 3).column("form").texts() == other.column("form").texts()
+
+
+def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encoder: Path, data: Path) -> None:
+    reader = vectors.load_encoder(str(encoder))
+    forms = conllu.read(data).column("form").texts()
+    words = vectors.vocabulary(reader, forms)
+    assert len(set(words)) == len(words)
+    assert {form.lower() if reader.tokens.lowercases else form for form in forms} <= set(words)
+    found = vectors.static_vectors(reader, words, 4)
+    assert found.shape == (len(words), 4)
+    assert np.isclose(found.std(), 1)
+    spread = found.var(axis=0)
+    assert (np.diff(spread) <= 1e-6).all(), "the main direction comes first"
+    vectors.write_vectors(tmp_path / "vectors.txt", words, found)
+    read_words, rows = read_vectors(str(tmp_path / "vectors.txt"), 10**6)
+    assert read_words == words
+    assert np.allclose(rows, found, rtol=1e-3, atol=1e-6)
+    with pytest.raises(OptionError, match="expected fewer"):
+        vectors.static_vectors(reader, words[:3], 10)
+
+
+def test_static_vectors_come_out_of_a_trained_model_too(tmp_path: Path, encoder: Path, data: Path) -> None:
+    bank = conllu.read(data)
+    config = config_of(data, encoder, epochs=1)
+    trainable = Trainable.create(config, label_set(config, bank)[0], None)
+    with torch.no_grad():
+        for weight in trainable.network.encoder.parameters():
+            weight.mul_(1.5)
+    save(tmp_path / "model", trainable)
+    words = ["the", "rope", "holds", "again", "and"]
+    trained, plain = (vectors.load_encoder(str(path)) for path in (tmp_path / "model", encoder))
+    found, other = (vectors.static_vectors(one, words, 3) for one in (trained, plain))
+    assert found.shape == (5, 3)
+    assert not np.allclose(np.abs(found), np.abs(other), atol=1e-3)

@@ -1,0 +1,171 @@
+"""Training, predicting and experimenting as people do it: by command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ropewalk import conllu
+from ropewalk.scoring.attachment import score
+from training_tools import bank_of, restored, write_bank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
+SMALL = """
+[data]
+train = "{data}"
+dev = "{data}"
+[model]
+encoding = "optimal"
+dropout = 0.0
+hidden = 64
+[model.encoder]
+kind = "bilstm"
+hidden = 64
+depth = 1
+dropout = 0.0
+least_count = 1
+[training]
+epochs = 14
+batch = 20
+encoder_rate = 0.01
+head_rate = 0.01
+device = "cpu"
+threads = 1
+"""
+
+
+def run(*words: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run([*PROGRAM, *map(str, words)], input=stdin, capture_output=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a treebank, a configuration and a model trained by it."""
+    place = tmp_path_factory.mktemp("home")
+    data = write_bank(place / "data.conllu", restored(bank_of(250), "optimal"))
+    (place / "small.toml").write_text(SMALL.format(data=data.as_posix()), encoding="utf-8")
+    done = run("train", place / "small.toml", "-o", place / "model", "--set", "seed=3")
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"epoch 14/14" in done.stderr
+    return place
+
+
+def test_parse_puts_trees_over_words_and_changes_nothing_else(home: Path) -> None:
+    gold = conllu.read(home / "data.conllu")
+    raw = (home / "data.conllu").read_bytes()
+    text = raw.replace(b"1\t", b"# a comment\n1-2\tzusammen\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n1\t", 1)
+    blank = b"\n".join(
+        b"\t".join([*line.split(b"\t")[:6], b"_", b"_", *line.split(b"\t")[8:]]) if b"\t" in line else line
+        for line in text.split(b"\n")
+    )
+    done = run("parse", "-m", home / "model", "--input", "conllu", "--no-confidence", "-", stdin=blank)
+    assert done.returncode == 0, done.stderr.decode()
+    assert score(gold, conllu.loads(done.stdout)).las > 0.99
+    changed = [
+        (ours, theirs)
+        for ours, theirs in zip(blank.split(b"\n"), done.stdout.split(b"\n"), strict=True)
+        if ours.split(b"\t")[:6] + ours.split(b"\t")[8:] != theirs.split(b"\t")[:6] + theirs.split(b"\t")[8:]
+    ]
+    assert not changed
+    options = ("-m", home / "model", "--decoder", "greedy")
+    greedy = run("parse", *options, home / "data.conllu", "-o", home / "greedy.conllu")
+    assert greedy.returncode == 0, greedy.stderr.decode()
+    assert score(gold, conllu.read(home / "greedy.conllu")).las > 0.99
+
+
+def test_failures_are_one_line_that_says_what_to_do(home: Path) -> None:
+    for words, said in (
+        (("train", home / "small.toml", "-o", home / "model"), b"--resume"),
+        (("train", home / "small.toml", "-o", home / "x", "--set", "model.encodng=a"), b"did you mean encoding?"),
+        (("parse", "-m", home / "nowhere", "x"), b"is no installed model and no folder"),
+        (("parse", "-m", home, "x"), b"without config.json"),
+    ):
+        done = run(*words)
+        assert done.returncode == 1
+        assert done.stderr.startswith(b"ropewalk: error: ")
+        assert said in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> None:
+    grid = home / "grid.toml"
+    data = (home / "data.conllu").as_posix()
+    grid.write_text(
+        'config = "small.toml"\n'
+        'encodings = ["optimal", {name = "arcs", encoding = "optimal", arc_weight = 1, decoders = ["joint"]}, '
+        '"biaffine"]\n'
+        'decoders = ["exact", "greedy"]\n'
+        'set = ["training.epochs=2"]\n'
+        '[encoders.small]\nkind = "bilstm"\n'
+        f'[treebanks.Invented]\ntrain = "{data}"\ndev = "{data}"\ntraining = {{epochs = 1}}\n',
+        encoding="utf-8",
+    )
+    done = run("experiment", grid, "-o", home / "grid")
+    assert done.returncode == 0, done.stderr.decode()
+    rows = (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines()
+    assert [[row.split(",")[column] for column in (1, 3, 4)] for row in rows[1:]] == [
+        ["dev", "optimal", "exact"],
+        ["dev", "optimal", "greedy"],
+        ["dev", "arcs", "joint"],
+        ["dev", "biaffine", "spanning tree"],
+    ]
+    assert "Invented LAS" in (home / "grid" / "summary.md").read_text(encoding="utf-8")
+    assert {file.suffix for file in (home / "grid").glob("pareto-Invented.*")} == {".svg", ".png"}
+    weights = home / "grid" / "Invented" / "small" / "optimal" / "model.safetensors"
+    written = weights.stat().st_mtime_ns
+    again = run("experiment", grid, "-o", home / "grid")
+    assert again.returncode == 0, again.stderr.decode()
+    assert weights.stat().st_mtime_ns == written
+    assert b"epoch" not in again.stderr
+    assert (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines() == rows
+
+
+def test_a_grid_with_an_unknown_name_is_refused(home: Path) -> None:
+    grid = home / "bad.toml"
+    grid.write_text('config = "small.toml"\nencoding = ["optimal"]\n', encoding="utf-8")
+    done = run("experiment", grid, "-o", home / "bad")
+    assert done.returncode == 1
+    assert b"encoding is unknown" in done.stderr
+
+
+def test_parse_says_how_probable_its_trees_are(home: Path) -> None:
+    done = run("parse", "-m", home / "model", home / "data.conllu")
+    assert done.returncode == 0, done.stderr.decode()
+    parsed = conllu.loads(done.stdout)
+    plain = conllu.loads(run("parse", "-m", home / "model", home / "data.conllu", "--no-confidence").stdout)
+    assert parsed.heads.tolist() == plain.heads.tolist()
+    assert plain.column("misc").texts() == ["_"] * plain.words
+    arcs = [float(text.removeprefix("Confidence=")) for text in parsed.column("misc").texts()]
+    trees = [float(parsed[number].metadata["confidence"]) for number in range(len(parsed))]
+    assert all(0.0 <= arc <= 1.0 for arc in arcs)
+    for number, tree in enumerate(trees):  # a tree is never surer than the least sure of its arcs
+        start, stop = parsed.offsets[number : number + 2].tolist()
+        assert tree <= min(arcs[start:stop]) + 1e-4
+    assert sum(arcs) / len(arcs) > 0.9
+    greedy = run("parse", "-m", home / "model", home / "data.conllu", "--decoder", "greedy")
+    assert b"onfidence" not in greedy.stdout, "only trees of the exact decoder have probabilities"
+    joint = run("parse", "-m", home / "model", home / "data.conllu", "--decoder", "joint")
+    assert joint.returncode == 1
+    assert b"needs the scores of arcs" in joint.stderr
+
+
+def test_predict_names_parse(home: Path) -> None:
+    done = run("predict", home / "model", home / "data.conllu", "out.conllu", "--confidence")
+    assert done.returncode == 2
+    assert b"ropewalk parse -m MODEL" in done.stderr
+
+
+def test_a_trained_model_is_scored_by_evaluate(home: Path) -> None:
+    done = run("evaluate", home / "data.conllu", "-m", home / "model", "--format", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout)["rows"][0]["uas"] > 99
+    assert run("evaluate", home / "data.conllu").returncode == 2

@@ -1,0 +1,89 @@
+"""Configurations: files, changes, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ropewalk.errors import ConfigError
+from ropewalk.models import options
+from ropewalk.segmentation import config as segmentation_config
+from ropewalk.training import config, experiment
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+GRIDS = sorted(CONFIGS.glob("grid-*.toml"))
+SEGMENTERS = sorted(CONFIGS.glob("*-segmenter.toml"))
+READY = sorted({*CONFIGS.glob("*.toml")} - {*GRIDS} - {*SEGMENTERS})
+
+
+@pytest.mark.parametrize("path", READY, ids=lambda path: path.name)
+def test_the_ready_made_configurations_are_sound(path: Path) -> None:
+    found = config.load(path)
+    assert config.from_mapping(options.to_mapping(found)) == found
+    assert found.data.train
+    assert found.data.dev
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.name)
+def test_the_ready_made_grids_are_sound(path: Path) -> None:
+    cells = experiment.cells(path)
+    assert {"optimal", "biaffine", "hexatags"} <= {cell.encoding for cell in cells}
+    assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
+    for name in {cell.treebank for cell in cells}:
+        assert len({cell.config.training.epochs for cell in cells if cell.treebank == name}) == 1, "the same budget"
+
+
+@pytest.mark.parametrize("path", SEGMENTERS, ids=lambda path: path.name)
+def test_the_ready_made_segmenters_are_sound(path: Path) -> None:
+    found = segmentation_config.load(path)
+    assert found.data.train
+    assert found.data.dev
+
+
+def test_the_papers_configurations_say_what_the_paper_says() -> None:
+    for name in ("paper-xlmr.toml", "paper-xlnet.toml"):
+        found = config.load(next(path for path in READY if path.name == name))
+        training = found.training
+        assert (training.epochs, training.batch, training.patience, training.metric) == (100, 300, 20, "uas")
+        assert (training.encoder_rate, training.head_rate, training.schedule) == (1e-5, 1e-5, "constant")
+        assert found.model.relations.from_ == "word"
+
+
+def test_changes_are_toml_or_text() -> None:
+    table = options.changed(
+        {"model": {"encoding": "optimal"}},
+        ["model.encoding=four-bit", "training.epochs=3", "model.tags=['upos']", "model.encoder.name=a/b"],
+    )
+    found = config.from_mapping(table)
+    assert found.model.encoding == "four-bit"
+    assert found.training.epochs == 3
+    assert found.model.tags == ("upos",)
+    assert found.model.encoder.name == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("training.epoch=3", r"training\.epoch is unknown; did you mean epochs\?"),
+        ("model.encodr.name=x", r"model\.encodr is unknown; did you mean encoder\?"),
+        ("training.epochs=0", r"training\.epochs is 0; expected at least 1"),
+        ("training.epochs=many", r"training\.epochs is 'many'; expected a whole number"),
+        ("training.epochs=true", r"training\.epochs is True; expected a whole number"),
+        ("model.dropout=2", r"model\.dropout is 2\.0; expected from 0 to 0\.9"),
+        ("model.relations.from=words", r"model\.relations\.from is 'words'; did you mean word\?"),
+        ("training=3", r"training is 3; expected a table"),
+        ("epochs", r"is no change"),
+        ("seed.x.y=3", r"seed\.x is|is a value|unknown"),
+    ],
+)
+def test_what_is_wrong_is_named(change: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        config.from_mapping(options.changed({"seed": 1}, [change]), "file.toml")
+
+
+def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[model\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is not TOML"):
+        config.load(file)
