@@ -8,8 +8,7 @@ def models(form: FormatOption = Format.TABLE) -> None:
 
     Models lie inside the package, or as folders in ROPEWALK_MODELS, by default ~/.local/share/ropewalk/models.
     """
-    from ropewalk.pipeline import installed
-    from ropewalk.pipeline.installed import own_folder
+    from ropewalk.models.installed import installed, own_folder
     from ropewalk.tables import Column, Table
 
     found = installed()

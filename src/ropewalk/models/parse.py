@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ropewalk import conllu
 from ropewalk.decoding.spanning import spanning_tree
-from ropewalk.kernels import view
 from ropewalk.models import calibration, decode
-from ropewalk.treebank import Column
+from ropewalk.treebank import Column, Probabilities
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -24,10 +21,6 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
-
-PARTS = 10_000  # probabilities are written to four digits
-CONFIDENCE = "Confidence="
-EARLIER = re.compile(rb"^# (?:generator|confidence) = .*\n", re.MULTILINE)
 
 
 class Answers(Protocol):
@@ -52,7 +45,6 @@ def parse(bank: Treebank, config: Config, labels: LabelSet, pieces: Iterable[tup
     `pieces` are what the network says of its sentences in order, and how many of them each piece is about.
     """
     decode.demand_decoder(config, labels)
-    bank = without_earlier(bank)
     found: list[_Found] = []
     first = 0
     for count, answers in pieces:
@@ -68,10 +60,10 @@ def parse(bank: Treebank, config: Config, labels: LabelSet, pieces: Iterable[tup
     relations = found[0].relations if len(found) == 1 else Column.concat([one.relations for one in found])
     parsed = tagged.with_trees(np.concatenate([one.heads for one in found]), relations)
     if not config.decoding.confidence or config.model.parser == "biaffine":
-        return parsed
+        return parsed.with_probabilities(None)
     sure = [one.sure for one in found if one.sure is not None]
     arcs, trees = (np.concatenate(part) for part in zip(*sure, strict=True))
-    return with_confidence(parsed, arcs, trees)
+    return parsed.with_probabilities(Probabilities(arcs, trees))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,25 +122,3 @@ def root_scores(labels: LabelSet, relations: Scores) -> Scores:
     """Give each word's log-probability of being a root, from those of its relations."""
     summed: Scores = np.logaddexp.reduce(relations[:, labels.roots()], axis=1)
     return summed
-
-
-def without_earlier(bank: Treebank) -> Treebank:
-    """Take out what an earlier parser said of itself and of how sure it was: its trees are replaced."""
-    raw = b"" if bank.text is None else bytes(view(bank.text.raw))
-    if b"# generator = " not in raw and b"onfidence" not in raw:
-        return bank
-    bank = conllu.loads(EARLIER.sub(b"", conllu.dumps(bank)))
-    misc = bank.column("misc")
-    names = ["|".join(part for part in text.split("|") if not part.startswith(CONFIDENCE)) for text in misc.names]
-    return bank.with_columns({"misc": [names[number] or "_" for number in misc.ids.tolist()]})
-
-
-def with_confidence(bank: Treebank, arcs: Floats, trees: Floats) -> Treebank:
-    """Write the probability of every arc into MISC, and of every tree into a comment."""
-    misc = bank.column("misc")
-    kept = ["" if text == "_" else f"{text}|" for text in misc.names]
-    parts = np.rint(arcs * PARTS).astype(np.int64)  # few are distinct, and those are written once
-    pairs, ids = np.unique(misc.ids.astype(np.int64) * (PARTS + 1) + parts, return_inverse=True)
-    names = [f"{kept[pair // (PARTS + 1)]}{CONFIDENCE}{pair % (PARTS + 1) / PARTS:.4f}" for pair in pairs.tolist()]
-    told = bank.with_columns({"misc": Column(frozen_ints(ids), tuple(names))})
-    return told.with_comments([f"# confidence = {tree:.4f}" for tree in trees.tolist()])
