@@ -644,7 +644,7 @@ def same_as_oracles(raw: bytes) -> int:
     """Compare with two other readers; return the number of words compared."""
     bank = conllu.loads(raw)
     ours = [(bank[s].forms, bank[s].upos, bank[s].heads, bank[s].relations) for s in range(len(bank))]
-    known = [bank[s].metadata.get("sent_id") for s in range(len(bank))]
+    known = [bank[s].id for s in range(len(bank))]
     text = raw.decode("utf-8")
     for number, tokens in enumerate(conllu_package.parse(text)):
         plain = [token for token in tokens if isinstance(token["id"], int)]

@@ -19,6 +19,8 @@ from ropewalk.trees import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
     from ropewalk import Picture
     from ropewalk.treebank import Treebank
 
@@ -37,11 +39,11 @@ class _Lists:
 
     @cached_property
     def offsets(self) -> list[int]:
-        return self.bank.offsets.tolist()
+        return _listed(self.bank.offsets)
 
     @cached_property
     def heads(self) -> list[int]:
-        return self.bank.heads.tolist()
+        return _listed(self.bank.heads)
 
     @cached_property
     def arcs(self) -> list[float | None]:
@@ -66,28 +68,33 @@ class _Lists:
     @cached_property
     def first(self) -> list[int]:
         """For each token the place of its first word, and one more for the end."""
-        return self.bank.surface.first.tolist()
+        return _listed(self.bank.surface.first)
 
     @cached_property
     def token_of(self) -> list[int]:
-        return (np.searchsorted(self.bank.surface.first, np.arange(self.bank.words), side="right") - 1).tolist()
+        return _listed(np.repeat(np.arange(len(self.bank.surface)), np.diff(self.bank.surface.first)))
 
     @cached_property
     def tokens(self) -> list[int]:
         """Where the tokens of each sentence stand."""
-        return self.bank.surface.offsets(self.bank.offsets).tolist()
+        return _listed(self.bank.surface.offsets(self.bank.offsets))
 
     @cached_property
     def starts(self) -> list[int]:
-        return self.bank.surface.starts.tolist()
+        return _listed(self.bank.surface.starts)
 
     @cached_property
     def stops(self) -> list[int]:
-        return self.bank.surface.stops.tolist()
+        return _listed(self.bank.surface.stops)
 
     @cached_property
     def after(self) -> list[str]:
         return self.bank.surface.after.texts()
+
+
+def _listed(values: npt.NDArray[Any]) -> list[int]:
+    found: list[int] = values.tolist()
+    return found
 
 
 def _known(values: Any, count: int) -> list[float | None]:  # noqa: ANN401 - an array of any kind of float

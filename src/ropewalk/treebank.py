@@ -447,12 +447,9 @@ class Treebank:
             raise UnknownNameError("column", name, COLUMNS)
         if name == "head":
             return Column.of_heads(self.heads)
-        if name == "deprel":
-            return self.relations
-        if name == "upos" and self.upos is not None:
-            return self.upos
-        if name in self.edits:
-            return self.edits[name]
+        held = {**self.edits, "deprel": self.relations} | ({} if self.upos is None else {"upos": self.upos})
+        if name in held:
+            return held[name]
         source = self.text
         if source is not None:
             return self.kept(name, lambda: source.column(name))
@@ -479,7 +476,8 @@ class Treebank:
                 raise UnknownNameError("column", name, EDITABLE)
             self._fits(name, len(given))
             edits[name] = given if isinstance(given, Column) else Column.of(given)
-        return self._with(relations=edits.get("deprel", self.relations), upos=edits.get("upos", self.upos), edits=edits)
+        relations = edits["deprel"] if "deprel" in columns else self.relations
+        return self._with(relations=relations, upos=edits["upos"] if "upos" in columns else self.upos, edits=edits)
 
     def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
         """Say how likely predictions are to be right, or nothing of it; what an earlier parser said is forgotten."""

@@ -14,7 +14,6 @@ from ropewalk.cli.shell import (
     prepare_torch,
     put,
     say,
-    sentences_of,
     warn_if_uncompiled,
 )
 
@@ -75,7 +74,7 @@ def predict(
         nonlocal words
         for bank in followed(stream, source, bytes_of):
             words += bank.words
-            yield from sentences_of(tagger.parse(bank))
+            yield from conllu.sentences(tagger.parse(bank))
 
     put(out, parsed())
     for problem in stream.problems:

@@ -232,8 +232,10 @@ class Text(Source):
             for sentence in range(len(trees)):
                 lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
                 trees[sentence] = _finite(lines[0].partition("=")[2]) if lines else np.nan
-        known = [None if np.isnan(values).all() else frozen(values) for values in (arcs, trees)]
-        return None if known == [None, None] else Probabilities(*known)
+        known = [not np.isnan(values).all() for values in (arcs, trees)]
+        if not any(known):
+            return None
+        return Probabilities(*(frozen(one) if some else None for one, some in zip((arcs, trees), known, strict=True)))
 
     def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
         """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
@@ -277,7 +279,7 @@ class Text(Source):
         places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
         names: list[bytes] = []
         choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
-        for row, (at, column) in enumerate(places):
+        for row, (_, column) in enumerate(places):
             np.add(column.ids, len(names), out=choices[row])
             names += [name.encode("utf-8") for name in column.names]
         marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
@@ -394,7 +396,7 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
     told = bank.estimates.trees if bank.estimates is not None else None
     shares = itertools.repeat(math.nan) if told is None else told.tolist()
     for share, block in zip(shares, blocks, strict=False):
-        yield block if share != share and not begin else b"%b%b%b" % (begin, _tree_comment(share), block)
+        yield block if math.isnan(share) and not begin else b"%b%b%b" % (begin, _tree_comment(share), block)
         begin = b""
 
 
@@ -409,6 +411,8 @@ def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
     misc = bank.column("misc") if bank.estimates is not None else None
     if misc is not None and (told := _told(bank, misc)) is not misc:
         edits["misc"] = told
+    for name, column in edits.items():
+        _demand_writable(bank, name, column)
     text = source.splice(bank.offsets, edits) if edits else source
     raw = text.raw.tobytes()
     earlier = bank.estimates is not None and any(raw.startswith(one) or b"\n" + one in raw for one in CLAIMS)
@@ -806,8 +810,8 @@ def tree_problems(bank: Treebank) -> Iterator[FormatError]:
             "several-roots",
             f"a second root; words {named} have HEAD 0, expected exactly one",
         )
-    named = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)
-    is_root = named[bank.relations.ids] if bank.words else np.zeros(0, dtype=np.bool_)
+    rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)
+    is_root = rooted[bank.relations.ids] if bank.words else np.zeros(0, dtype=np.bool_)
     for w in np.flatnonzero((bank.heads >= 0) & (is_root != (bank.heads == 0))).tolist():
         s = int(np.searchsorted(bank.offsets, w, side="right")) - 1
         relation = bank.relations.names[bank.relations.ids[w]]

@@ -217,7 +217,7 @@ class _Builder:
     def __init__(self, splitter: Splitter, *, ruled: bool) -> None:
         self._splitter = splitter
         self._ruled = ruled
-        self._opening = _DOCUMENT  # what begins with the next sentence
+        self._opening: tuple[str | None, bool] = _DOCUMENT  # what begins with the next sentence
         self._number = 1  # of the next sentence
         self._offset = 0  # of the next part's first character
         self._before = ""  # the character before it
