@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ropewalk import conllu
 from ropewalk.drawing import Picture, draw, scene, to_html, to_steps, trace
-from ropewalk.treebank import Sentence
+from ropewalk import Sentence
 from ropewalk.trees import Graph, Tree
 
 FOLDER = Path(__file__).parent / "golden"
@@ -35,7 +35,7 @@ LONG = Tree(
 def pictures() -> dict[str, str]:
     """Draw every picture, by the name of its file."""
     bank = conllu.read(SAMPLE)
-    ids = {sentence.sent_id: sentence for sentence in (bank[number] for number in range(len(bank)))}
+    ids = {sentence.id: sentence for sentence in (bank[number] for number in range(len(bank)))}
     knot, hemp, maker = ids["en-4"], ids["en-2"], ids["en-1"]
     other = Tree([2, 3, 4, 0, 4, 7, 5, 4], ["det", "compound", "obj", "root", "advmod", "det", "obl", "punct"])
     drawn: dict[str, Picture] = {

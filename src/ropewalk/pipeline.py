@@ -122,6 +122,9 @@ class Parser:
     def _renewed(self) -> tuple[Model, Segmenter | None]:
         """Give model and segmenter, loaded again in a forked process: what computes them has lost its threads there."""
         if self._loading is not None and self._process != os.getpid():
+            import ctypes
+
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
             self._parts = _parts(*self._loading)[:2]
             self._process = os.getpid()
         return self._parts
