@@ -431,8 +431,8 @@ def test_pieces_of_any_size_make_the_whole(raw: bytes, size: int) -> None:
     assert joined.heads.tolist() == whole.heads.tolist()
     assert joined.offsets.tolist() == whole.offsets.tolist()
     assert joined.relations.texts() == whole.relations.texts()
-    assert joined.text is not None
-    assert whole.text is not None
+    assert isinstance(joined.text, conllu.Text)
+    assert isinstance(whole.text, conllu.Text)
     assert joined.text.lines.tolist() == whole.text.lines.tolist()
     assert joined.text.fields.tolist() == whole.text.fields.tolist()
 

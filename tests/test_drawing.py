@@ -334,7 +334,9 @@ def test_two_trees_at_once_mark_errors() -> None:
         draw(gold, against=Tree([0]))
     with pytest.raises(OptionError, match="same colours"):
         draw(gold, against=other, cover="proper")
-    words, others = (Treebank.of([Tree([0, 1], ["root", "x"])]).with_columns({"form": forms})[0] for forms in ("ab", "ac"))
+    words, others = (
+        Treebank.of([Tree([0, 1], ["root", "x"])]).with_columns({"form": forms})[0] for forms in ("ab", "ac")
+    )
     with pytest.raises(MismatchError, match="word 2 is 'b' in the first tree and 'c'"):
         draw(words, against=others)
 

@@ -353,11 +353,11 @@ TEXTS = [ODD, "She left.", "", " \n", "He can't see it. " * 30, ODD[:20], "e\u03
 def facts(document: Document) -> list[tuple[object, ...]]:
     """All that a document says, exactly."""
     return [
-        (sentence.id, sentence.text, sentence.probability, sentence.heads, sentence.relations, sentence.upos)
-        + tuple(
-            (token.text, token.start, token.end, token.spaces, token.first, token.last) for token in sentence.tokens
+        (
+            *(sentence.id, sentence.text, sentence.probability, sentence.heads, sentence.relations, sentence.upos),
+            *((one.text, one.start, one.end, one.spaces, one.first, one.last) for one in sentence.tokens),
+            *sentence.probabilities,
         )
-        + sentence.probabilities
         for sentence in document
     ]
 
@@ -369,7 +369,7 @@ def test_a_real_model_parses_text_and_loses_no_character(english: Parser, tmp_pa
     for word in document.words:
         assert ODD[word.start : word.end] == word.token.text
         assert word.probability is not None
-    assert [sentence.start for sentence in document][0] == 0
+    assert document[0].start == 0
     assert "model en " in english.generator
 
 
@@ -412,7 +412,8 @@ def test_one_class_is_drawn_wherever_a_sentence_comes_from(english: Parser) -> N
 def test_a_parser_is_pickled_by_what_it_was_loaded_from(english: Parser) -> None:
     raw = pickle.dumps(english)
     assert len(raw) < 1000
-    assert pickle.loads(raw)(ODD).to_conllu() == english(ODD).to_conllu()
+    again = pickle.loads(raw)  # noqa: S301 - our own
+    assert again(ODD).to_conllu() == english(ODD).to_conllu()
 
 
 def in_child(parser: Parser, pipe: Any) -> None:  # noqa: ANN401 - a multiprocessing connection

@@ -142,7 +142,8 @@ def test_predict_says_how_sure_it_is(home: Path) -> None:
     plain = conllu.loads(run("predict", home / "model", home / "data.conllu", "-").stdout)
     assert parsed.heads.tolist() == plain.heads.tolist()
     arcs = [float(text.removeprefix("Confidence=")) for text in parsed.column("misc").texts()]
-    trees = [parsed[number].probability for number in range(len(parsed))]
+    trees = [sentence.probability or 0.0 for sentence in parsed]
+    assert min(trees) > 0
     assert all(0.0 <= arc <= 1.0 for arc in arcs)
     for number, tree in enumerate(trees):  # a tree is never surer than the least sure of its arcs
         start, stop = parsed.offsets[number : number + 2].tolist()

@@ -162,7 +162,7 @@ def _parts(path: Path, threads: int, confidence: bool, batch: int | None) -> tup
     return runtime.with_decoding(**changes), segmenter, f"{runtime.name} {runtime.hash}"
 
 
-def _groups(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
+def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:
     """Take texts together until they have so many characters."""
     group: list[str] = []
     size = 0

@@ -232,10 +232,8 @@ class Text(Source):
             for sentence in range(len(trees)):
                 lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
                 trees[sentence] = _finite(lines[0].partition("=")[2]) if lines else np.nan
-        known = [not np.isnan(values).all() for values in (arcs, trees)]
-        if not any(known):
-            return None
-        return Probabilities(*(frozen(one) if some else None for one, some in zip((arcs, trees), known, strict=True)))
+        of_arcs, of_trees = (None if np.isnan(values).all() else frozen(values) for values in (arcs, trees))
+        return None if of_arcs is None and of_trees is None else Probabilities(of_arcs, of_trees)
 
     def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
         """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
