@@ -378,10 +378,12 @@ def _told(bank: Treebank, misc: Column) -> Column:
     kept = ["" if text == "_" else f"{text}|" for text in names]
     unknown = np.isnan(arcs)
     parts = np.where(unknown, PARTS + 1, np.rint(np.where(unknown, 0, arcs) * PARTS)).astype(np.int64)
-    pairs, ids = np.unique(misc.ids.astype(np.int64) * (PARTS + 2) + parts, return_inverse=True)
-    whole = [divmod(pair, PARTS + 2) for pair in pairs.tolist()]  # few are distinct, and those are written once
+    numbers: dict[int, int] = {}  # few are distinct, and those are written once
+    pairs = (misc.ids.astype(np.int64) * (PARTS + 2) + parts).tolist()
+    ids = frozen_ints([numbers.setdefault(pair, len(numbers)) for pair in pairs])
+    whole = [divmod(pair, PARTS + 2) for pair in numbers]
     texts = [names[a] if b > PARTS else f"{kept[a]}{CONFIDENCE}{b / PARTS:.4f}" for a, b in whole]
-    return Column(frozen_ints(ids), tuple(texts))
+    return Column(ids, tuple(texts))
 
 
 def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
@@ -680,6 +682,8 @@ class Scanned:
 
     def first_errors(self, most: int | None = None) -> list[FormatError]:
         """Name the first problem of each sentence that has any, or of so many sentences at most."""
+        if not len(self.problems):
+            return []
         return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1][:most]])
 
     def _sentences(self) -> npt.NDArray[Any]:

@@ -75,7 +75,7 @@ class Heads:
         assert self._arcs is not None  # noqa: S101 - as the configuration says
         lengths = np.diff(offsets)
         out: list[Floats] = [np.zeros((0, 1), dtype=np.float32)] * len(lengths)
-        for length in np.unique(lengths[lengths > 0]).tolist():
+        for length in sorted(set(lengths[lengths > 0].tolist())):
             same = np.flatnonzero(lengths == length)
             most = max(CELLS // (length * length), 1)
             for start in range(0, len(same), most):

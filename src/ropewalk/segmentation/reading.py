@@ -156,7 +156,7 @@ class Reader:
         """Give the number of each character, `OUTSIDE` for spaces."""
         found = self._numbers[codes]
         if not found.all():
-            for code in np.unique(codes[found == 0]).tolist():
+            for code in set(codes[found == 0].tolist()):
                 self._learn(code)
             found = self._numbers[codes]
         return found
