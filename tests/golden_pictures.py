@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ropewalk import conllu
+from ropewalk import Sentence, Treebank, conllu
 from ropewalk.drawing import Picture, draw, scene, to_html, to_steps, trace
-from ropewalk.treebank import Sentence
+from ropewalk.treebank import Heading
 from ropewalk.trees import Graph, Tree
 
 FOLDER = Path(__file__).parent / "golden"
 SAMPLE = FOLDER.parent.parent / "examples" / "sample.conllu"
 
-HEBREW = Sentence(
+
+def sentence(
+    forms: tuple[str, ...], upos: tuple[str, ...], heads: tuple[int, ...], relations: tuple[str, ...], *about: str
+) -> Sentence:
+    """Make a sentence, with its name and text if they are given."""
+    bank = Treebank.of([Tree(heads, relations)], [upos]).with_columns({"form": forms})
+    return bank.with_headings([Heading(*about)])[0]
+
+
+HEBREW = sentence(
     ("החבל", "ארוך", "מאוד", "."), ("NOUN", "ADJ", "ADV", "PUNCT"), (2, 0, 2, 2), ("nsubj", "root", "advmod", "punct")
 )
-HOSTILE = Sentence(
+HOSTILE = sentence(
     ("<script>alert(1)</script>", "&amp;", "50%_{}", "\x1b[31m", "👩‍👩‍👧", "e\u0301te\u0301", "\\"),
     ("X", "<b>", "SYM", "X", "X", "NOUN", "PUNCT"),
     (2, 0, 2, 2, 6, 2, 2),
     ("a<b", "root", 'say:"x"', "$x$", "amod", "obj", "~^#"),
-    ("# sent_id = </title><script>", "# text = <b>&"),
+    "</title><script>",
+    "<b>&",
 )
 GRAPH = Graph(
     14,
@@ -35,7 +45,7 @@ LONG = Tree(
 def pictures() -> dict[str, str]:
     """Draw every picture, by the name of its file."""
     bank = conllu.read(SAMPLE)
-    ids = {sentence.sent_id: sentence for sentence in (bank[number] for number in range(len(bank)))}
+    ids = {one.id: one for one in bank}
     knot, hemp, maker = ids["en-4"], ids["en-2"], ids["en-1"]
     other = Tree([2, 3, 4, 0, 4, 7, 5, 4], ["det", "compound", "obj", "root", "advmod", "det", "obl", "punct"])
     drawn: dict[str, Picture] = {

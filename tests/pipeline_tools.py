@@ -9,22 +9,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk import conllu
-from ropewalk.pipeline import Pipeline
-from ropewalk.treebank import Column, Treebank
+from ropewalk.pipeline import Parser
+from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
+from ropewalk.segmentation.building import BETWEEN, Marked, build, build_many
+from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of
+from ropewalk.treebank import Column, Probabilities
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    import pytest
+    from ropewalk.treebank import Treebank
 
-TOKEN = re.compile(r"(?P<token>\w+'\w+|\w+|[^\w\s])(?P<after>\s*)")
-ENDS = re.compile(r"[.!?]\s+(?=\S)")
+TOKEN = re.compile(r"\w+'\w+|\w+|[^\w\s]")
+ENDS = re.compile(r"[.!?](?=\s)")
 
 
 class EveryWordOnTheFirst:
-    """Hangs every word on the first of its sentence, and is the surer of it the nearer they are."""
+    """Hangs every word on the first of its sentence, and holds it the likelier the nearer they are."""
 
     def __init__(self, *, confidence: bool = True) -> None:
         self.confidence = confidence
@@ -37,67 +40,50 @@ class EveryWordOnTheFirst:
         relations = Column(frozen_ints(np.minimum(inner, 1)), ("root", "dep"))
         upos = Column.of("PUNCT" if not form.isalnum() else "X" for form in bank.column("form").texts())
         parsed = bank.with_columns({"upos": upos}).with_trees(heads, relations)
-        if not self.confidence:
-            return parsed
-        told = [
-            "|".join([*([text] if text != "_" else []), f"Confidence={1 / (1 + place):.4f}"])
-            for text, place in zip(bank.column("misc").texts(), inner.tolist(), strict=True)
-        ]
-        comments = [f"# confidence = {1 / length:.4f}" for length in bank.lengths.tolist()]
-        return parsed.with_columns({"misc": told}).with_comments(comments)
+        found = Probabilities(1 / (1 + inner), 1 / bank.lengths) if self.confidence else None
+        return parsed.with_probabilities(found)
 
 
 class CutAtPunctuation:
-    """Ends sentences at full stops; takes `don't` for a token of two words."""
+    """Ends sentences at full stops; takes `don't` for a token of two words. Only its marks are a toy's."""
 
-    def segment(self, text: str) -> Treebank:
-        return Treebank.concat(self.stream([text]))
+    def __init__(self) -> None:
+        self._reader = Reader(Vocabulary("a", ("a",)))
+        self._splitter = Splitter(suffixes={"n't": ("n't",)})
+
+    def segment_many(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
+        whole = "".join(text + BETWEEN for text in texts)
+        return build_many(self._marked(whole, last=True), texts, self._splitter)
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
-        rest, at, number = "", 0, 0
-        for piece in [*pieces, None] if isinstance(pieces, list) else self._ended(pieces):
-            rest += piece or ""
-            ends = [found.end() for found in ENDS.finditer(rest)]
-            cuts = [*ends, *([len(rest)] if piece is None and rest[ends[-1] if ends else 0 :].strip() else [])]
-            blocks, start = [], 0
-            for cut in cuts:
-                number += 1
-                blocks.append(self._block(rest[start:cut], at + start, number))
-                start = cut
-            rest, at = rest[start:], at + start
-            if blocks:
-                yield conllu.loads("".join(blocks))
+        return build(self._parts(pieces), self._splitter)
 
-    @staticmethod
-    def _ended(pieces: Iterable[str]) -> Iterator[str | None]:
-        yield from pieces
-        yield None
+    def _parts(self, pieces: Iterable[str]) -> Iterator[Marked]:
+        rest = ""
+        for piece in pieces:
+            rest += piece
+            cut = 1 + max((place for place, one in enumerate(rest) if one.isspace()), default=-1)
+            yield self._marked(rest[:cut], last=False)
+            rest = rest[cut:]
+        yield self._marked(rest, last=True)
 
-    @staticmethod
-    def _block(text: str, at: int, number: int) -> str:
-        begun = ["# newdoc"] if number == 1 else []
-        lines, word = [*begun, f"# sent_id = {number}", f"# text = {' '.join(text.split())}"], 1
+    def _marked(self, text: str, *, last: bool) -> Marked:
+        marks = np.zeros(len(text), dtype=np.uint8)
         for found in TOKEN.finditer(text):
-            misc = f"TokenRange={at + found.start('token')}:{at + found.end('token')}"
-            misc = misc if found["after"] else f"SpaceAfter=No|{misc}"
-            form = found["token"]
-            parts = [form[:-3], form[-3:]] if form.endswith("n't") else [form]
-            if len(parts) > 1:
-                lines.append(f"{word}-{word + 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
-            for part in parts:
-                lines.append(f"{word}\t{part}\t_\t_\t_\t_\t_\t_\t_\t{misc if len(parts) == 1 else '_'}")
-                word += 1
-        return "\n".join([*lines, "", ""])
+            marks[found.end() - 1] = END | (MULTIWORD if found[0].endswith("n't") else 0)
+        for found in ENDS.finditer(text):
+            marks[found.start()] |= SENTENCE
+        return Marked(text, marks, *self._reader.spaces(codes_of(text)), last=last)
 
 
-def pipeline(*, confidence: bool = True) -> Pipeline:
-    """Make a pipeline that needs no model."""
-    return Pipeline(EveryWordOnTheFirst(confidence=confidence), CutAtPunctuation(), "toy 0123456789ab")
+def toy_parser(*, confidence: bool = True) -> Parser:
+    """Make a parser that needs no model."""
+    return Parser(EveryWordOnTheFirst(confidence=confidence), CutAtPunctuation(), "toy 0123456789ab")
 
 
-def load(*_: object, confidence: bool = True, **__: object) -> Pipeline:
+def load(*_: object, confidence: bool = True, **__: object) -> Parser:
     """Stand for `ropewalk.load`."""
-    return pipeline(confidence=confidence)
+    return toy_parser(confidence=confidence)
 
 
 BEGIN = (

@@ -431,8 +431,8 @@ def test_pieces_of_any_size_make_the_whole(raw: bytes, size: int) -> None:
     assert joined.heads.tolist() == whole.heads.tolist()
     assert joined.offsets.tolist() == whole.offsets.tolist()
     assert joined.relations.texts() == whole.relations.texts()
-    assert joined.text is not None
-    assert whole.text is not None
+    assert isinstance(joined.text, conllu.Text)
+    assert isinstance(whole.text, conllu.Text)
     assert joined.text.lines.tolist() == whole.text.lines.tolist()
     assert joined.text.fields.tolist() == whole.text.fields.tolist()
 
@@ -644,7 +644,7 @@ def same_as_oracles(raw: bytes) -> int:
     """Compare with two other readers; return the number of words compared."""
     bank = conllu.loads(raw)
     ours = [(bank[s].forms, bank[s].upos, bank[s].heads, bank[s].relations) for s in range(len(bank))]
-    known = [bank[s].metadata.get("sent_id") for s in range(len(bank))]
+    known = [bank[s].id for s in range(len(bank))]
     text = raw.decode("utf-8")
     for number, tokens in enumerate(conllu_package.parse(text)):
         plain = [token for token in tokens if isinstance(token["id"], int)]

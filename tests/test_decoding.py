@@ -28,10 +28,9 @@ from ropewalk.decoding.beam import Memory, search
 from ropewalk.decoding.inputs import DEEPEST, LARGEST
 from ropewalk.encodings import Labels, get
 from ropewalk.errors import LabelError, MismatchError, OptionError, UnknownNameError
-from ropewalk.projectivity import UP
 from ropewalk.repair import repair
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree, check, is_projective
+from ropewalk.trees import UP, Tree, check, is_projective
 from strategies import projective_trees, trees
 
 if TYPE_CHECKING:

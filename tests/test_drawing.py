@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from golden_pictures import FOLDER, HOSTILE, LONG, pictures
-from ropewalk import conllu, draw, encodings
-from ropewalk.drawing import Scene, confidence, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
+from ropewalk import Sentence, Treebank, conllu, draw, encodings
+from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, clean, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
 from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
-from ropewalk.treebank import Sentence
 from ropewalk.trees import Graph, Tree
 from strategies import head_lists, projective_trees, trees, values
 from test_cli import run
@@ -335,9 +334,11 @@ def test_two_trees_at_once_mark_errors() -> None:
         draw(gold, against=Tree([0]))
     with pytest.raises(OptionError, match="same colours"):
         draw(gold, against=other, cover="proper")
-    words = Sentence(("a", "b"), ("X", "X"), (0, 1), ("root", "x"))
+    words, others = (
+        Treebank.of([Tree([0, 1], ["root", "x"])]).with_columns({"form": forms})[0] for forms in ("ab", "ac")
+    )
     with pytest.raises(MismatchError, match="word 2 is 'b' in the first tree and 'c'"):
-        draw(words, against=Sentence(("a", "c"), ("X", "X"), (0, 1), ("root", "x")))
+        draw(words, against=others)
 
 
 def test_labels_of_encodings_stand_under_the_words(sample: Path) -> None:
@@ -378,7 +379,8 @@ def test_what_does_not_fit_is_refused() -> None:
     ],
 )
 def test_probabilities_are_read_from_misc(misc: str, share: float | None) -> None:
-    assert confidence(misc) == share
+    (word,) = conllu.loads(f"1\tx\t_\t_\t_\t_\t0\troot\t_\t{misc}\n\n")[0]
+    assert word.probability == share
 
 
 def test_notebooks_show_pictures_and_trees() -> None:

@@ -11,7 +11,7 @@ import pytest
 import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ConfigError
-from ropewalk.pipeline import installed
+from ropewalk.models.installed import installed
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
@@ -21,7 +21,8 @@ from ropewalk.trees import check
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.pipeline import Installed, Pipeline
+    from ropewalk import Parser
+    from ropewalk.models.installed import Installed
     from ropewalk.treebank import Treebank
 
 MOST_BYTES = 12_000_000
@@ -47,7 +48,7 @@ def model() -> Installed:
 
 
 @pytest.fixture(scope="module")
-def parser(model: Installed) -> Pipeline:
+def parser(model: Installed) -> Parser:
     return ropewalk.load(model.path)
 
 
@@ -78,7 +79,7 @@ def test_it_is_small_and_says_what_it_is(model: Installed, repository: Path) -> 
     assert "CC BY-SA 4.0" in notice
 
 
-def test_a_plain_sentence_gets_the_tree_that_everybody_would_give(parser: Pipeline) -> None:
+def test_a_plain_sentence_gets_the_tree_that_everybody_would_give(parser: Parser) -> None:
     (sentence,) = parser("She doesn't sell the old rope.")
     assert [word.text for word in sentence] == ["She", "does", "n't", "sell", "the", "old", "rope", "."]
     assert [word.head.index if word.head else 0 for word in sentence] == [4, 4, 4, 0, 7, 7, 4, 4]
@@ -88,7 +89,7 @@ def test_a_plain_sentence_gets_the_tree_that_everybody_would_give(parser: Pipeli
     assert all(0.5 < (word.probability or 0) <= 1 for word in sentence)
 
 
-def test_the_output_names_the_model(parser: Pipeline, model: Installed) -> None:
+def test_the_output_names_the_model(parser: Parser, model: Installed) -> None:
     document = parser("He slept.")
     assert f"en {model.hash}" in document.generator
     assert document.to_conllu().startswith(f"# generator = {document.generator}\n")
@@ -96,17 +97,17 @@ def test_the_output_names_the_model(parser: Pipeline, model: Installed) -> None:
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_odd_text_is_trees_and_comes_back(parser: Pipeline, text: str) -> None:
+def test_odd_text_is_trees_and_comes_back(parser: Parser, text: str) -> None:
     document = parser(text)
-    assert_trees(document.bank)
-    assert text_of(document.bank) == text
+    assert_trees(document.treebank)
+    assert text_of(document.treebank) == text
     for word in document.words:
         token = word.token
         assert token.start is not None
         assert text[token.start : token.end] == token.text
 
 
-def test_a_megabyte_on_one_line_comes_back(parser: Pipeline) -> None:
+def test_a_megabyte_on_one_line_comes_back(parser: Parser) -> None:
     text = " ".join(invented(5, 260_000))
     assert len(text) > 1_000_000
     banks = list(parser.stream([text]))
@@ -115,8 +116,8 @@ def test_a_megabyte_on_one_line_comes_back(parser: Pipeline) -> None:
     assert text_of(banks) == text
 
 
-def test_a_sentence_of_five_thousand_words_is_one_tree(parser: Pipeline) -> None:
-    bank = parser.tokens([invented(6, 5000)]).bank
+def test_a_sentence_of_five_thousand_words_is_one_tree(parser: Parser) -> None:
+    bank = parser.tokens([invented(6, 5000)]).treebank
     assert (len(bank), bank.words) == (1, 5000)
     assert_trees(bank)
 
@@ -129,14 +130,14 @@ def test_batches_order_and_neighbours_change_nothing(model: Installed) -> None:
         backwards = list(parser.tokens(sentences[::-1]))[::-1]
         alone = [next(iter(parser.tokens([one]))) for one in sentences[::7]]
         for sentence, other in [*zip(together, backwards, strict=True), *zip(together[::7], alone, strict=True)]:
-            mine, theirs = ([(word.relation, word.upos, word.misc) for word in one] for one in (sentence, other))
+            mine, theirs = ([(word.relation, word.upos, word.probability) for word in one] for one in (sentence, other))
             assert mine == theirs
             assert [word.head and word.head.index for word in sentence] == [
                 word.head and word.head.index for word in other
             ]
 
 
-def test_what_an_earlier_parser_said_of_its_trees_goes_with_them(parser: Pipeline) -> None:
+def test_what_an_earlier_parser_said_of_its_trees_goes_with_them(parser: Parser) -> None:
     text = "They walk. She sleeps."
     first = parser(text).to_conllu()
     assert parser.conllu(conllu.loads(first)).to_conllu() == first
@@ -155,7 +156,7 @@ def test_wrong_numbers_are_refused() -> None:
 
 
 @pytest.mark.treebanks
-def test_it_is_as_good_as_it_says_on_words(parser: Pipeline, model: Installed, treebanks: Path) -> None:
+def test_it_is_as_good_as_it_says_on_words(parser: Parser, model: Installed, treebanks: Path) -> None:
     gold = conllu.read(next(treebanks.rglob("en_ewt-ud-test.conllu")))
     bank = parser.treebank(gold)
     assert_trees(bank)
@@ -171,12 +172,12 @@ def test_it_is_as_good_as_it_says_on_words(parser: Pipeline, model: Installed, t
 
 
 @pytest.mark.treebanks
-def test_it_is_as_good_as_it_says_on_text(parser: Pipeline, treebanks: Path) -> None:
+def test_it_is_as_good_as_it_says_on_text(parser: Parser, treebanks: Path) -> None:
     gold = conllu.read(next(treebanks.rglob("en_ewt-ud-test.conllu")))
     text = align(tokens_of(gold), wrap=80).text
     document = parser(text)
-    assert_trees(document.bank)
-    assert text_of(document.bank) == text
-    found = scores(gold, document.bank)
+    assert_trees(document.treebank)
+    assert text_of(document.treebank) == text
+    found = scores(gold, document.treebank)
     assert found["words"] >= LEAST_WORDS
     assert found["sentences"] >= LEAST_SENTENCES

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from ropewalk import conllu
 from ropewalk.cli import app
 from ropewalk.errors import ConfigError, FormatError, ModelError
+from ropewalk.formats.conllu import escaped, unescaped
 from ropewalk.segmentation import building, config, folder, reading, windows
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, align
 from ropewalk.segmentation.building import Marked, build
@@ -25,9 +26,9 @@ from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
 from ropewalk.segmentation.segmenter import Segmenter
-from ropewalk.segmentation.tokens import Token, escaped, text_of, tokens_of, unescaped
+from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
-from ropewalk.treebank import Treebank
+from ropewalk.treebank import Heading, Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,11 +170,10 @@ def test_gold_marks_give_the_treebank_back(wrap: int) -> None:
 def test_words_know_where_they_stand() -> None:
     aligned = align(tokens_of(BANK))
     bank = built("\t" + aligned.text, np.concatenate([np.zeros(1, dtype=np.uint8), aligned.marks]))
-    first = bank[0]
-    assert first.comments == ("# newdoc", "# newpar", "# sent_id = 1", "# text = The harbour.")
-    assert bank[1].comments[0] == "# newpar"
-    assert bank[2].comments == ("# sent_id = 3", "# text = We'll need them.")
-    misc = bank.column("misc").texts()
+    assert bank.heading(0) == Heading("1", "The harbour.", "", paragraph=True)
+    assert bank.heading(1).paragraph
+    assert bank.heading(2) == Heading("3", "We'll need them.", None, paragraph=False)
+    misc = conllu.loads(conllu.dumps(bank)).column("misc").texts()
     assert misc[:3] == [
         r"SpacesBefore=\t|TokenRange=1:4",
         "SpaceAfter=No|TokenRange=5:12",
@@ -216,8 +216,8 @@ def test_multiword_tokens_are_split_as_learnt(token: str, words: tuple[str, ...]
 
 
 def test_the_most_frequent_words_of_a_token_win_and_a_suffix_keeps_the_table_small() -> None:
-    often = Token("its", ("it", "s"), " ")
-    learnt = Splitter.learn([often, often, Token("its", ("i", "ts"), " "), Token("hers", ("her", "s"), " ")])
+    often = RawToken("its", ("it", "s"), " ")
+    learnt = Splitter.learn([often, often, RawToken("its", ("i", "ts"), " "), RawToken("hers", ("her", "s"), " ")])
     assert learnt.split("Its") == ("It", "s")
     assert (learnt.table, learnt.suffixes) == ({}, {"s": ("s",)})
 
@@ -389,6 +389,20 @@ def test_a_stream_is_the_whole_text(pieces: list[str]) -> None:
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
 
+@settings(max_examples=30)
+@given(st.lists(texts(), max_size=6))
+def test_texts_together_are_what_each_is_alone(some: list[str]) -> None:
+    """Whether a text is read in one go, with others, or as a stream with small windows makes no difference."""
+    segmenter = newborn()
+    together, counts = segmenter.segment_many(some)
+    assert sum(counts) == len(together)
+    starts = np.cumsum([0, *counts])
+    for text, start, stop in zip(some, starts, starts[1:], strict=False):
+        found = conllu.dumps(together.select(np.arange(start, stop)))
+        assert found == b"".join(map(conllu.dumps, segmenter.stream([text])))
+        assert text_of(together.select(np.arange(start, stop))) == (text if stop > start else "")
+
+
 OPTIONS = (
     "training.epochs=60", "training.batch=20", "training.rate=0.01", "training.wrapped=0.2", "training.threads=1",
     "model.character_size=16", "model.character_hidden=16", "model.chunk_hidden=16", "model.word_size=8",
@@ -416,7 +430,7 @@ def test_a_trained_segmenter_finds_what_it_learnt(home: Path) -> None:
     bank = segmenter.segment(TEXT)
     assert scores(BANK, bank) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
     assert bank[1].forms == ("Do", "n't", "touch", "the", "ropes", "!")
-    assert bank[1].comments == ("# newpar", "# sent_id = 2", "# text = Don't touch the ropes!")
+    assert bank.heading(1) == Heading("2", "Don't touch the ropes!", None, paragraph=True)
     told = json.loads((home / "out" / "segmenter.json").read_text(encoding="utf-8"))["training"]
     assert told["scores"]["test"]["words"] == 1.0
     assert told["config"]["data"]["train"] == ["bank.conllu"]

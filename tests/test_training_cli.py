@@ -145,7 +145,8 @@ def test_parse_says_how_probable_its_trees_are(home: Path) -> None:
     assert parsed.heads.tolist() == plain.heads.tolist()
     assert plain.column("misc").texts() == ["_"] * plain.words
     arcs = [float(text.removeprefix("Confidence=")) for text in parsed.column("misc").texts()]
-    trees = [float(parsed[number].metadata["confidence"]) for number in range(len(parsed))]
+    trees = [sentence.probability or 0.0 for sentence in parsed]
+    assert min(trees) > 0
     assert all(0.0 <= arc <= 1.0 for arc in arcs)
     for number, tree in enumerate(trees):  # a tree is never surer than the least sure of its arcs
         start, stop = parsed.offsets[number : number + 2].tolist()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk import conllu
+from ropewalk import Sentence, conllu
 from ropewalk.errors import MismatchError, UnknownNameError
-from ropewalk.treebank import Column, Sentence, Treebank, intern
+from ropewalk.treebank import Column, Heading, Probabilities, Surface, Treebank, intern
 from ropewalk.trees import Tree
 from strategies import banks, trees
 
@@ -20,6 +22,10 @@ RAW = (
 )
 
 
+def facts(sentence: Sentence) -> tuple[object, ...]:
+    return (sentence.forms, sentence.upos, sentence.heads, sentence.relations, sentence.comments)
+
+
 def parts(raw: bytes) -> list[bytes]:
     return [part + b"\n\n" for part in raw.split(b"\n\n")[:-1]]
 
@@ -27,12 +33,14 @@ def parts(raw: bytes) -> list[bytes]:
 def test_one_sentence_as_a_value() -> None:
     bank = conllu.loads(RAW)
     comments = ("# newpar", "# sent_id = a", "# text = x = y")
-    assert bank[0] == Sentence(("x", "y"), ("X", "Y"), (2, 0), ("dep", "root"), comments)
-    assert bank[0].metadata == {"newpar": "", "sent_id": "a", "text": "x = y"}
-    assert (bank[0].sent_id, bank[0].text, len(bank[0])) == ("a", "x = y", 2)
+    assert facts(bank[0]) == (("x", "y"), ("X", "Y"), (2, 0), ("dep", "root"), comments)
+    assert bank.heading(0) == Heading("a", "x = y", None, paragraph=True)
+    assert (bank[0].id, bank[0].text, len(bank[0])) == ("a", "x = y", 2)
     assert bank[0].tree == bank.tree(0)
-    assert bank[-1] == bank[1] == Sentence(("z",), ("X",), (-1,), ("_",))
-    assert bank[1].sent_id is None
+    assert bank[-1] == bank[1] != bank[0]
+    assert facts(bank[1]) == (("z",), ("X",), (-1,), ("_",), ())
+    assert (bank[1].id, bank[1].caption, bank[1].text) == (None, "", "z")
+    assert list(bank) == [bank[0], bank[1]]
     with pytest.raises(IndexError, match="sentence 2 of a treebank of 2"):
         bank[2]
 
@@ -48,19 +56,21 @@ def test_a_sentence_shows_edits() -> None:
 def test_a_treebank_of_trees_alone() -> None:
     found = conllu.loads(RAW)
     bank = Treebank.of([found.tree(0)], upos=[["X", "Y"]]).with_columns({"form": ["one", "two"]})
-    assert bank[0] == Sentence(("one", "two"), ("X", "Y"), (2, 0), ("dep", "root"))
+    assert facts(bank[0]) == (("one", "two"), ("X", "Y"), (2, 0), ("dep", "root"), ())
     assert bank.column("id").texts() == ["1", "2"]
     assert bank.column("lemma").texts() == ["_", "_"]
     assert conllu.dumps(bank) == b"1\tone\t_\tX\t_\t_\t2\tdep\t_\t_\n2\ttwo\t_\tY\t_\t_\t0\troot\t_\t_\n\n"
 
 
-@given(st.lists(trees(max_words=20), max_size=4))
+@given(st.lists(trees(min_words=1, max_words=20), max_size=4))
 def test_every_column_of_a_treebank_of_trees_is_found_in_what_is_written(given_trees: list[Tree]) -> None:
     bank = Treebank.of(given_trees)
-    text = bank.rendered()
+    again = conllu.loads(conllu.dumps(bank)) if given_trees else bank
     for name in ("id", "form", "upos", "head", "deprel", "misc"):
-        assert text.column(name).texts() == bank.column(name).texts()
-    assert text.lines.tolist() == [1 + sum(map(len, given_trees[:s])) + s for s in range(len(given_trees))]
+        assert again.column(name).texts() == bank.column(name).texts()
+    for sentence, start in enumerate(bank.offsets[:-1].tolist()):
+        assert again.line(sentence) == bank.line(sentence)
+        assert again.line(sentence, start) == bank.line(sentence, start)
 
 
 @given(banks(), st.data())
@@ -69,7 +79,7 @@ def test_selected_sentences_keep_their_bytes(raw: bytes, data: st.DataObject) ->
     chosen = data.draw(st.lists(st.integers(0, len(bank) - 1)))
     picked = bank.select(chosen)
     assert conllu.dumps(picked) == b"".join(parts(raw)[number] for number in chosen)
-    assert [picked[place] for place in range(len(chosen))] == [bank[number] for number in chosen]
+    assert [facts(one) for one in picked] == [facts(bank[number]) for number in chosen]
     mask = np.array([number in chosen for number in range(len(bank))], dtype=np.bool_)
     assert conllu.dumps(bank.select(mask)) == b"".join(
         part for part, kept in zip(parts(raw), mask, strict=True) if kept
@@ -123,7 +133,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_treebanks_cannot_be_changed_in_place() -> None:
     bank = conllu.loads(RAW)
-    assert bank.text is not None
+    assert isinstance(bank.text, conllu.Text)
     for array in (
         bank.heads,
         bank.offsets,
@@ -151,25 +161,121 @@ def test_columns_end_to_end(texts: list[list[str]]) -> None:
     assert Column.concat([Column.of(part) for part in texts]).texts() == [text for part in texts for text in part]
 
 
+def told(bank: Treebank) -> Treebank:
+    """Say of each word and sentence how likely it is to be right: other values for each."""
+    words, sentences = np.arange(bank.words), np.arange(len(bank))
+    return bank.with_probabilities(
+        Probabilities(1 / (1 + words), 1 / (2 + sentences), {"upos": np.linspace(0, 1, bank.words)})
+    )
+
+
 @given(banks(), st.data())
-def test_comments_are_put_before_each_sentence(raw: bytes, data: st.DataObject) -> None:
-    bank = conllu.loads(raw)
-    texts = data.draw(st.lists(st.sampled_from(["", "# a", "# é = 1"]), min_size=len(bank), max_size=len(bank)))
-    commented = bank.with_comments(texts)
-    again = conllu.loads(conllu.dumps(commented))
-    assert [again[number].comments for number in range(len(bank))] == [
-        ((text,) if text else ()) + bank[number].comments for number, text in enumerate(texts)
-    ]
-    assert np.array_equal(again.heads, bank.heads)
-    assert commented.column("form").texts() == bank.column("form").texts()
-    backwards = range(len(bank) - 1, -1, -1)
-    assert commented.select(backwards).column("misc").texts() == bank.select(backwards).column("misc").texts()
+def test_probabilities_go_with_their_words_and_sentences(raw: bytes, data: st.DataObject) -> None:
+    bank = told(conllu.loads(raw))
+    assert bank.probabilities is not None
+    chosen = data.draw(st.lists(st.integers(0, len(bank) - 1), min_size=1))
+    picked = bank.select(chosen).probabilities
+    assert picked is not None
+    assert [one.probability for one in bank.select(chosen)] == [bank[number].probability for number in chosen]
+    assert picked.arcs is not None
+    assert picked.arcs.tolist() == [word.probability for number in chosen for word in bank[number]]
+    assert bank.probabilities.trees is not None
+    assert picked.trees is not None
+    assert picked.trees.tolist() == bank.probabilities.trees[chosen].tolist()
+    joined = Treebank.concat([bank, bank.with_probabilities(None), bank]).probabilities
+    assert joined is not None
+    assert joined.tags["upos"].tolist()[-bank.words :] == bank.probabilities.tags["upos"].tolist()
+    assert joined.arcs is not None
+    assert np.isnan(joined.arcs[bank.words : 2 * bank.words]).all()
 
 
-def test_what_is_no_comment_is_refused() -> None:
-    bank = Treebank.of([Tree([0])])
-    with pytest.raises(MismatchError, match="2 comments for a treebank of 1"):
-        bank.with_comments(["# a", "# b"])
-    for text in ("no sign", "# two\nlines"):
-        with pytest.raises(MismatchError, match="is no comment line"):
-            bank.with_comments([text])
+@given(banks())
+def test_probabilities_come_back_from_what_is_written(raw: bytes) -> None:
+    bank = told(conllu.loads(raw))
+    again = conllu.loads(conllu.dumps(bank))
+    assert bank.probabilities is not None
+    assert again.probabilities is not None
+    for mine, theirs in (
+        (bank.probabilities.arcs, again.probabilities.arcs),
+        (bank.probabilities.trees, again.probabilities.trees),
+    ):
+        assert theirs == pytest.approx(mine, abs=0.5e-4 + 1e-9)
+    assert conllu.dumps(told(again)) == conllu.dumps(bank)
+    assert conllu.dumps(again.with_probabilities(None)) == conllu.dumps(conllu.loads(raw).with_probabilities(None))
+
+
+def test_probabilities_that_do_not_fit_are_refused() -> None:
+    bank = conllu.loads(RAW)
+    with pytest.raises(MismatchError, match="1 probabilities of trees for 2 sentences"):
+        bank.with_probabilities(Probabilities(trees=np.ones(1)))
+    with pytest.raises(MismatchError, match="2 values for column probability"):
+        bank.with_probabilities(Probabilities(arcs=np.ones(2)))
+
+
+MADE = Treebank.of_words(
+    Column.of(["do", "n't", "stop", "go"]),
+    np.array([0, 3, 4]),
+    tokens=Surface(
+        np.array([0, 2, 3, 4], dtype=np.int32),
+        {0: "don't"},
+        Column.of([" ", "", "\n"]),
+        {0: "\t"},
+        np.array([1, 7, 11], dtype=np.int32),
+        np.array([6, 11, 13], dtype=np.int32),
+    ),
+    headings=(Heading("a", "don't stop", "", paragraph=True), Heading("b", "go", None, paragraph=False)),
+)
+WRITTEN = """# newdoc
+# newpar
+# sent_id = a
+# text = don't stop
+1-2	don't	_	_	_	_	_	_	_	SpacesBefore=\\t|TokenRange=1:6
+1	do	_	_	_	_	_	_	_	_
+2	n't	_	_	_	_	_	_	_	_
+3	stop	_	_	_	_	_	_	_	SpaceAfter=No|TokenRange=7:11
+
+# sent_id = b
+# text = go
+1	go	_	_	_	_	_	_	_	SpacesAfter=\\n|TokenRange=11:13
+
+"""
+
+
+def surface_of(bank: Treebank) -> tuple[object, ...]:
+    one = bank.surface
+    arrays = (one.first.tolist(), one.starts.tolist(), one.stops.tolist())
+    return (*arrays, one.after.texts(), dict(one.texts), dict(one.before), [bank.heading(s) for s in range(len(bank))])
+
+
+def test_what_is_made_in_memory_is_written_whole_and_read_back() -> None:
+    assert conllu.dumps(MADE).decode() == WRITTEN
+    assert surface_of(conllu.loads(WRITTEN)) == surface_of(MADE)
+    for bank in (MADE, conllu.loads(WRITTEN)):
+        twice = Treebank.concat([bank, bank]).select([3, 0, 2, 0])
+        parts = [WRITTEN[: WRITTEN.index("# sent_id = b")], WRITTEN[WRITTEN.index("# sent_id = b") :]]
+        assert conllu.dumps(twice).decode() == parts[1] + parts[0] + parts[0] + parts[0]
+        assert surface_of(twice) == surface_of(conllu.loads(conllu.dumps(twice)))
+
+
+def test_without_a_text_every_word_is_a_token() -> None:
+    bank = Treebank.of([Tree([0, 1])]).with_columns({"form": ["a", "b"]})
+    assert surface_of(bank)[:4] == ([0, 1, 2], [-1, -1], [-1, -1], [" ", " "])
+    assert [token.text for token in bank[0].tokens] == ["a", "b"]
+
+
+def test_only_what_comes_from_no_file_gets_headings() -> None:
+    named = MADE.with_document("book")
+    assert conllu.dumps(named).startswith(b"# newdoc id = book\n# newpar\n")
+    assert conllu.loads(conllu.dumps(named)).heading(0).document == "book"
+    with pytest.raises(MismatchError, match="come from <text>"):
+        conllu.loads(RAW).with_document("book")
+    with pytest.raises(MismatchError, match="1 headings for 2 sentences"):
+        MADE.with_headings([Heading()])
+
+
+def test_views_share_lists_and_free_them() -> None:
+    bank = conllu.loads(RAW)
+    first = weakref.ref(bank[0]._lists)
+    assert bank[1]._lists is first()
+    del bank
+    assert first() is None

@@ -140,7 +140,7 @@ def measure(systems: list[System], treebank: dict[str, Path], work: Path, rounds
 def tabled(systems: list[System], found: list[Figures], words: int, test: Path, work: Path) -> Table:
     """Score what was parsed, and put all figures together."""
     from ropewalk import conllu
-    from ropewalk.pipeline import locate
+    from ropewalk.models.installed import locate
     from ropewalk.scoring.attachment import score
     from ropewalk.tables import Column, Table
 

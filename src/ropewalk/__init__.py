@@ -9,10 +9,17 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ropewalk import conllu as conllu
+    from ropewalk.documents import Document as Document
+    from ropewalk.documents import Sentence as Sentence
+    from ropewalk.documents import Token as Token
+    from ropewalk.documents import Word as Word
     from ropewalk.drawing import Picture as Picture
     from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
+    from ropewalk.formats import conllu as conllu
+    from ropewalk.formats import displacy as displacy
+    from ropewalk.formats import json as json
+    from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
     from ropewalk.treebank import Treebank as Treebank
     from ropewalk.trees import Graph as Graph
@@ -21,24 +28,44 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Document": "documents",
     "Graph": "trees",
+    "Parser": "pipeline",
     "Picture": "drawing",
     "RopewalkError": "errors",
+    "Sentence": "documents",
+    "Token": "documents",
     "Tree": "trees",
     "Treebank": "treebank",
+    "Word": "documents",
     "draw": "drawing",
     "load": "pipeline",
 }
-_MODULES = frozenset({"conllu"})
+_FORMATS = frozenset({"conllu", "displacy", "json"})
 
-__all__ = ["Graph", "Picture", "RopewalkError", "Tree", "Treebank", "__version__", "conllu", "draw", "load"]
+__all__ = [
+    "Document",
+    "Graph",
+    "Parser",
+    "Picture",
+    "RopewalkError",
+    "Sentence",
+    "Token",
+    "Tree",
+    "Treebank",
+    "Word",
+    "__version__",
+    "conllu",
+    "draw",
+    "load",
+]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOMES:
         value: object = getattr(importlib.import_module(f"ropewalk.{_HOMES[name]}"), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"ropewalk.{name}")
+    elif name in _FORMATS:
+        value = importlib.import_module(f"ropewalk.formats.{name}")
     else:
         raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
     globals()[name] = value

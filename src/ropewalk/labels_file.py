@@ -57,8 +57,8 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
         if bank.text is None:
             raise
         raise FormatError(
-            bank.text.file,
-            int(bank.text.lines[error.sentence - 1]),
+            bank.file,
+            bank.line(error.sentence - 1),
             "uncovered-tree",
             str(error).removeprefix(f"sentence {error.sentence}: "),
         ) from error
@@ -258,7 +258,7 @@ def fill(originals: Iterable[Treebank], trees: Trees) -> Iterator[Treebank]:
     line = 2  # of the label file
     file = "the original"
     for bank in originals:
-        file = bank.rendered().file
+        file = bank.file
         at = 0
         while at < len(bank):
             rest = rest if len(rest) else next(trees, rest)
@@ -266,7 +266,7 @@ def fill(originals: Iterable[Treebank], trees: Trees) -> Iterator[Treebank]:
             if not many:
                 raise FormatError(
                     file,
-                    int(bank.rendered().lines[at]),
+                    bank.line(at),
                     "sentences-differ",
                     f"{trees.file} has no labels for this sentence and those after it; expected as many sentences",
                 )
@@ -286,15 +286,14 @@ def _demand_same_words(here: Treebank, there: Treebank, labels: str, line: int) 
     mine, theirs = here.column("form").texts(), there.column("form").texts()
     if mine == theirs and np.array_equal(here.offsets, there.offsets):
         return
-    text = here.rendered()
     for sentence in range(len(here)):
         start, stop = here.offsets[sentence : sentence + 2].tolist()
         other, end = there.offsets[sentence : sentence + 2].tolist()
         for word in range(min(stop - start, end - other)):
             if mine[start + word] != theirs[other + word]:
                 raise FormatError(
-                    text.file,
-                    text.line(sentence, start + word),
+                    here.file,
+                    here.line(sentence, start + word),
                     "words-differ",
                     f"the form is {mine[start + word]!r}, but {theirs[other + word]!r} in line "
                     f"{line + other + sentence + word} of {labels}; expected the same words",
@@ -302,8 +301,8 @@ def _demand_same_words(here: Treebank, there: Treebank, labels: str, line: int) 
                 )
         if stop - start != end - other:
             raise FormatError(
-                text.file,
-                int(text.lines[sentence]),
+                here.file,
+                here.line(sentence),
                 "words-differ",
                 f"the sentence has {stop - start} words, but {end - other} in {labels}, where it begins in line "
                 f"{line + other + sentence}; expected the same words",

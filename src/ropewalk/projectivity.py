@@ -17,15 +17,12 @@ from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.treebank import Column, Treebank, gather
-from ropewalk.trees import Bools, Ints, projective, scratch
+from ropewalk.trees import DOWN, UP, Bools, Ints, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCHEMES = ("head", "path", "head+path")
-
-UP = "¡"
-DOWN = "!"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

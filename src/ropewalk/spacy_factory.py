@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spacy.language import Language
 
 if TYPE_CHECKING:
-    from ropewalk.pipeline.spacy_component import Component
+    from ropewalk.spacy_component import Component
 
 
 @Language.factory(
@@ -30,6 +30,6 @@ def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by the
 ) -> Component:
     """Make the component from a pipeline's configuration."""
     from ropewalk import pipeline
-    from ropewalk.pipeline.spacy_component import Component
+    from ropewalk.spacy_component import Component
 
     return Component(pipeline.load(model, threads=threads, confidence=confidence), set_pos=set_pos)

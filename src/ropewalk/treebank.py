@@ -1,29 +1,34 @@
-"""Many sentences as flat arrays with offsets: work on a whole corpus never loops over Python objects."""
+"""The annotation of many sentences as typed columns: work on a whole corpus never loops over Python objects.
+
+A `Treebank` knows nothing of any file format. What it was read from, if anything, is a `Source` that stands beside it,
+so that writing the same format again loses nothing.
+"""
 
 from __future__ import annotations
 
-import itertools
 import re
-from dataclasses import dataclass, field, replace
-from operator import itemgetter
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.errors import FormatError, MismatchError, UnknownNameError
-from ropewalk.kernels import conllu as conllu_kernel
+from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import Tree, frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from ropewalk import Sentence
     from ropewalk.trees import Ints
 
 Places = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.floating[Any]]
+Value = TypeVar("Value")
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 EDITABLE = tuple(name for name in COLUMNS if name not in {"id", "head"})
@@ -93,8 +98,15 @@ def gather(offsets: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> tuple[Plac
     """Say where some of many stretches lie: the new offsets, and the old place of every element."""
     starts = offsets[sentences].astype(np.int64)
     lengths = offsets[sentences + 1] - starts
-    stops = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+    stops = starts_of(lengths)
     return stops, np.arange(stops[-1]) + np.repeat(starts - stops[:-1], lengths)
+
+
+def starts_of(lengths: Sequence[int] | npt.NDArray[Any]) -> Places:
+    """Say where stretches of these lengths begin when they lie end to end, and where the last one ends."""
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -104,286 +116,268 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Text:
-    """The bytes of CoNLL-U that a treebank was read from, and where its parts lie in them.
+class Probabilities:
+    """How likely a model holds what it predicted to be right; NaN where it is not known.
 
-    `raw` holds whole sentences. Sentence s is `raw[sentences[s]:sentences[s+1]]`, its blank line included.
-    Column c of word w is `raw[fields[w, c]:fields[w, c+1] - 1]`: eleven marks a word, the last of them just
-    after its line. `lines[s]` is the number of the sentence's first line in its file, counted from 1.
-    `multiwords` and `empties` count the lines of those kinds in each sentence.
+    `arcs` has a value for each word's head, `trees` one for each sentence, `tags` those of each column of tags by name.
     """
 
-    raw: npt.NDArray[np.uint8]
-    sentences: Places
-    fields: Places
-    lines: Places
-    multiwords: Ints
-    empties: Ints
-    file: str
+    arcs: Floats | None = None
+    trees: Floats | None = None
+    tags: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
 
-    @classmethod
-    def blank(cls, lengths: Ints) -> Text:
-        """Write sentences of so many words with `_` in every column but the first."""
-        longest = int(lengths.max(initial=0))
-        ids = [str(word).encode() for word in range(1, longest + 1)]
-        every = b"".join(b"%b\t_\t_\t_\t_\t_\t_\t_\t_\t_\n" % word for word in ids)
-        ends = np.cumsum([0, *(len(word) + 19 for word in ids)], dtype=np.int64)
-        raw = b"".join(every[: ends[length]] + b"\n" for length in lengths.tolist())
-        sentences = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ends[lengths] + 1)])
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])
-        inner = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-        before = np.repeat(sentences[:-1], lengths)
-        fields = np.empty((len(inner), 11), dtype=np.int64)
-        fields[:, 0] = before + ends[inner]
-        fields[:, 1:] = (before + ends[inner + 1])[:, None] + np.arange(-18, 2, 2)
-        return cls(
-            np.frombuffer(raw, dtype=np.uint8),
-            frozen(sentences),
-            frozen(fields),
-            frozen((offsets + np.arange(len(offsets)) + 1)[:-1]),
-            frozen_ints(np.zeros(len(lengths), dtype=np.int32)),
-            frozen_ints(np.zeros(len(lengths), dtype=np.int32)),
-            "<treebank>",
-        )
-
-    def column(self, name: str) -> Column:
-        """Read one column of every word."""
-        at = COLUMNS.index(name)
-        starts = np.ascontiguousarray(self.fields[:, at])
-        stops = self.fields[:, at + 1] - 1
-        ids, firsts = intern(self.raw, starts, stops)
-        raw = view(self.raw)
-        names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
-        return Column(frozen_ints(ids), names)
-
-    def sentence(self, number: int) -> bytes:
-        """Give the bytes of one sentence, its blank line included."""
-        return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
-
-    def line(self, sentence: int, word: int) -> int:
-        """Give the number in its file of a word's line; words count from 0 over the whole treebank."""
-        before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
-        return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
-
-    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
-        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
-        _, words = gather(offsets, sentences)
-        stops = np.zeros(len(sentences) + 1, dtype=np.int64)
-        np.cumsum(self.sentences[sentences + 1] - self.sentences[sentences], out=stops[1:])
-        shift = np.repeat(stops[:-1] - self.sentences[sentences], np.diff(offsets)[sentences])
-        raw = view(self.raw)
-        kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
-        return Text(
-            np.frombuffer(kept, dtype=np.uint8),
-            frozen(stops),
-            frozen(self.fields[words] + shift[:, None]),
-            frozen(self.lines[sentences]),
-            frozen_ints(self.multiwords[sentences]),
-            frozen_ints(self.empties[sentences]),
-            self.file,
+    def select(self, words: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> Probabilities:
+        """Pick words and sentences by their numbers."""
+        return Probabilities(
+            None if self.arcs is None else frozen(self.arcs[words]),
+            None if self.trees is None else frozen(self.trees[sentences]),
+            MappingProxyType({name: frozen(values[words]) for name, values in self.tags.items()}),
         )
 
     @classmethod
-    def concat(cls, texts: Sequence[Text]) -> Text:
-        """Lay texts end to end; each sentence keeps the line number it had in its own file."""
-        sizes = np.cumsum([0, *(len(text.raw) for text in texts)])
-        files = {text.file for text in texts}
+    def concat(cls, banks: Sequence[Treebank]) -> Probabilities:
+        """Lay the probabilities of treebanks end to end."""
+        parts = [bank.probabilities or cls() for bank in banks]
+        words = [bank.words for bank in banks]
+
+        def joined(found: list[Floats | None], sizes: list[int]) -> Floats | None:
+            if all(one is None for one in found):
+                return None
+            pairs = zip(found, sizes, strict=True)
+            return frozen(np.concatenate([np.full(size, np.nan) if one is None else one for one, size in pairs]))
+
+        tags = {name: joined([part.tags.get(name) for part in parts], words) for part in parts for name in part.tags}
         return cls(
-            frozen(np.concatenate([text.raw for text in texts])),
-            frozen(
-                np.concatenate(
-                    [text.sentences[:-1] + at for text, at in zip(texts, sizes, strict=False)] + [sizes[-1:]]
-                )
-            ),
-            frozen(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
-            frozen(np.concatenate([text.lines for text in texts])),
-            frozen_ints(np.concatenate([text.multiwords for text in texts])),
-            frozen_ints(np.concatenate([text.empties for text in texts])),
-            files.pop() if len(files) == 1 else "<several files>",
+            joined([part.arcs for part in parts], words),
+            joined([part.trees for part in parts], [len(bank) for bank in banks]),
+            MappingProxyType({name: values for name, values in tags.items() if values is not None}),
         )
-
-    def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
-        """Put other text into some columns of every word; nothing else changes."""
-        places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
-        names: list[bytes] = []
-        choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
-        for row, (at, column) in enumerate(places):
-            np.add(column.ids, len(names), out=choices[row])
-            names += self._encoded(at, column)
-        marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
-        grown = len(self.raw)
-        for row, (at, _) in enumerate(places):
-            grown += int(np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum())
-        raw = np.empty(grown, dtype=np.uint8)
-        sentences = np.empty_like(self.sentences)
-        fields = np.empty_like(self.fields)
-        conllu_kernel.splice(
-            view(self.raw),
-            view(offsets),
-            view(self.sentences),
-            view(self.fields),
-            view(np.array([at for at, _ in places], dtype=np.int32)),
-            view(choices),
-            view(np.frombuffer(b"".join(names), dtype=np.uint8)),
-            view(marks),
-            view(raw),
-            view(sentences),
-            view(fields),
-        )
-        return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
-
-    def commented(self, offsets: Ints, comments: Sequence[str]) -> Text:
-        """Put a comment line before each sentence's own lines; an empty one is left out."""
-        lines = [f"{comment}\n".encode() if comment else b"" for comment in comments]
-        raw = view(self.raw)
-        bounds = self.sentences.tolist()
-        pieces = [
-            part for line, (a, b) in zip(lines, itertools.pairwise(bounds), strict=True) for part in (line, raw[a:b])
-        ]
-        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum([len(line) for line in lines], dtype=np.int64)])
-        return replace(
-            self,
-            raw=np.frombuffer(b"".join(pieces), dtype=np.uint8),
-            sentences=frozen(self.sentences + before),
-            fields=frozen(self.fields + np.repeat(before[1:], np.diff(offsets))[:, None]),
-        )
-
-    def _encoded(self, at: int, column: Column) -> list[bytes]:
-        """Turn the distinct strings of a column into bytes, refusing those that would break the file."""
-        encoded = [name.encode("utf-8", "surrogatepass") for name in column.names]
-        bad = [number for number, name in enumerate(column.names) if not name or UNWRITABLE.search(name)]
-        for number in bad:
-            found = np.flatnonzero(column.ids == number)
-            if len(found):
-                sentence = int(np.searchsorted(self.sentences, self.fields[found[0], 0], side="right")) - 1
-                raise FormatError(
-                    self.file,
-                    self.line(sentence, int(found[0])),
-                    "unwritable-text",
-                    f"{COLUMNS[at].upper()} would become {column.names[number]!r}; a column holds at least "
-                    "one character and no tab, line break, NUL or lone surrogate",
-                )
-        return encoded
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of a treebank: its words from the first, and its comment lines as written."""
-
-    forms: tuple[str, ...]
-    upos: tuple[str, ...]
-    heads: tuple[int, ...]
-    relations: tuple[str, ...]
-    comments: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.forms)
-
-    @property
-    def tree(self) -> Tree:
-        """The tree over the words; a `TreeError` if the heads are none."""
-        return Tree(self.heads, self.relations)
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """What the comments say: `# key = value`, and an empty value where there is no `=`."""
-        parts = [comment[1:].partition("=") for comment in self.comments]
-        return {key.strip(): value.strip() for key, _, value in parts}
-
-    @property
-    def sent_id(self) -> str | None:
-        """The name of the sentence, if the comments give one."""
-        return self.metadata.get("sent_id")
-
-    @property
-    def text(self) -> str | None:
-        """The sentence as running text, if the comments give it."""
-        return self.metadata.get("text")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Probabilities:
-    """How probable a parser takes its arcs, one a word, its trees, one a sentence, and its tags, by column."""
+class Surface:
+    """The tokens that stand in a text: token t is written for the words `first[t]:first[t+1]` of the treebank.
 
-    arcs: npt.NDArray[np.float64] | None = None
-    trees: npt.NDArray[np.float64] | None = None
-    tags: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=lambda: MappingProxyType({}))
+    `texts` has what is written for a token of several words; any other is written as its word. `after` has the spaces
+    after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number.
+    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows.
+    """
+
+    first: Ints
+    texts: Mapping[int, str]
+    after: Column
+    before: Mapping[int, str]
+    starts: Ints
+    stops: Ints
+
+    @classmethod
+    def of_words(cls, words: int) -> Surface:
+        """Take every word for a token with one space after it."""
+        unknown = frozen_ints(np.full(words, -1, dtype=np.int32))
+        after = Column(frozen_ints(np.zeros(words, dtype=np.int32)), (" ",))
+        return cls(frozen_ints(np.arange(words + 1)), {}, after, {}, unknown, unknown)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def offsets(self, offsets: Ints) -> Places:
+        """Say where the tokens of each sentence stand, from where its words do."""
+        return np.searchsorted(self.first, offsets)
+
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Surface:
+        """Keep the tokens of some sentences."""
+        _, tokens = gather(self.offsets(offsets), sentences)
+        sizes = np.diff(self.first)[tokens]
+        texts = {new: self.texts[old] for new, old in enumerate(tokens.tolist()) if old in self.texts}
+        before = {new: self.before[old] for new, old in enumerate(sentences.tolist()) if old in self.before}
+        return Surface(
+            frozen_ints(starts_of(sizes)),
+            texts if self.texts else {},
+            self.after.take(tokens),
+            before if self.before else {},
+            frozen_ints(self.starts[tokens]),
+            frozen_ints(self.stops[tokens]),
+        )
+
+    @classmethod
+    def concat(cls, banks: Sequence[Treebank]) -> Surface:
+        """Lay the tokens of treebanks end to end."""
+        parts = [bank.surface for bank in banks]
+        tokens = starts_of([len(part) for part in parts]).tolist()
+        words = starts_of([bank.words for bank in banks]).tolist()
+        sentences = starts_of([len(bank) for bank in banks]).tolist()
+        return cls(
+            frozen_ints(np.concatenate([*(p.first[:-1] + w for p, w in zip(parts, words, strict=False)), words[-1:]])),
+            {t + base: text for part, base in zip(parts, tokens, strict=False) for t, text in part.texts.items()},
+            Column.concat([part.after for part in parts]),
+            {s + base: text for part, base in zip(parts, sentences, strict=False) for s, text in part.before.items()},
+            frozen_ints(np.concatenate([part.starts for part in parts])),
+            frozen_ints(np.concatenate([part.stops for part in parts])),
+        )
+
+
+class Heading(NamedTuple):
+    """What is known of a sentence as a whole: its name, its running text, and what begins with it.
+
+    `document` is the name of the document that begins with it, empty if that has none, and None if none begins.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    document: str | None = None
+    paragraph: bool = False
+
+
+class Source(ABC):
+    """What a treebank was read from. `lines` has the number of each sentence's first line in `file`.
+
+    `multiwords` and `empties` count the multiword tokens and empty nodes of each sentence.
+    """
+
+    __slots__ = ()
+
+    file: str
+    lines: Places
+    multiwords: Ints
+    empties: Ints
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many bytes it takes."""
+
+    @abstractmethod
+    def column(self, name: str) -> Column:
+        """Read one column of every word."""
+
+    @abstractmethod
+    def line(self, sentence: int, word: int) -> int:
+        """Give the number of a word's line; words count from 0 over the whole treebank."""
+
+    @abstractmethod
+    def comments(self, sentence: int) -> tuple[str, ...]:
+        """Give the comment lines of one sentence as written."""
+
+    @abstractmethod
+    def heading(self, sentence: int) -> Heading:
+        """Read what is known of one sentence as a whole."""
+
+    @abstractmethod
+    def surface(self, offsets: Ints, misc: Column) -> Surface:
+        """Read the tokens; `misc` is the last column of every word as it is now."""
+
+    @abstractmethod
+    def probabilities(self, offsets: Ints, misc: Column) -> Probabilities | None:
+        """Read what an earlier parser said of its predictions, if anything."""
+
+    @abstractmethod
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Self:
+        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
+
+    @classmethod
+    @abstractmethod
+    def concat(cls, sources: Sequence[Self]) -> Self:
+        """Lay sources end to end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Treebank:
     """Many sentences: the words of sentence s stand at `offsets[s]:offsets[s+1]` in every array.
 
-    A head is -1 where the file has `_`. `text` is there if the sentences come from CoNLL-U, as they were
-    read; `edits` holds the columns replaced since, and writing changes only those. The trees are as given:
-    `conllu` checks what it reads, and `Tree` what it is built from.
+    A head is -1 where there is none. `text` is what the sentences were read from, if they were; `edits` holds the
+    columns that came since, or all of them, and writing changes only those. The trees are as given: a reader checks
+    what it reads, and `Tree` what it is built from. `tokens`, `headings` and `estimates` are there unless a source says
+    it: ask `surface`, `heading` and `probabilities`.
     """
 
     offsets: Ints
     heads: Ints
     relations: Column
     upos: Column | None = None
-    text: Text | None = None
+    text: Source | None = None
     edits: Mapping[str, Column] = field(default_factory=lambda: MappingProxyType({}))
-    probabilities: Probabilities | None = None
+    tokens: Surface | None = None
+    headings: tuple[Heading, ...] | None = None
+    estimates: Probabilities | None = None
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what was computed once
 
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
         """Lay trees side by side."""
         trees = list(trees)
-        lengths = [len(tree) for tree in trees]
         heads = np.concatenate([tree.heads for tree in trees]) if trees else np.zeros(0, dtype=np.int32)
         return cls(
-            frozen_ints(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)),
+            frozen_ints(starts_of([len(tree) for tree in trees])),
             frozen_ints(heads),
             Column.of(relation for tree in trees for relation in tree.relations),
             None if upos is None else Column.of(tag for tags in upos for tag in tags),
         )
 
     @classmethod
-    def of_text(cls, text: Text, offsets: Ints, heads: Ints) -> Treebank:
-        """Read the columns that a treebank holds from its text."""
-        return cls(frozen_ints(offsets), frozen_ints(heads), text.column("deprel"), text.column("upos"), text)
+    def of_words(
+        cls,
+        forms: Column,
+        offsets: npt.NDArray[Any],
+        *,
+        tokens: Surface | None = None,
+        headings: tuple[Heading, ...] | None = None,
+    ) -> Treebank:
+        """Lay sentences of words side by side that have no trees yet."""
+        nothing = np.zeros(len(forms), dtype=np.int32)
+        return cls(
+            frozen_ints(offsets),
+            frozen_ints(nothing - 1),
+            Column(frozen_ints(nothing), ("_",)),
+            edits=MappingProxyType({"form": forms}),
+            tokens=tokens,
+            headings=headings,
+        )
+
+    @classmethod
+    def of_source(cls, source: Source, offsets: Ints, heads: Ints) -> Treebank:
+        """Read the columns that a treebank holds from its source."""
+        return cls(frozen_ints(offsets), frozen_ints(heads), source.column("deprel"), source.column("upos"), source)
 
     @classmethod
     def concat(cls, banks: Iterable[Treebank]) -> Treebank:
-        """Lay treebanks end to end; either all or none of them come from CoNLL-U."""
+        """Lay treebanks end to end; either all or none of them were read from a file."""
         banks = [bank for bank in banks if len(bank)]
-        if not banks:
-            return cls.of([])
-        texts = [bank.rendered() for bank in banks if bank.text is not None]
-        if texts and len(texts) < len(banks):
+        if len(banks) < 2:
+            return banks[0] if banks else cls.of([])
+        sources = [bank.text for bank in banks if bank.text is not None]
+        if sources and len(sources) < len(banks):
             raise MismatchError(
-                f"{len(texts)} of {len(banks)} treebanks come from CoNLL-U and the others do not; "
+                f"{len(sources)} of {len(banks)} treebanks come from CoNLL-U and the others do not; "
                 "write the others with conllu.dumps and read them with conllu.loads first"
             )
-        lengths = np.concatenate([bank.lengths for bank in banks])
-        tags = [bank.upos for bank in banks if bank.upos is not None]
-        names = {name for bank in banks for name in bank.edits} if not texts else set()
+        names = {name for bank in banks for name in bank.edits}
+        told = any(bank.headings is not None for bank in banks)
         return cls(
-            frozen_ints(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])),
+            frozen_ints(starts_of(np.concatenate([bank.lengths for bank in banks]))),
             frozen_ints(np.concatenate([bank.heads for bank in banks])),
             Column.concat([bank.relations for bank in banks]),
-            Column.concat([bank.column("upos") for bank in banks]) if tags else None,
-            Text.concat(texts) if texts else None,
+            Column.concat([bank.column("upos") for bank in banks])
+            if any(bank.upos is not None for bank in banks)
+            else None,
+            type(sources[0]).concat(sources) if sources else None,
             MappingProxyType({name: Column.concat([bank.column(name) for bank in banks]) for name in names}),
+            Surface.concat(banks) if any(bank.tokens is not None for bank in banks) else None,
+            tuple(bank.heading(number) for bank in banks for number in range(len(bank))) if told else None,
+            Probabilities.concat(banks) if any(bank.estimates is not None for bank in banks) else None,
         )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, sentence: int) -> Sentence:
+        import ropewalk
+
         if not -len(self) <= sentence < len(self):
             raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
-        sentence %= len(self)
-        where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
-        return Sentence(
-            tuple(self._texts("form", where)),
-            tuple(self._texts("upos", where)),
-            tuple(self.heads[where].tolist()),
-            tuple(self.relations[where].texts()),
-            self.comments(sentence),
-        )
+        return ropewalk.Sentence(self, sentence % len(self))
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return map(self.__getitem__, range(len(self)))
 
     @property
     def words(self) -> int:
@@ -393,7 +387,50 @@ class Treebank:
     @property
     def lengths(self) -> Ints:
         """How many words each sentence has."""
-        return np.diff(self.offsets)
+        offsets = self.offsets
+        return offsets[1:] - offsets[:-1]
+
+    @property
+    def file(self) -> str:
+        """The name of the file that it was read from, or something to put in its place."""
+        return "<treebank>" if self.text is None else self.text.file
+
+    def line(self, sentence: int, word: int | None = None) -> int:
+        """Give the number of a word's line in the file, or of the sentence's first one; words count from 0 over all.
+
+        Without a file it is the line that the word would have if nothing but words were written.
+        """
+        if self.text is not None:
+            return int(self.text.lines[sentence]) if word is None else self.text.line(sentence, word)
+        return int(self.offsets[sentence]) + sentence + 1 + (0 if word is None else word - int(self.offsets[sentence]))
+
+    @property
+    def surface(self) -> Surface:
+        """The tokens of the text; where nobody knows better each word is one."""
+        if self.tokens is not None:
+            return self.tokens
+        source = self.text
+        if source is None:
+            return self.kept("surface", lambda: Surface.of_words(self.words))
+        return self.kept("surface", lambda: source.surface(self.offsets, self.column("misc")))
+
+    @property
+    def probabilities(self) -> Probabilities | None:
+        """How likely predictions are held to be right; None if nothing says."""
+        held, source = self.estimates, self.text
+        if held is None and source is not None:
+            held = self.kept("probabilities", lambda: source.probabilities(self.offsets, self.column("misc")))
+        return None if held is None or (held.arcs is None and held.trees is None and not held.tags) else held
+
+    def heading(self, sentence: int) -> Heading:
+        """Say what is known of one sentence as a whole."""
+        if self.headings is not None:
+            return self.headings[sentence]
+        return Heading() if self.text is None else self.text.heading(sentence)
+
+    def comments(self, sentence: int) -> tuple[str, ...]:
+        """Give the comment lines of one sentence as they were read."""
+        return () if self.text is None else self.text.comments(sentence)
 
     def tree(self, sentence: int) -> Tree:
         """Take one sentence's tree as a value of its own."""
@@ -404,51 +441,32 @@ class Treebank:
         """Take every sentence's tree as a value of its own."""
         return [self.tree(sentence) for sentence in range(len(self))]
 
-    def comments(self, sentence: int) -> tuple[str, ...]:
-        """Give the comment lines of one sentence as written."""
-        if self.text is None:
-            return ()
-        lines = self.text.sentence(sentence).decode("utf-8").split("\n")
-        return tuple(itertools.takewhile(lambda line: line.startswith("#"), lines))
-
     def column(self, name: str) -> Column:
         """Give one column of every word, as it would be written."""
         if name not in COLUMNS:
             raise UnknownNameError("column", name, COLUMNS)
-        held = {**self.edits, "deprel": self.relations}
         if name == "head":
             return Column.of_heads(self.heads)
-        if name == "upos" and self.upos is not None:
-            return self.upos
+        held = {**self.edits, "deprel": self.relations} | ({} if self.upos is None else {"upos": self.upos})
         if name in held:
             return held[name]
-        if self.text is not None:
-            return self.text.column(name)
+        source = self.text
+        if source is not None:
+            return self.kept(name, lambda: source.column(name))
         if name == "id":
             inner = np.arange(self.words) - np.repeat(self.offsets[:-1], self.lengths)
             return Column.of_heads(frozen_ints(inner + 1))
         return Column(frozen_ints(np.zeros(self.words, dtype=np.int32)), ("_",))
-
-    def _texts(self, name: str, words: slice) -> list[str]:
-        """Write out one column of a few words without reading that of all others."""
-        if name == "upos" and self.upos is not None:
-            return self.upos[words].texts()
-        if name in self.edits:
-            return self.edits[name][words].texts()
-        if self.text is None:
-            return ["_"] * (words.stop - words.start)
-        at = COLUMNS.index(name)
-        marks = self.text.fields[words, at : at + 2].tolist()
-        raw = view(self.text.raw)
-        return [bytes(raw[start : stop - 1]).decode("utf-8") for start, stop in marks]
 
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
         """Put other trees over the same words."""
         self._fits("head", len(heads))
         self._fits("deprel", len(relations))
         heads = frozen_ints(heads)
-        edits = {**self.edits, "head": Column.of_heads(heads), "deprel": relations}
-        return replace(self, heads=heads, relations=relations, edits=MappingProxyType(edits))
+        edits = (
+            {**self.edits, "head": Column.of_heads(heads), "deprel": relations} if self.text is not None else self.edits
+        )
+        return self._with(heads=heads, relations=relations, edits=edits)
 
     def with_columns(self, columns: Mapping[str, Column | Sequence[str]]) -> Treebank:
         """Replace columns of every word by name; IDs stay, and heads are replaced by `with_trees`."""
@@ -458,27 +476,46 @@ class Treebank:
                 raise UnknownNameError("column", name, EDITABLE)
             self._fits(name, len(given))
             edits[name] = given if isinstance(given, Column) else Column.of(given)
-        return replace(
-            self,
-            relations=edits.get("deprel", self.relations),
-            upos=edits.get("upos", self.upos),
-            edits=MappingProxyType(edits),
-        )
+        relations = edits["deprel"] if "deprel" in columns else self.relations
+        return self._with(relations=relations, upos=edits["upos"] if "upos" in columns else self.upos, edits=edits)
 
     def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
-        """Say how probable arcs, trees and tags are."""
-        return replace(self, probabilities=probabilities)
+        """Say how likely predictions are to be right, or nothing of it; what an earlier parser said is forgotten."""
+        estimates = probabilities or Probabilities()
+        if estimates.trees is not None and len(estimates.trees) != len(self):
+            raise MismatchError(f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences")
+        for values in (estimates.arcs, *estimates.tags.values()):
+            if values is not None:
+                self._fits("probability", len(values))
+        return self._with(estimates=estimates)
 
-    def with_comments(self, comments: Sequence[str]) -> Treebank:
-        """Put a comment line before each sentence's own lines; an empty one is left out."""
-        if len(comments) != len(self):
-            raise MismatchError(f"{len(comments)} comments for a treebank of {len(self)} sentences")
-        bad = next(
-            (comment for comment in comments if comment and (comment[0] != "#" or UNWRITABLE.search(comment))), ""
-        )
-        if bad:
-            raise MismatchError(f"{bad!r} is no comment line; expected # first, and no tab or line break")
-        return replace(self, text=self.rendered().commented(self.offsets, comments), edits=MappingProxyType({}))
+    def with_headings(self, headings: Sequence[Heading]) -> Treebank:
+        """Say what is known of the sentences of a treebank that comes from no file."""
+        if len(headings) != len(self) or self.text is not None:
+            raise MismatchError(f"{len(headings)} headings for {len(self)} sentences, which come from {self.file}")
+        return self._with(headings=tuple(headings))
+
+    def with_document(self, name: str) -> Treebank:
+        """Say that a document begins with the first sentence of a treebank that comes from no file."""
+        headings = [self.heading(number) for number in range(len(self))]
+        return self.with_headings([headings[0]._replace(document=name), *headings[1:]])
+
+    def kept(self, name: str, make: Callable[[], Value]) -> Value:
+        """Compute something of this treebank once, and give it again under its name from then on."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: Value = self._kept[name]
+        return found
+
+    def alias(self) -> Treebank:
+        """Give a treebank of the same columns that has computed nothing yet."""
+        return self._with()
+
+    def _with(self, **changes: Any) -> Treebank:  # noqa: ANN401 - the fields of the class
+        """Change some fields; what was read from the source stays known unless it may follow from them."""
+        kept = {name: getattr(self, name) for name in _FIELDS}
+        edits = changes.pop("edits", self.edits)
+        return Treebank(**(kept | changes), edits=edits if edits is self.edits else MappingProxyType(edits))
 
     def _fits(self, name: str, found: int) -> None:
         if found != self.words:
@@ -500,18 +537,10 @@ class Treebank:
             None if self.upos is None else self.upos.take(words),
             None if self.text is None else self.text.select(self.offsets, chosen),
             MappingProxyType({name: column.take(words) for name, column in self.edits.items()}),
+            None if self.tokens is None else self.tokens.select(self.offsets, chosen),
+            None if self.headings is None else tuple(self.headings[number] for number in chosen.tolist()),
+            None if self.estimates is None else self.estimates.select(words, chosen),
         )
 
-    def rendered(self) -> Text:
-        """Give the text of the treebank with every edit in place; `_` where nothing is known."""
-        if self.text is not None:
-            return self.text.splice(self.offsets, self.edits) if self.edits else self.text
-        if len(self) and int(self.lengths.min()) == 0:
-            sentence = int(np.argmin(self.lengths)) + 1
-            raise FormatError(
-                "<treebank>", 0, "no-words", f"sentence {sentence} has no words; CoNLL-U needs at least one"
-            )
-        edits = {**self.edits, "head": Column.of_heads(self.heads), "deprel": self.relations}
-        if self.upos is not None:
-            edits["upos"] = self.upos
-        return Text.blank(self.lengths).splice(self.offsets, edits)
+
+_FIELDS = tuple(name for name in Treebank.__dataclass_fields__ if name not in {"edits", "_kept"})

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
+UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a head's relation, and after one on the way
+
+
+def is_root_relation(relation: str) -> bool:
+    """Tell whether a relation is that of a root, perhaps with a subtype or with marks of lifting."""
+    return relation.partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
+
 
 def frozen_ints(values: Iterable[int] | npt.NDArray[Any]) -> Ints:
     """Make a read-only array of 32-bit integers, copying only what could still be changed by others."""

@@ -188,12 +188,12 @@ def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str
                     first,
                     second,
                     number + 1,
-                    sentence.sent_id,
+                    sentence.id,
                     int(ours.words[number]),
                     int(ours.labelled[number]),
                     int(theirs.labelled[number]),
                     lead,
-                    sentence.text or " ".join(sentence.forms),
+                    sentence.text,
                 )
             )
             bars[0].append(str(number + 1))

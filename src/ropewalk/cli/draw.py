@@ -94,7 +94,7 @@ def draw(
     relations: Annotated[bool, typer.Option(help="Write relations on the arcs.")] = True,
     tags: Annotated[bool, typer.Option("--tags", help="Write parts of speech under the words.")] = False,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write the probability of each arc: Confidence= in MISC.")
+        bool, typer.Option("--probabilities", help="Write the probability of each arc, as a parser gave it.")
     ] = False,
     against: Annotated[
         str | None,
@@ -207,7 +207,7 @@ def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
     ids: dict[str | None, int] = {}
     if not all(name.isdecimal() for name in wanted):
         for number in range(len(bank)):
-            ids.setdefault(bank[number].sent_id, number)
+            ids.setdefault(bank[number].id, number)
     out = []
     for name in wanted:
         at = int(name) - 1 if name.isdecimal() else ids.get(name, -1)
@@ -223,7 +223,6 @@ def _sentences(
     file: str, wanted: list[str] | None, against: str | None, *, probabilities: bool
 ) -> "Iterator[tuple[Structure, Structure | None, list[float | None] | None]]":
     from ropewalk import conllu
-    from ropewalk.drawing import confidence
     from ropewalk.errors import MismatchError
 
     bank = conllu.read(file)
@@ -232,10 +231,8 @@ def _sentences(
         raise MismatchError(
             f"{file} has {len(bank)} sentences and {against} {len(other)}; expected the same sentences in both"
         )
-    misc = bank.column("misc").texts() if probabilities else []
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
-        where = slice(int(bank.offsets[number]), int(bank.offsets[number + 1]))
-        shares = [confidence(text) for text in misc[where]] if probabilities else None
+        shares = list(bank[number].probabilities) if probabilities else None
         yield bank[number], other[number] if other is not None else None, shares
 
 
@@ -266,10 +263,9 @@ def _steps(
     names: list[str],
     theme: Theme,
 ) -> str:
-    from ropewalk import encodings
+    from ropewalk import Sentence, encodings
     from ropewalk.drawing import to_steps, trace
     from ropewalk.errors import MissingHeadError, OptionError
-    from ropewalk.treebank import Sentence
     from ropewalk.trees import Tree, is_projective
 
     if len(names) > 1:
@@ -285,7 +281,7 @@ def _steps(
         raise OptionError(f"--steps shows one sentence, and there are {len(found)}; choose one with --sentence")
     structure, title = found[0], ""
     if isinstance(structure, Sentence):
-        title = structure.text or structure.sent_id or ""
+        title = structure.caption or structure.id or ""
         words, structure = list(structure.forms), structure.tree
     if not isinstance(structure, Tree):
         raise MissingHeadError(next(word for word in range(1, len(structure) + 1) if word not in structure.dependents))

@@ -9,6 +9,7 @@ from ropewalk.cli.shell import (
     FormatOption,
     OnError,
     OnErrorOption,
+    bytes_of,
     plural,
     say,
     show,
@@ -44,7 +45,7 @@ def _summary_of(file: str, on_error: OnError) -> "Summary":
         stream,
         file,
         total=Path(file).stat().st_size if Path(file).suffix == ".conllu" and Path(file).is_file() else None,
-        size=lambda chunk: 0 if chunk.text is None else chunk.text.raw.nbytes,
+        size=bytes_of,
     )
     total = sum(map(summarize, chunks), start=Summary())
     for problem in stream.problems:

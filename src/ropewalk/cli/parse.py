@@ -19,14 +19,14 @@ from ropewalk.cli.shell import (
     put,
     room,
     say,
-    sentences_of,
     warn_if_uncompiled,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.pipeline import Pipeline, Sentence
+    from ropewalk.documents import Sentence
+    from ropewalk.pipeline import Parser
     from ropewalk.treebank import Treebank
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
@@ -66,11 +66,10 @@ class Source(NamedTuple):
     is_file: bool
 
     @property
-    def begin(self) -> bytes:
-        """The comment that begins the document of a file; nothing where there is no name, or there are comments."""
-        if not self.is_file or self.value == "-" or self.kind is Input.CONLLU:
-            return b""
-        return f"# newdoc id = {UNWRITABLE.sub('?', self.value)}\n".encode()
+    def document(self) -> str:
+        """The name of the document that a file is; nothing where there is no name, or CoNLL-U says it itself."""
+        named = self.is_file and self.value != "-" and self.kind is not Input.CONLLU
+        return UNWRITABLE.sub("?", self.value) if named else ""
 
 
 def parse(
@@ -148,25 +147,26 @@ def parse(
     _demand_other(out, sources)
     chosen = form_out or _form_of(out)
     warn_if_uncompiled()
+    from ropewalk import conllu
     from ropewalk.pipeline import load
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
-    pipeline = load(model, threads=threads, confidence=confidence, batch=batch, decoder=decoder and decoder.value)
+    parser = load(model, threads=threads, confidence=confidence, batch=batch, decoder=decoder and decoder.value)
     words = 0
 
     def blocks() -> "Iterator[bytes]":
         nonlocal words
         if chosen is Output.TREE:
-            yield f"# generator = {pipeline.generator}\n".encode()
+            yield f"# generator = {parser.generator}\n".encode()
         for source in sources:
-            begin = source.begin
-            for bank in _banks(pipeline, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
+            document = source.document
+            for bank in _banks(parser, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
                 if chosen is not Output.CONLLU:
-                    yield from _shown(bank, chosen, out, pipeline.generator)
+                    yield from _shown(bank, chosen, out, parser.generator)
                 else:
-                    for block in sentences_of(bank if words else pipeline.marked(bank)):
-                        yield block.replace(b"# newdoc\n", begin, 1) if begin else block
-                        begin = b""
+                    named = bank.with_document(document) if document and len(bank) else bank
+                    yield from conllu.sentences(named, generator="" if words else parser.generator)
+                    document = ""
                 words += bank.words
 
     put(out, blocks())
@@ -234,37 +234,36 @@ def _form_of(out: str) -> Output:
     )
 
 
-def _banks(pipeline: "Pipeline", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
+def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
     """Parse one argument piece by piece."""
     from ropewalk import conllu
     from ropewalk.files import shown
-    from ropewalk.pipeline import text_pieces, token_banks
-    from ropewalk.pipeline.parser import checked
+    from ropewalk.formats.text import text_pieces, token_banks
 
     if source.kind is Input.CONLLU:
         stream = conllu.stream(source.value, on_error="skip" if on_error == "skip" else "stop", chunk_bytes=1 << 19)
         banks = stream if quiet else followed(stream, source.value, bytes_of)
-        yield from map(pipeline.treebank, banks)
+        yield from map(parser.treebank, banks)
         for problem in stream.problems:
             say(f"skipped: {problem}")
         return
-    pieces = text_pieces(source.value) if source.is_file else iter([checked(source.value, "the text given")])
+    pieces = text_pieces(source.value) if source.is_file else iter([source.value])
     if source.is_file and not quiet:
         pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
     if source.kind is Input.TEXT:
-        yield from pipeline.stream(pieces)
+        yield from parser.stream(pieces)
     else:
-        yield from map(pipeline.treebank, token_banks(pieces, shown(source.value) if source.is_file else "<tokens>"))
+        yield from map(parser.treebank, token_banks(pieces, shown(source.value) if source.is_file else "<tokens>"))
 
 
 def _shown(bank: "Treebank", form: Output, out: str, generator: str) -> "Iterator[bytes]":
     import json
 
-    from ropewalk.pipeline import Document
+    from ropewalk import Document
 
     def drawn(sentence: "Sentence") -> str:
         return "\n" + sentence.draw().text(width=room(None, out), colour=colourful(out))
 
-    for sentence in Document.of(bank, None, generator):
+    for sentence in Document(bank, None, generator):
         text = drawn(sentence) if form is Output.TREE else json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
         yield text.encode()

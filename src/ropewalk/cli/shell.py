@@ -112,13 +112,7 @@ def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float
 
 def bytes_of(bank: "Treebank") -> int:
     """Say how many bytes of CoNLL-U a treebank was read from."""
-    return 0 if bank.text is None else bank.text.raw.nbytes
-
-
-def sentences_of(bank: "Treebank") -> "Iterator[bytes]":
-    """Write each sentence of a treebank as CoNLL-U."""
-    text = bank.rendered()
-    return map(text.sentence, range(len(bank)))
+    return 0 if bank.text is None else bank.text.size
 
 
 def put(output: str, blocks: "Iterable[bytes]") -> None:

@@ -25,9 +25,8 @@ from ropewalk.decoding.inputs import (
 )
 from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
 from ropewalk.errors import MismatchError, UnknownNameError
-from ropewalk.projectivity import DOWN, UP
 from ropewalk.repair import repair
-from ropewalk.trees import Bools, Ints, check
+from ropewalk.trees import UP, Bools, Ints, check, is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,13 +141,18 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
 
 def assign_relations(scores: npt.NDArray[np.floating], names: Sequence[str], heads: Ints) -> LabelIds:
     """Choose each word's best relation: that of a root for the root, never a lifted one, and for no other word."""
-    bare = [name.split(UP)[0].removesuffix(DOWN) == "root" for name in names]
-    roots = np.array(bare, dtype=np.bool_)
-    plain = roots & np.array([UP not in name for name in names], dtype=np.bool_)
+    roots, plain = _roots(tuple(names))
     if not plain.any() or roots.all():
         return np.asarray(scores.argmax(axis=1), dtype=np.int32)
     allowed = np.where((heads == 0)[:, None], plain[None, :], ~roots[None, :])
     return np.asarray(np.where(allowed, scores, -np.inf).argmax(axis=1), dtype=np.int32)
+
+
+@lru_cache(maxsize=8)
+def _roots(names: tuple[str, ...]) -> tuple[Bools, Bools]:
+    """Tell which relations are those of a root, and which of these are not lifted."""
+    roots = np.array([is_root_relation(name) for name in names], dtype=np.bool_)
+    return roots, roots & np.array([UP not in name for name in names], dtype=np.bool_)
 
 
 @lru_cache(maxsize=8)

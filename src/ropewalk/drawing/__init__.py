@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ropewalk.documents import Sentence
 from ropewalk.drawing.html import figure, to_html
-from ropewalk.drawing.scene import Scene, Structure, confidence, scene
+from ropewalk.drawing.scene import Scene, Structure, scene
 from ropewalk.drawing.steps import to_steps
 from ropewalk.drawing.svg import to_svg
 from ropewalk.drawing.terminal import to_text
 from ropewalk.drawing.tikz import to_tikz, to_tikz_document
 from ropewalk.drawing.trace import Trace, trace
-from ropewalk.treebank import Sentence
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ __all__ = [
     "Picture",
     "Scene",
     "Trace",
-    "confidence",
     "draw",
     "load_ipython_extension",
     "scene",
@@ -88,7 +87,7 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     root: bool | None = None,
     title: str | None = None,
 ) -> Picture:
-    """Draw a tree, a graph or a sentence of a treebank.
+    """Draw a tree, a graph or a sentence.
 
     `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest` or `all`) tells
     structural arcs, red and solid, from auxiliary ones, black and dashed, and `bracketing` writes its brackets as the

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
+from ropewalk.documents import Sentence
 from ropewalk.drawing.measure import clean, is_right_to_left
 from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective
@@ -17,7 +17,7 @@ from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover, structural_arcs
-from ropewalk.treebank import Sentence, Treebank
+from ropewalk.treebank import Treebank
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
@@ -153,8 +153,8 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
         tuple(Row(row.name, tuple(map(clean, row.cells)), row.kind) for row in rows),
         (cover is not None and any(head == 0 for head, _ in graph.arcs())) if root is None else root,
         is_right_to_left(forms),
-        clean(title if title is not None else (about.sent_id or "") if about else ""),
-        clean((about.text or "") if about else ""),
+        clean(title if title is not None else (about.id or "") if about else ""),
+        clean(about.caption if about else ""),
     )
 
 
@@ -166,19 +166,6 @@ def graph_of(structure: Structure) -> Graph:
         return Graph.from_tree(structure)
     rows = zip(structure.heads, structure.relations, strict=True)
     return Graph(len(structure), [(h, d, r) for d, (h, r) in enumerate(rows, start=1) if h >= 0])
-
-
-def confidence(misc: str) -> float | None:
-    """Read the probability of an arc from a MISC column: `Confidence=0.98`."""
-    for part in misc.split("|"):
-        key, _, value = part.partition("=")
-        if key == "Confidence":
-            try:
-                number = float(value)
-            except ValueError:
-                return None
-            return number if math.isfinite(number) else None
-    return None
 
 
 def _forms(structure: Structure, words: Sequence[str] | None) -> tuple[str, ...]:

@@ -105,7 +105,12 @@ def _maker(name: str) -> Callable[..., Encoding]:
 
 def options_of(name: str) -> dict[str, str | int]:
     """Give the options that an encoding takes, with their defaults."""
-    parameters = inspect.signature(_maker(name)).parameters.values()
+    return dict(_defaults(_maker(name)))
+
+
+@cache
+def _defaults(make: Callable[..., Encoding]) -> dict[str, str | int]:
+    parameters = inspect.signature(make).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.models.features import Vocabulary
-from ropewalk.projectivity import DOWN, UP
+from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,12 +57,7 @@ class LabelSet:
 
     def roots(self) -> npt.NDArray[np.bool_]:
         """Tell which relations are those of a root."""
-        return np.array([is_root(name) for name in self.relations], dtype=np.bool_)
-
-
-def is_root(relation: str) -> bool:
-    """Tell whether a relation, perhaps with a subtype and marks of lifting, is that of a root."""
-    return relation.partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
+        return np.array([is_root_relation(name) for name in self.relations], dtype=np.bool_)
 
 
 def numbers(ids: npt.NDArray[Any], names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int64]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ropewalk.models.confidence import without_earlier, written
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.trees import tree_decoder
@@ -90,7 +89,6 @@ class Model:
         """Put the model's trees, and tags if it has any, over the words of a treebank."""
         if not treebank.words:
             return treebank
-        treebank = without_earlier(treebank)
         asked = self.decoding.confidence and self.has_probabilities
         tags: list[list[Any]] = [[] for _ in self.labels.tags]
         tag_shares: list[list[Any]] = [[] for _ in self.labels.tags]
@@ -113,7 +111,7 @@ class Model:
         parsed = (treebank.with_columns(columns) if columns else treebank).with_trees(
             np.concatenate([one.heads for one in trees]), relations
         )
-        return written(parsed.with_probabilities(self._probabilities(trees, tag_shares) if asked else None))
+        return parsed.with_probabilities(self._probabilities(trees, tag_shares) if asked else None)
 
     def _probabilities(self, trees: list[Trees], tag_shares: list[list[Any]]) -> Probabilities:
         given = [one.probabilities for one in trees if one.probabilities is not None]

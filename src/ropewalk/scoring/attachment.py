@@ -185,7 +185,7 @@ def judge(
         sentence = int(np.searchsorted(gold.offsets, word, side="right")) - 1
         raise FormatError(
             _name(gold, "gold"),
-            0 if gold.text is None else gold.text.line(sentence, word),
+            0 if gold.text is None else gold.line(sentence, word),
             "missing-head",
             "HEAD is _; expected a head for every word of the gold trees",
             word=str(word - int(gold.offsets[sentence]) + 1),
@@ -304,4 +304,4 @@ def _place(bank: Treebank, role: str, sentence: int, inner: int) -> str:
     if bank.text is None:
         return _name(bank, role)
     word = int(bank.offsets[sentence]) + min(inner, int(bank.lengths[sentence]) - 1)
-    return f"{bank.text.file}:{bank.text.line(sentence, word)}"
+    return f"{bank.file}:{bank.line(sentence, word)}"

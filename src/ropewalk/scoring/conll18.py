@@ -24,7 +24,7 @@ from ropewalk.trees import check, tree_error
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ropewalk.treebank import Column, Places, Text, Treebank
+    from ropewalk.treebank import Column, Places, Treebank
     from ropewalk.trees import Bools, Ints
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
@@ -173,7 +173,6 @@ class _Side:
     """
 
     bank: Treebank
-    source: Text
     characters: str
     sentences: Places
     tokens: Places
@@ -185,40 +184,32 @@ class _Side:
     def of(cls, bank: Treebank) -> _Side:
         """Lay out a treebank; words without a text count as `_`."""
         _require_trees(bank)
-        source = bank.rendered()
         column = bank.column("form")
         bare = [_without_spaces(name) for name in column.names]
         texts = [bare[number] for number in column.ids.tolist()]
-        starts = np.ones(bank.words, dtype=np.bool_)
-        multiword = np.zeros(bank.words, dtype=np.bool_)
-        for sentence in np.flatnonzero(source.multiwords).tolist():
-            before = int(bank.offsets[sentence]) - 1
-            for line in source.sentence(sentence).decode("utf-8").split("\n"):
-                name, _, rest = line.partition("\t")
-                low, dash, high = name.partition("-")
-                if dash and not name.startswith("#"):
-                    a, b = before + int(low), before + int(high)
-                    texts[a] = _without_spaces(rest.partition("\t")[0])
-                    starts[a + 1 : b + 1] = False
-                    multiword[a : b + 1] = True
-        first = np.flatnonzero(starts)
+        surface = bank.surface
+        first = surface.first[:-1].astype(np.int64)
+        sizes = np.diff(surface.first)
+        several = np.zeros(len(first), dtype=np.bool_)
+        several[list(surface.texts)] = True
+        for token, text in surface.texts.items():
+            texts[first[token]] = _without_spaces(text)
         tokens = [texts[word] for word in first.tolist()]
         ends = np.cumsum([len(token) for token in tokens], dtype=np.int64)
         spans = np.stack([np.concatenate([np.zeros(min(1, len(ends)), dtype=np.int64), ends[:-1]]), ends], axis=1)
         side = cls(
             bank,
-            source,
             "".join(tokens),
             _sentence_spans(spans, first, bank.offsets),
             spans,
-            spans[np.cumsum(starts) - 1],
-            multiword,
+            np.repeat(spans, sizes, axis=0),
+            np.repeat(several, sizes),
             first,
         )
         empty = np.flatnonzero(spans[:, 0] == spans[:, 1])
         if len(empty):
             raise FormatError(
-                source.file,
+                bank.file,
                 side.line(int(empty[0])),
                 "empty-form",
                 "FORM holds nothing but spaces; expected at least one other character",
@@ -229,7 +220,7 @@ class _Side:
         """Give the number of a token's line, that of its first word if it has several."""
         word = int(self.first[token])
         sentence = int(np.searchsorted(self.bank.offsets, word, side="right")) - 1
-        return self.source.line(sentence, word)
+        return self.bank.line(sentence, word)
 
     def laid_out(self) -> list[_Word]:
         """List the words with all that the alignment looks at, and one beyond the end that is never within."""
@@ -264,10 +255,9 @@ def _require_trees(bank: Treebank) -> None:
             if found.codes[sentence]
             else RootError((np.flatnonzero(heads == 0) + 1).tolist())
         )
-        source = bank.rendered()
         raise FormatError(
-            source.file,
-            source.line(sentence, start + error.word - 1),
+            bank.file,
+            bank.line(sentence, start + error.word - 1),
             "tree",
             str(error).removeprefix(f"word {error.word}: ") + "; CoNLL 2018 scores need one tree with one root",
             word=str(error.word),
@@ -283,7 +273,7 @@ def _require_same_text(gold: _Side, system: _Side) -> None:
 
     def place(side: _Side) -> str:
         token = min(int(np.searchsorted(side.tokens[:, 1], at, side="right")), len(side.tokens) - 1)
-        return f"{side.source.file}:{side.line(token)}"
+        return f"{side.bank.file}:{side.line(token)}"
 
     raise MismatchError(
         f"{place(gold)} and {place(system)}: the texts part after {at:,} characters that are not spaces: "

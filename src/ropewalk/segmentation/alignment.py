@@ -16,7 +16,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ropewalk.segmentation.tokens import Tokens
+    from ropewalk.segmentation.tokens import RawSentence
 
 Marks = npt.NDArray[np.uint8]
 
@@ -34,7 +34,7 @@ class Aligned:
     marks: Marks
 
 
-def align(sentences: Iterable[Tokens], *, wrap: int = 0, paragraph: str = PARAGRAPH) -> Aligned:
+def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = PARAGRAPH) -> Aligned:
     """Lay sentences out as raw text; `wrap` is the longest line, 0 for no limit."""
     pieces: list[str] = []
     ends: list[int] = []

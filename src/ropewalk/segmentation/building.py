@@ -1,10 +1,9 @@
-r"""From marks on the characters of a text to a treebank, whatever the marks are.
+"""From marks on the characters of a text to a treebank, whatever the marks are.
 
 A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. Addresses, dashes
 and ellipses are tokens whatever the marks are: treebanks are too old and too small to teach them. A sentence ends
 with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Words have
-neither heads nor tags. MISC says where in the text a token stands, counted in code points (`TokenRange=0:5`), and what
-spaces follow it unless it is one space: `SpaceAfter=No`, or `SpacesAfter=` with `\s`, `\n`, … as UDPipe writes them.
+neither heads nor tags. Places in the text are counted in code points.
 """
 
 from __future__ import annotations
@@ -17,16 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk import conllu
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
-from ropewalk.segmentation.tokens import escaped
+from ropewalk.treebank import Column, Heading, Surface, Treebank, starts_of
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ropewalk.segmentation.alignment import Marks
     from ropewalk.segmentation.multiwords import Splitter
-    from ropewalk.treebank import Treebank
     from ropewalk.trees import Bools
 
 MOST_CHARACTERS = 1_000  # of a token
@@ -39,6 +37,9 @@ ADDRESS = re.compile(  # on the web, or of mail
 )
 POSSESSIVE = re.compile(r"['\u2019]s(?!\w)", re.IGNORECASE)
 ALONE = re.compile("—+|…+")  # tokens wherever they stand
+BETWEEN = "\n\n"  # several texts: a blank line, over which nothing reaches
+_SPACE, _NO_SPACE = 0, 1  # numbers of what mostly follows a token
+_DOCUMENT, _PARAGRAPH, _NOTHING = ("", True), (None, True), (None, False)  # what begins with a sentence, for `Heading`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +75,14 @@ class _Tokens:
     multiword: Bools
     ends: npt.NDArray[Any]  # the number of each sentence's last token
     paragraph: Bools  # whether a blank line follows the token
+    following: int = -1  # the place of the token after the last, -1 if there is none
+
+    def part(self, low: int, high: int, ends: npt.NDArray[Any]) -> _Tokens:
+        """Keep the tokens of some sentences, whose last ones are given."""
+        here = slice(low, high)
+        following = int(self.starts[high]) if high < len(self.starts) else -1
+        tokens = (self.starts[here], self.stops[here], self.multiword[here])
+        return _Tokens(*tokens, ends - low, self.paragraph[here], following)
 
 
 def build(parts: Iterable[Marked], splitter: Splitter, *, ruled: bool = True) -> Iterator[Treebank]:
@@ -81,13 +90,47 @@ def build(parts: Iterable[Marked], splitter: Splitter, *, ruled: bool = True) ->
 
     Unless it is `ruled`, marks are what counts for addresses and dashes too: they may be known to be right.
     """
-    writer = _Writer(splitter, ruled=ruled)
+    builder = _Builder(splitter, ruled=ruled)
     pending: Marked | None = None  # begins where a sentence begins
     for part in parts:
         pending = part if pending is None else pending + part
-        pending = pending.after(writer.write(pending))
-        while len(writer.waiting) >= (1 if part.last else SENTENCES):
-            yield writer.bank()
+        banks, used = builder.add(pending)
+        yield from banks
+        pending = pending.after(used)
+
+
+def build_many(whole: Marked, texts: Sequence[str], splitter: Splitter) -> tuple[Treebank, list[int]]:
+    """Make one treebank of several texts, which lie in `whole` with `BETWEEN` after each; count each one's sentences.
+
+    Every text becomes what it would alone: blank lines end sentences, and no token and no rule reaches over one.
+    """
+    part = _ruled(whole, "")
+    found = _tokens(part)
+    bounds = starts_of([len(text) + len(BETWEEN) for text in texts])
+    first = np.searchsorted(found.starts, bounds)  # token of each text
+    counts = np.diff(np.searchsorted(found.ends, first))
+    if not len(found.ends):
+        return Treebank.of([]), [0] * len(texts)
+    sizes = np.diff(first)
+    nexts = np.append(found.starts[1:], 0)
+    some = np.flatnonzero(sizes)
+    nexts[first[some + 1] - 1] = bounds[some + 1] - len(BETWEEN)
+    gaps = _gaps(whole.text, found.stops, nexts)
+    shown = _shown(whole.text, found, gaps)
+    before = {}
+    headings: list[Heading] = []
+    number = 0
+    for text, count in enumerate(counts.tolist()):
+        if count:
+            start = int(bounds[text])
+            spaces = whole.text[start : int(found.starts[first[text]])]
+            if spaces:
+                before[number] = spaces
+            ends = found.ends[number : number + count]
+            headings += _headings(shown[number : number + count], found.paragraph[ends], 1, _DOCUMENT)
+        number += count
+    moved = np.repeat(bounds[:-1], sizes)
+    return _bank(whole.text, found, gaps, moved, splitter, before, headings), counts.tolist()
 
 
 def _ruled(part: Marked, before: str) -> Marked:
@@ -168,73 +211,109 @@ def _tokens(part: Marked) -> _Tokens:
     return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), found, paragraph)
 
 
-class _Writer:
-    """Writes sentences as CoNLL-U, counting characters and sentences over the whole text."""
+class _Builder:
+    """Makes treebanks of consecutive parts of one text, counting characters and sentences over all of it."""
 
     def __init__(self, splitter: Splitter, *, ruled: bool) -> None:
         self._splitter = splitter
         self._ruled = ruled
-        self._opening = "# newdoc\n# newpar\n"
-        self._number = 0  # of the last sentence
+        self._opening: tuple[str | None, bool] = _DOCUMENT  # what begins with the next sentence
+        self._number = 1  # of the next sentence
         self._offset = 0  # of the next part's first character
         self._before = ""  # the character before it
-        self.waiting: list[str] = []  # sentences that are in no treebank yet
 
-    def bank(self) -> Treebank:
-        """Take the next sentences out."""
-        found = conllu.loads("".join(self.waiting[:SENTENCES]))
-        del self.waiting[:SENTENCES]
-        return found
-
-    def write(self, part: Marked) -> int:
-        """Write the sentences that are whole; say where the next one begins."""
+    def add(self, part: Marked) -> tuple[list[Treebank], int]:
+        """Make treebanks of the sentences that are whole; say where the next one begins."""
         found = _tokens(_ruled(part, self._before) if self._ruled else part)
-        ends = found.ends.tolist()
-        if not ends:
-            return 0
-        starts, stops = found.starts.tolist(), found.stops.tolist()
-        used = len(part.text) if part.last else starts[ends[-1] + 1]
-        nexts = [*starts[1 : ends[-1] + 1], used]
-        multiword, paragraph = found.multiword.tolist(), found.paragraph.tolist()
-        first = 0
-        for last in ends:
-            self._number += 1
-            here = slice(first, last + 1)
-            self._sentence(part.text, starts[here], stops[here], nexts[here], multiword[here])
-            if paragraph[last]:
-                self._opening = "# newpar\n"
-            first = last + 1
+        if not len(found.ends):
+            return [], 0
+        last = int(found.ends[-1])
+        used = len(part.text) if part.last else int(found.starts[last + 1])
+        banks = []
+        for start in range(0, len(found.ends), SENTENCES):
+            ends = found.ends[start : start + SENTENCES]
+            low, high = int(found.ends[start - 1]) + 1 if start else 0, int(ends[-1]) + 1
+            banks.append(self._part(part.text, found.part(low, high, ends), used))
         self._offset += used
         self._before = part.text[used - 1 : used]
-        return used
+        return banks, used
 
-    def _sentence(
-        self, text: str, starts: list[int], stops: list[int], nexts: list[int], multiword: list[bool]
-    ) -> None:
-        lines: list[str] = []
-        pieces: list[str] = []
-        offset = self._offset
-        before = text[: starts[0]] if not offset and self._number == 1 else ""
-        number = 1
-        for start, stop, following, several in zip(starts, stops, nexts, multiword, strict=True):
-            form, gap = text[start:stop], text[stop:following]
-            misc = f"TokenRange={offset + start}:{offset + stop}"
-            if before:
-                misc = f"SpacesBefore={escaped(before)}|{misc}"
-                before = ""
-            if gap != " ":
-                misc = f"SpacesAfter={escaped(gap)}|{misc}" if gap else f"SpaceAfter=No|{misc}"
-            pieces += (form, " ") if gap else (form,)
-            words = self._splitter.split(form) if several else ()
-            if len(words) > 1:
-                lines.append(f"{number}-{number + len(words) - 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n")
-                for word in words:
-                    lines.append(f"{number}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_\n")
-                    number += 1
-            else:
-                lines.append(f"{number}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n")
-                number += 1
-        shown = "".join(pieces).rstrip(" ")
-        comments = f"{self._opening}# sent_id = {self._number}\n# text = {shown}\n"
-        self.waiting.append("".join([comments, *lines, "\n"]))
-        self._opening = ""
+    def _part(self, text: str, found: _Tokens, used: int) -> Treebank:
+        gaps = _gaps(text, found.stops, np.append(found.starts[1:], used if found.following < 0 else found.following))
+        before = {0: text[: found.starts[0]]} if self._number == 1 and found.starts[0] else {}
+        paragraph = found.paragraph[found.ends]
+        headings = _headings(_shown(text, found, gaps), paragraph, self._number, self._opening)
+        self._number += len(headings)
+        self._opening = _PARAGRAPH if paragraph[-1] else _NOTHING
+        moved = np.full(len(found.starts), -self._offset)
+        return _bank(text, found, gaps, moved, self._splitter, before, headings)
+
+
+def _headings(texts: list[str], paragraph: Bools, number: int, opening: tuple[str | None, bool]) -> list[Heading]:
+    """Name sentences by their numbers, and say what begins with each: `opening` with the first."""
+    begins = [opening, *[_PARAGRAPH if ended else _NOTHING for ended in paragraph.tolist()]]
+    return [Heading(str(place), text, *begins[place - number]) for place, text in enumerate(texts, start=number)]
+
+
+def _shown(text: str, found: _Tokens, gaps: Column) -> list[str]:
+    """Give the running text of each sentence: one space wherever there are any."""
+    odd = np.concatenate([[0], np.cumsum(gaps.ids > _NO_SPACE)])
+    first = np.append(0, found.ends[:-1] + 1)
+    stops = found.stops[found.ends]
+    out = [text[a:b] for a, b in zip(found.starts[first].tolist(), stops.tolist(), strict=True)]
+    for number in np.flatnonzero(odd[found.ends] > odd[first]).tolist():  # the last gap is no part of it
+        here = slice(int(first[number]), int(found.ends[number]) + 1)
+        rows = zip(found.starts[here].tolist(), found.stops[here].tolist(), gaps.ids[here].tolist(), strict=True)
+        out[number] = "".join(text[a:b] + " " * (gap != _NO_SPACE) for a, b, gap in rows).rstrip(" ")
+    return out
+
+
+def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
+    text: str,
+    found: _Tokens,
+    gaps: Column,
+    moved: npt.NDArray[Any],
+    splitter: Splitter,
+    before: dict[int, str],
+    headings: list[Heading],
+) -> Treebank:
+    """Make a treebank of tokens; `moved` is taken off their places."""
+    starts, stops = found.starts, found.stops
+    forms = [text[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    texts: dict[int, str] = {}
+    first: npt.NDArray[Any] = np.arange(len(forms) + 1)
+    words = forms
+    split = {token: splitter.split(forms[token]) for token in np.flatnonzero(found.multiword).tolist()}
+    several = {token: parts for token, parts in split.items() if len(parts) > 1}
+    if several:
+        sizes = np.ones(len(forms), dtype=np.int64)
+        sizes[list(several)] = [len(parts) for parts in several.values()]
+        first = starts_of(sizes)
+        texts = {token: forms[token] for token in several}
+        words = []
+        done = 0
+        for token, parts in several.items():
+            words += forms[done:token]
+            words += parts
+            done = token + 1
+        words += forms[done:]
+    surface = Surface(
+        frozen_ints(first),
+        texts,
+        gaps,
+        before,
+        frozen_ints(starts - moved),
+        frozen_ints(stops - moved),
+    )
+    offsets = first[np.append(0, found.ends + 1)]
+    return Treebank.of_words(Column.of(words), offsets, tokens=surface, headings=tuple(headings))
+
+
+def _gaps(text: str, stops: npt.NDArray[Any], nexts: npt.NDArray[Any]) -> Column:
+    """Give the spaces after each token up to a place: mostly one, or none."""
+    ids = np.where(nexts == stops, _NO_SPACE, _SPACE).astype(np.int32)
+    names = {" ": _SPACE, "": _NO_SPACE}
+    for place, start, stop in zip(range(len(ids)), stops.tolist(), nexts.tolist(), strict=True):
+        if start < stop and (stop - start > 1 or text[start] != " "):
+            ids[place] = names.setdefault(text[start:stop], len(names))
+    return Column(frozen_ints(ids), tuple(names))

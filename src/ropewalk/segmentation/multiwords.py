@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ropewalk.segmentation.tokens import Token
+    from ropewalk.segmentation.tokens import RawToken
 
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u0060\u00b4\u02bc"), "'")
 LEAST = 2  # how often a suffix must have been seen
@@ -27,7 +27,7 @@ class Splitter:
     suffixes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def learn(cls, tokens: Iterable[Token]) -> Splitter:
+    def learn(cls, tokens: Iterable[RawToken]) -> Splitter:
         """Take the most frequent words of each multiword token, and the ends of those that are cut, not changed.
 
         What a suffix explains is left out of the table.

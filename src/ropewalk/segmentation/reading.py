@@ -86,6 +86,11 @@ class Reading:
         first = int(self.first[chunk])
         return int(self.places[first + (self.places[first] < 0)])
 
+    def openings(self) -> Numbers:
+        """Give the place in the text where each chunk begins, the spaces before it left out."""
+        found: Numbers = self.places[self.first + (self.places[self.first] < 0)]
+        return found
+
     def part(self, start: int, stop: int) -> dict[str, Numbers]:
         """Give the arrays of some chunks, counted from 0 on."""
         low, high = int(self.first[start]), int(self.last[stop - 1]) + 1
@@ -151,7 +156,7 @@ class Reader:
         """Give the number of each character, `OUTSIDE` for spaces."""
         found = self._numbers[codes]
         if not found.all():
-            for code in sorted(set(codes[found == 0].tolist())):
+            for code in set(codes[found == 0].tolist()):
                 self._learn(code)
             found = self._numbers[codes]
         return found

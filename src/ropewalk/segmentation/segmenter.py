@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ropewalk.errors import FormatError
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
-from ropewalk.segmentation.building import build
-from ropewalk.segmentation.reading import Reader
-from ropewalk.segmentation.windows import mark
+from ropewalk.segmentation.building import build, build_many
+from ropewalk.segmentation.reading import Reader, codes_of
+from ropewalk.segmentation.windows import BLOCK, mark, mark_many
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -41,7 +42,26 @@ class Segmenter:
 
     def segment(self, text: str) -> Treebank:
         """Find the sentences of a text; words have no heads yet, and there are none in text of nothing but spaces."""
-        return Treebank.concat(self.stream([text]))
+        return self.segment_many([text])[0]
+
+    def segment_many(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
+        """Find the sentences of several texts, all in one treebank, and count those of each.
+
+        A text becomes what it becomes alone; many short ones are done faster together.
+        """
+        if max(map(len, texts), default=0) > BLOCK:  # in one go it would take much memory
+            banks = [
+                Treebank.concat(self.stream([text])) if len(text) > BLOCK else self.segment_many([text])[0]
+                for text in texts
+            ]
+            return Treebank.concat(banks), [len(bank) for bank in banks]
+        try:
+            marked = mark_many(texts, self._reader, self._score, self._context)
+        except FormatError:
+            for text in texts:
+                codes_of(text)  # names the place in its own text
+            raise
+        return build_many(marked, texts, self._splitter)
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
         """Find the sentences of a text that comes in pieces, in memory that does not grow with it.

@@ -6,19 +6,22 @@ the text alone, not on its pieces, so the marks are the same however the text co
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
-from ropewalk.segmentation.building import Marked
+from ropewalk.segmentation.building import BETWEEN, Marked
 from ropewalk.segmentation.reading import codes_of
+from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ropewalk.segmentation.reading import Numbers, Reader
+    from ropewalk.segmentation.alignment import Marks
+    from ropewalk.segmentation.reading import Numbers, Reader, Reading
 
     Score = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
 
@@ -43,6 +46,37 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     yield "".join(waiting), True
 
 
+def mark_many(texts: Sequence[str], reader: Reader, score: Score, context: int) -> Marked:
+    """Mark the characters of several texts at once, laid end to end with `BETWEEN` after each.
+
+    Each is read alone by the network: its marks are exactly those that it gets by itself.
+    """
+    whole = "".join([part for text in texts for part in (text, BETWEEN)])
+    codes = codes_of(whole)
+    reading = reader.read(codes)
+    marks = np.zeros(len(codes), dtype=np.uint8)
+    bounds = starts_of([len(text) + len(BETWEEN) for text in texts])
+    for start, stop in pairwise(np.searchsorted(reading.openings(), bounds).tolist()):
+        low = skip = start
+        while skip < stop:
+            end = min(skip + WINDOW, stop)
+            _fill(marks, reading, score, (low, skip, end, min(end + context, stop)))
+            skip, low = end, max(end - context, start)
+    glued = reader.glued(codes)
+    glued[bounds[1:] - len(BETWEEN) - 1] = False  # nothing sticks to what is no part of its text
+    marks[glued] = 0
+    return Marked(whole, marks, *reader.spaces(codes), last=True)
+
+
+def _fill(marks: Marks, reading: Reading, score: Score, window: tuple[int, int, int, int]) -> None:
+    """Mark the characters of some chunks, in a window: where its context begins, they begin and end, and it ends."""
+    low, start, stop, high = window
+    here = slice(int(reading.first[start]), int(reading.last[stop - 1]) + 1)
+    scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
+    places = reading.places[here]
+    marks[places[places >= 0]] = ((scores > 0) @ _BITS)[places >= 0]
+
+
 def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> Iterator[Marked]:
     """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3]."""
     buffer = ""  # begins where a chunk begins, with the spaces before it
@@ -60,12 +94,8 @@ def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> I
         many = len(reading.first)
         low = 0  # where the window's context begins
         while many > skip and (final or many > skip + WINDOW + context):
-            high = min(skip + WINDOW + context, many)
             stop = min(skip + WINDOW, many)
-            here = slice(int(reading.first[skip]), int(reading.last[stop - 1]) + 1)
-            scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
-            places = reading.places[here]
-            marks[places[places >= 0]] = ((scores > 0) @ _BITS)[places >= 0]
+            _fill(marks, reading, score, (low, skip, stop, min(stop + context, many)))
             skip = stop
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.features import Vocabulary, read_vectors
-from ropewalk.models.labels import LabelSet, frequent, is_root, numbers
+from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.repair import repair
 from ropewalk.training.building import head_shape, needs_vocabulary
 from ropewalk.training.config import TAGS
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import check
+from ropewalk.trees import check, is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,17 +73,15 @@ def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Tree
 def bad_sentences(bank: Treebank) -> dict[int, FormatError]:
     """Name the first thing wrong with the tree of each bad sentence: heads, roots, or where `root` stands."""
     found = check(bank.heads, bank.offsets)
-    rooted = np.array([is_root(name) for name in bank.relations.names], dtype=np.bool_)[bank.relations.ids]
+    rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)[bank.relations.ids]
     wrong = np.flatnonzero(rooted != (bank.heads == 0))
     odd = np.unique(np.searchsorted(bank.offsets, wrong, side="right") - 1)
     out: dict[int, FormatError] = {}
     for sentence in sorted({*np.flatnonzero((found.codes != 0) | (found.roots != 1)).tolist(), *odd.tolist()}):
-        text = bank.text.sentence(sentence) if bank.text is not None else b""
-        file = bank.text.file if bank.text is not None else "<treebank>"
-        line = int(bank.text.lines[sentence]) if bank.text is not None else 0
-        alone = bank.select([sentence])
-        problem = next(conllu.tree_problems(alone), None) if text else None
-        out[sentence] = problem or FormatError(file, line, "tree", "the heads are no tree with one root; expected one")
+        problem = next(conllu.tree_problems(bank.select([sentence])), None)
+        out[sentence] = problem or FormatError(
+            bank.file, bank.line(sentence), "tree", "the heads are no tree with one root; expected one"
+        )
     return out
 
 
@@ -101,7 +99,7 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
 def rooted_relations(heads: npt.NDArray[Any], relations: Column) -> Column:
     """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not."""
     names = (*relations.names, "root", "dep")
-    rooted = np.array([is_root(name) for name in names], dtype=np.bool_)[relations.ids]
+    rooted = np.array([is_root_relation(name) for name in names], dtype=np.bool_)[relations.ids]
     ids = np.where(
         (heads == 0) & ~rooted, len(names) - 2, np.where((heads != 0) & rooted, len(names) - 1, relations.ids)
     )

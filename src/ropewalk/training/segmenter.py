@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.config import NetworkOptions, SegmenterConfig, TrainingOptions
     from ropewalk.segmentation.reading import Numbers
-    from ropewalk.segmentation.tokens import Tokens
+    from ropewalk.segmentation.tokens import RawSentence
     from ropewalk.trees import Bools
 
 KERNEL, CHUNK_KERNEL = 5, 3
@@ -221,7 +221,7 @@ def _tensors(part: dict[str, Numbers]) -> dict[str, Tensor]:
 
 
 def _epochs(
-    config: SegmenterConfig, trained: Trained, sentences: Sequence[Tokens], dev: Treebank
+    config: SegmenterConfig, trained: Trained, sentences: Sequence[RawSentence], dev: Treebank
 ) -> Iterator[Progress]:
     options = config.training
     network = trained.network
@@ -283,7 +283,7 @@ def _batches(
     return out
 
 
-def varied(sentences: Sequence[Tokens], options: TrainingOptions, random: np.random.Generator) -> Aligned:
+def varied(sentences: Sequence[RawSentence], options: TrainingOptions, random: np.random.Generator) -> Aligned:
     """Lay out sentences as raw text, paragraphs in a random order, with lines and ends that vary."""
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
@@ -306,12 +306,12 @@ def varied(sentences: Sequence[Tokens], options: TrainingOptions, random: np.ran
     )
 
 
-def _on_a_line(sentence: Tokens) -> Tokens:
+def _on_a_line(sentence: RawSentence) -> RawSentence:
     *tokens, last = sentence.tokens
     return replace(sentence, tokens=(*tokens, last._replace(after="\n")))
 
 
-def altered(sentence: Tokens, random: np.random.Generator) -> Tokens:
+def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
     """Write a sentence as others might: without final punctuation, its capital or both, in one case, with “quotes”."""
     tokens = list(sentence.tokens)
     how = int(random.integers(6))

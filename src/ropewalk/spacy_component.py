@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, POS
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
-from ropewalk.pipeline.document import Document
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank import Column, Treebank, starts_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
     from spacy.tokens import Doc
     from thinc.types import Ints2d
 
-    from ropewalk.pipeline.parser import Pipeline
+    from ropewalk.pipeline import Parser
 
     Numbers = npt.NDArray[np.int64]
 
@@ -38,7 +36,7 @@ class Component:
     a relation it would count as a root.
     """
 
-    def __init__(self, parser: Pipeline, *, set_pos: bool = True) -> None:
+    def __init__(self, parser: Parser, *, set_pos: bool = True) -> None:
         self.parser = parser
         self.set_pos = set_pos
         if not Token.has_extension(PROBABILITY):
@@ -73,7 +71,9 @@ class Component:
         found = [np.array([token.i for token in doc if not token.is_space], dtype=np.int64) for doc in docs]
         lengths = [self._lengths(doc, words) for doc, words in zip(docs, found, strict=True)]
         forms = [doc[i].text for doc, words in zip(docs, found, strict=True) for i in words.tolist()]
-        bank = self.parser.treebank(_bank(forms, [length for some in lengths for length in some]))
+        bank = self.parser.treebank(
+            Treebank.of_words(Column.of(forms), starts_of([length for some in lengths for length in some]))
+        )
         sentence = word = 0
         for doc, words, some in zip(docs, found, lengths, strict=True):
             if some:
@@ -92,9 +92,9 @@ class Component:
         elif self.parser.segmenter is None:
             first = np.zeros(1, dtype=np.int64)
         else:
-            begun = [one.start for one in Document.of(self.parser.segmenter.segment(doc.text))]
-            places = [doc[i].idx for i in words.tolist()]
-            first = np.searchsorted(places, [start for start in begun if start is not None])
+            found, _ = self.parser.segmenter.segment_many([doc.text])
+            begun = found.surface.starts[found.surface.offsets(found.offsets[:-1])]
+            first = np.searchsorted([doc[i].idx for i in words.tolist()], begun)
         bounds = np.unique(np.concatenate([[0], first, [len(words)]]))
         return [int(length) for length in np.diff(bounds)]
 
@@ -117,22 +117,7 @@ class Component:
         table[words, 2] = np.array([IDS.get(name, 0) for name in tags.names], dtype=np.uint64)[tags.ids]
         columns = [HEAD, DEP, POS] if self.set_pos else [HEAD, DEP]
         doc.from_array(columns, cast("Ints2d", np.ascontiguousarray(table[:, : len(columns)])))
-        self._tell(doc, words, bank, where)
-
-    @staticmethod
-    def _tell(doc: Doc, words: Numbers, bank: Treebank, where: slice) -> None:
-        from ropewalk.drawing import confidence
-
-        shares = [confidence(misc) for misc in bank.column("misc")[where].texts()]
-        for i, share in zip(words.tolist(), shares, strict=True):
-            if share is not None:
+        found = bank.probabilities
+        if found is not None and found.arcs is not None:
+            for i, share in zip(words.tolist(), found.arcs[where].tolist(), strict=True):
                 doc[i]._.set(PROBABILITY, share)
-
-
-def _bank(forms: Sequence[str], lengths: Sequence[int]) -> Treebank:
-    """Make a treebank of words without trees."""
-    nothing: Any = np.zeros(len(forms), dtype=np.int32)
-    bank = Treebank(
-        frozen_ints(np.cumsum([0, *lengths])), frozen_ints(nothing - 1), Column(frozen_ints(nothing), ("_",))
-    )
-    return bank.with_columns({"form": forms}) if len(forms) else bank

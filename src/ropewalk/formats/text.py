@@ -1,4 +1,4 @@
-"""Files of text and of tokens, read piece by piece."""
+"""Plain text and tokens between spaces: files read piece by piece, and treebanks of words without trees."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from ropewalk import files
 from ropewalk.errors import FormatError
-from ropewalk.pipeline.parser import bank_of_tokens
+from ropewalk.treebank import UNWRITABLE, Column, Heading, Treebank, starts_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ropewalk.treebank import Treebank
-
+LONGEST_SHOWN = 30
 CHUNK = 1 << 16
 BETWEEN = re.compile("[ \t\r]+")
 
@@ -45,6 +44,28 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
                 return
 
 
+def treebank_of_tokens(sentences: Iterable[Sequence[str]], *, first: int = 1, name: str = "<tokens>") -> Treebank:
+    """Make a treebank of words without trees; sentences are numbered from `first`."""
+    rows = list(sentences)
+    for number, words in enumerate(rows, start=first):
+        if isinstance(words, str) or not len(words):
+            found = "is text" if isinstance(words, str) else "has no words"
+            message = f"sentence {number} {found}; expected a list of at least one word"
+            raise FormatError(name, 0, "no-words", message)
+        for place, word in enumerate(words, start=1):
+            if not word or UNWRITABLE.search(word):
+                raise FormatError(
+                    name,
+                    0,
+                    "unwritable-text",
+                    f"sentence {number}: word {place} is {word[:LONGEST_SHOWN]!r}; expected at least one character, "
+                    "and no tab, line break, NUL or lone surrogate",
+                )
+    headings = tuple(Heading(str(number), " ".join(words)) for number, words in enumerate(rows, start=first))
+    forms = Column.of(word for words in rows for word in words)
+    return Treebank.of_words(forms, starts_of([len(words) for words in rows]), headings=headings)
+
+
 def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
     """Read one sentence a line, words between spaces, as they come; empty lines say nothing.
 
@@ -55,8 +76,8 @@ def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
         found = [[word for word in BETWEEN.split(line) if word] for line in lines]
         sentences = [words for words in found if words]
         if sentences:
-            bank = bank_of_tokens(sentences, first=first, name=name)
-            yield bank if first > 1 else bank.with_comments(["# newdoc", *[""] * (len(bank) - 1)])
+            bank = treebank_of_tokens(sentences, first=first, name=name)
+            yield bank if first > 1 else bank.with_document("")
         first += len(sentences)
 
 

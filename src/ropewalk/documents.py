@@ -1,0 +1,515 @@
+"""What one looks into: documents of sentences of words, light views of the columns of one treebank.
+
+None of them can be changed. A view holds a place and reads the columns when asked; as long as one is there, so is the
+treebank that it looks into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any, final, overload
+
+import numpy as np
+
+import ropewalk
+from ropewalk.trees import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from ropewalk import Picture
+    from ropewalk.treebank import Treebank
+
+
+class _Lists:
+    """The columns of a treebank as lists, each made when first asked for: all views of the treebank share them."""
+
+    def __init__(self, bank: Treebank) -> None:
+        self.bank = bank
+
+    def __getattr__(self, name: str) -> list[str]:
+        """Write out a column of strings by its name."""
+        texts = self.bank.column(name).texts()
+        setattr(self, name, texts)
+        return texts
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        return _listed(self.bank.offsets)
+
+    @cached_property
+    def heads(self) -> list[int]:
+        return _listed(self.bank.heads)
+
+    @cached_property
+    def arcs(self) -> list[float | None]:
+        found = self.bank.probabilities
+        return _known(None if found is None else found.arcs, self.bank.words)
+
+    @cached_property
+    def trees(self) -> list[float | None]:
+        found = self.bank.probabilities
+        return _known(None if found is None else found.trees, len(self.bank))
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """For each word the places of those that hang on it, from the first to the last."""
+        below: list[list[int]] = [[] for _ in self.heads]
+        places = np.repeat(self.bank.offsets[:-1], self.bank.lengths) + self.bank.heads - 1
+        for word, (head, place) in enumerate(zip(self.heads, places.tolist(), strict=True)):
+            if head > 0:
+                below[place].append(word)
+        return below
+
+    @cached_property
+    def first(self) -> list[int]:
+        """For each token the place of its first word, and one more for the end."""
+        return _listed(self.bank.surface.first)
+
+    @cached_property
+    def token_of(self) -> list[int]:
+        return _listed(np.repeat(np.arange(len(self.bank.surface)), np.diff(self.bank.surface.first)))
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """Where the tokens of each sentence stand."""
+        return _listed(self.bank.surface.offsets(self.bank.offsets))
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return _listed(self.bank.surface.starts)
+
+    @cached_property
+    def stops(self) -> list[int]:
+        return _listed(self.bank.surface.stops)
+
+    @cached_property
+    def after(self) -> list[str]:
+        return self.bank.surface.after.texts()
+
+
+def _listed(values: npt.NDArray[Any]) -> list[int]:
+    found: list[int] = values.tolist()
+    return found
+
+
+def _known(values: Any, count: int) -> list[float | None]:  # noqa: ANN401 - an array of any kind of float
+    return [None] * count if values is None else [None if isnan(value) else value for value in values.tolist()]
+
+
+def _lists(bank: Treebank) -> _Lists:
+    return bank.kept("lists", lambda: _Lists(bank.alias()))  # not of the bank itself: nothing would free either
+
+
+@final
+class Token:
+    """A token as it stands in the text: one word, or a multiword token such as `don't`."""
+
+    __slots__ = ("_lists", "_number", "_start")
+
+    def __init__(self, lists: _Lists, number: int, start: int) -> None:
+        self._lists = lists
+        self._number = number
+        self._start = start  # of the sentence's first word
+
+    def __repr__(self) -> str:
+        return f"Token({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Token) and self._number == other._number and self._lists is other._lists
+
+    def __hash__(self) -> int:
+        return hash((id(self._lists), self._number))
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        told = self._lists.bank.surface.texts.get(self._number)
+        return self._lists.form[self._lists.first[self._number]] if told is None else told
+
+    @property
+    def first(self) -> int:
+        """The index of its first word."""
+        return self._lists.first[self._number] - self._start + 1
+
+    @property
+    def last(self) -> int:
+        """The index of its last word."""
+        return self._lists.first[self._number + 1] - self._start
+
+    @property
+    def start(self) -> int | None:
+        """Where it begins, in characters from the beginning of the text; None where the input was no text."""
+        place = self._lists.starts[self._number]
+        return place if place >= 0 else None
+
+    @property
+    def end(self) -> int | None:
+        """Where it ends, in characters from the beginning of the text; None where the input was no text."""
+        place = self._lists.stops[self._number]
+        return place if place >= 0 else None
+
+    @property
+    def spaces(self) -> str:
+        """The spaces that follow."""
+        return self._lists.after[self._number]
+
+    @property
+    def space_after(self) -> bool:
+        """Whether any space follows."""
+        return bool(self._lists.after[self._number])
+
+    @property
+    def is_multiword(self) -> bool:
+        """Whether it is written as one and parsed as several words."""
+        return self.last > self.first
+
+
+@final
+class Word:
+    """A word of a sentence; `index` counts from 1."""
+
+    __slots__ = ("_at", "_lists", "index", "sentence")
+
+    def __init__(self, sentence: Sentence, lists: _Lists, at: int, index: int) -> None:
+        self.sentence = sentence
+        self.index = index
+        self._lists = lists
+        self._at = at
+
+    def __repr__(self) -> str:
+        return f"Word({self.index} {self.text} {self.upos} {self.relation})"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Word) and self._at == other._at and self._lists is other._lists
+
+    def __hash__(self) -> int:
+        return hash((id(self._lists), self._at))
+
+    @property
+    def text(self) -> str:
+        """The word itself; those of a multiword token may not stand in the text as such."""
+        return self._lists.form[self._at]
+
+    form = text
+
+    @property
+    def lemma(self) -> str:
+        """The word's lemma; `_` if nothing gave one."""
+        return self._lists.lemma[self._at]
+
+    @property
+    def upos(self) -> str:
+        """The universal part of speech; `_` if nothing gave one."""
+        return self._lists.upos[self._at]
+
+    @property
+    def xpos(self) -> str:
+        """The treebank's own part of speech; `_` if nothing gave one."""
+        return self._lists.xpos[self._at]
+
+    @property
+    def feats(self) -> str:
+        """Features such as `Number=Plur`; `_` if nothing gave any."""
+        return self._lists.feats[self._at]
+
+    @property
+    def misc(self) -> str:
+        """The last column of CoNLL-U as it was read; `_` if there was none."""
+        return self._lists.misc[self._at]
+
+    @property
+    def head(self) -> Word | None:
+        """The word that it hangs on; None for the root."""
+        number = self._lists.heads[self._at]
+        if number <= 0:
+            return None
+        return Word(self.sentence, self._lists, self._at - self.index + number, number)
+
+    @property
+    def relation(self) -> str:
+        """What it is to its head, such as `nsubj`."""
+        return self._lists.deprel[self._at]
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the root of its sentence."""
+        return self._lists.heads[self._at] == 0
+
+    @property
+    def children(self) -> tuple[Word, ...]:
+        """The words that hang on it, from the first to the last."""
+        return self._others(self._lists.children[self._at])
+
+    @property
+    def subtree(self) -> tuple[Word, ...]:
+        """The word itself and all below it, from the first to the last."""
+        found, waiting = [], [self._at]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += self._lists.children[found[-1]]
+        return self._others(sorted(found))
+
+    @property
+    def probability(self) -> float | None:
+        """How likely the model holds its head to be right; None if it was not asked, or cannot tell."""
+        return self._lists.arcs[self._at]
+
+    @property
+    def token(self) -> Token:
+        """The token that it is, or is part of."""
+        return Token(self._lists, self._lists.token_of[self._at], self._at - self.index + 1)
+
+    @property
+    def start(self) -> int | None:
+        """Where its token begins in the text, in characters; None where the input was no text."""
+        return self.token.start
+
+    @property
+    def end(self) -> int | None:
+        """Where its token ends in the text, in characters; None where the input was no text."""
+        return self.token.end
+
+    @property
+    def space_after(self) -> bool:
+        """Whether a space follows; never between the words of one token."""
+        return self.token.space_after and self.index == self.token.last
+
+    def _others(self, places: list[int]) -> tuple[Word, ...]:
+        before = self._at - self.index
+        return tuple(Word(self.sentence, self._lists, place, place - before) for place in places)
+
+
+@final
+class Sentence(Sequence[Word]):
+    """A sequence of words with their tree; `number` counts the sentences of its treebank from 0.
+
+    `generator` is what made the tree, if that is known.
+    """
+
+    __slots__ = ("_first", "_last", "_lists", "generator", "number")
+
+    def __init__(self, bank: Treebank, number: int, generator: str = "") -> None:
+        lists = _lists(bank)
+        self._lists = lists
+        self._first = lists.offsets[number]
+        self._last = lists.offsets[number + 1]
+        self.number = number
+        self.generator = generator
+
+    def __len__(self) -> int:
+        return self._last - self._first
+
+    @overload
+    def __getitem__(self, index: int) -> Word: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Word, ...]: ...
+    def __getitem__(self, index: int | slice) -> Word | tuple[Word, ...]:
+        """Give words by their place from 0, as in any sequence."""
+        if isinstance(index, slice):
+            return tuple(self._word(place) for place in range(len(self))[index])
+        return self._word(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[Word]:
+        lists, before = self._lists, self._first - 1
+        return (Word(self, lists, at, at - before) for at in range(self._first, self._last))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sentence) and self.number == other.number and self._lists is other._lists
+
+    def __hash__(self) -> int:
+        return hash((id(self._lists), self.number))
+
+    def __repr__(self) -> str:
+        return f"Sentence({self.text!r})"
+
+    def __str__(self) -> str:
+        return self.draw(tags=True).text()
+
+    @property
+    def treebank(self) -> Treebank:
+        """The treebank that it is a sentence of."""
+        return self._lists.bank
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The words as strings."""
+        return self.column("form")
+
+    @property
+    def upos(self) -> tuple[str, ...]:
+        """The universal part of speech of each word."""
+        return self.column("upos")
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        """The index of each word's head: 0 for the root, -1 where there is none."""
+        return tuple(self._lists.heads[self._first : self._last])
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """What each word is to its head."""
+        return self.column("deprel")
+
+    @property
+    def probabilities(self) -> tuple[float | None, ...]:
+        """How likely each word's head is held to be right."""
+        return tuple(self._lists.arcs[self._first : self._last])
+
+    def column(self, name: str) -> tuple[str, ...]:
+        """Give one column by its name in CoNLL-U, such as `xpos`."""
+        texts: list[str] = getattr(self._lists, name)
+        return tuple(texts[self._first : self._last])
+
+    @property
+    def tree(self) -> Tree:
+        """The tree over the words; a `TreeError` if the heads are none."""
+        return Tree(self.heads, self.relations)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens as they stand in the text."""
+        bounds = self._lists.tokens[self.number : self.number + 2]
+        return tuple(Token(self._lists, number, self._first) for number in range(*bounds))
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """The comment lines of the file that it was read from, as written."""
+        return self._lists.bank.comments(self.number)
+
+    @property
+    def id(self) -> str | None:
+        """The name of the sentence, if it has one."""
+        return self._lists.bank.heading(self.number).id
+
+    @property
+    def caption(self) -> str:
+        """Its running text if the treebank says what that is, else nothing."""
+        return self._lists.bank.heading(self.number).text or ""
+
+    @property
+    def text(self) -> str:
+        """The sentence as running text, if need be made of its tokens."""
+        told = self._lists.bank.heading(self.number).text
+        if told is not None:
+            return told
+        return "".join(token.text + " " * token.space_after for token in self.tokens).rstrip()
+
+    @property
+    def start(self) -> int | None:
+        """Where it begins in the text, in characters; None where the input was no text."""
+        return self[0].start
+
+    @property
+    def end(self) -> int | None:
+        """Where it ends in the text, in characters; None where the input was no text."""
+        return self[-1].end
+
+    @property
+    def root(self) -> Word:
+        """The word that hangs on no other; the first if there are several."""
+        heads = self._lists.heads
+        return self._word(next(place for place in range(len(self)) if heads[self._first + place] <= 0))
+
+    @property
+    def probability(self) -> float | None:
+        """How likely the model holds the whole tree to be right; None if it was not asked, or cannot tell."""
+        return self._lists.trees[self.number]
+
+    def draw(self, *, tags: bool = True, probabilities: bool = False, title: str = "") -> Picture:
+        """Draw the tree; `str` of the picture is text, and it knows SVG, TikZ and HTML."""
+        shares = self.probabilities if probabilities else None
+        return ropewalk.draw(self, tags=tags, probabilities=shares, title=title)
+
+    def to_conllu(self) -> str:
+        """Write CoNLL-U."""
+        return ropewalk.conllu.dumps(self.treebank.select([self.number])).decode("utf-8")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the values that JSON holds; `docs/parsing.md` has the schema."""
+        return ropewalk.json.sentence(self)
+
+    def to_displacy(self) -> dict[str, Any]:
+        """Give what `displacy.render(…, style="dep", manual=True)` of spaCy draws."""
+        return ropewalk.displacy.sentence(self)
+
+    def _repr_html_(self) -> str:
+        return self.draw()._repr_html_()
+
+    def _word(self, place: int) -> Word:
+        return Word(self, self._lists, self._first + place, place + 1)
+
+
+@final
+class Document(Sequence[Sentence]):
+    """The sentences of a text. `text` is what was parsed, None if that was no text; `generator` is what made the trees.
+
+    Several documents may look into one treebank, each into a stretch of its sentences.
+    """
+
+    __slots__ = ("_bank", "_sentences", "generator", "text")
+
+    def __init__(
+        self, bank: Treebank, text: str | None = None, generator: str = "", *, sentences: range | None = None
+    ) -> None:
+        self._bank = bank
+        self._sentences = range(len(bank)) if sentences is None else sentences
+        self.text = text
+        self.generator = generator
+
+    def __len__(self) -> int:
+        return len(self._sentences)
+
+    @overload
+    def __getitem__(self, index: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Sentence, ...]: ...
+    def __getitem__(self, index: int | slice) -> Sentence | tuple[Sentence, ...]:
+        """Give sentences by their place from 0, as in any sequence."""
+        if isinstance(index, slice):
+            return tuple(Sentence(self._bank, number, self.generator) for number in self._sentences[index])
+        return Sentence(self._bank, self._sentences[index], self.generator)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        bank, generator = self._bank, self.generator
+        return (Sentence(bank, number, generator) for number in self._sentences)
+
+    def __repr__(self) -> str:
+        return f"<Document of {len(self)} sentences, {sum(map(len, self))} words>"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    @property
+    def treebank(self) -> Treebank:
+        """All of it as arrays."""
+        if len(self) < len(self._bank):
+            self._bank, self._sentences = self._bank.select(np.array(self._sentences, dtype=np.int64)), range(len(self))
+        return self._bank
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """All words of all sentences."""
+        return tuple(word for sentence in self for word in sentence)
+
+    def to_conllu(self) -> str:
+        """Write CoNLL-U."""
+        return ropewalk.conllu.dumps(self.treebank, generator=self.generator).decode("utf-8")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the values that JSON holds; `docs/parsing.md` has the schema."""
+        return ropewalk.json.document(self)
+
+    def to_displacy(self) -> list[dict[str, Any]]:
+        """Give what `displacy.render(…, style="dep", manual=True)` of spaCy draws."""
+        return [ropewalk.displacy.sentence(sentence) for sentence in self]
+
+    def _repr_html_(self) -> str:
+        return "\n".join(sentence._repr_html_() for sentence in self)

@@ -1,0 +1,825 @@
+"""CoNLL-U: a streaming reader and writer that lose nothing.
+
+Reading keeps the bytes, and writing changes only the columns that were asked to change. What is wrong with a
+file is found in one pass and named by file, line and word. The format is that of
+https://universaldependencies.org/format.html, always UTF-8 with LF.
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import math
+import os
+import re
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+
+import numpy as np
+
+from ropewalk import files
+from ropewalk.errors import FormatError, OptionError
+from ropewalk.kernels import codes, view
+from ropewalk.kernels import conllu as kernel
+from ropewalk.treebank import (
+    COLUMNS,
+    UNWRITABLE,
+    Column,
+    Heading,
+    Probabilities,
+    Source,
+    Surface,
+    Treebank,
+    frozen,
+    gather,
+    intern,
+    starts_of,
+)
+from ropewalk.trees import check, frozen_ints, is_root_relation, tree_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from ropewalk.treebank import Places
+    from ropewalk.trees import Ints
+
+OnError = Literal["stop", "skip"]
+Trees = Literal["optional", "required"]
+Path = str | os.PathLike[str]
+
+BAD_UTF8: Final = -1
+BOM: Final = -2
+SPACES: Final = -3
+PARTS: Final = 10_000  # probabilities are written to four digits
+CONFIDENCE: Final = "Confidence="
+TREE_CONFIDENCE: Final = b"# confidence = "
+CLAIMS: Final = (b"# generator = ", TREE_CONFIDENCE)
+EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILINE)
+_NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
+SHOWN_BYTES: Final = 60
+WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
+
+PROBLEMS: Final = {  # kind and message: {found} as written, a number {extra}, or two, {high} and {low}
+    codes.COLUMN_COUNT: (
+        "columns",
+        "the number of columns is {extra}; expected 10, separated by single tabs",
+    ),
+    codes.EMPTY_COLUMN: ("empty-column", "{column} is empty; expected a value, or _ for none"),
+    codes.BAD_ID: (
+        "id",
+        "ID is {found!r}; expected a number, a range such as 3-4 or an empty node such as 3.1",
+    ),
+    codes.ID_ORDER: ("id-order", "ID is {found}, expected {extra}; words are numbered from 1 without gaps"),
+    codes.RANGE_START: (
+        "multiword-start",
+        "the multiword token stands before word {extra}; expected it to begin there",
+    ),
+    codes.RANGE_OVERLAP: (
+        "multiword-overlap",
+        "the multiword token overlaps the one before it, which reaches word {extra}; expected no overlap",
+    ),
+    codes.RANGE_ORDER: (
+        "multiword-order",
+        "the multiword token ends before it begins; expected a range such as 3-4",
+    ),
+    codes.RANGE_END: (
+        "multiword-end",
+        "the multiword token ends at {found}, but the sentence has {extra} words",
+    ),
+    codes.EMPTY_ORDER: ("empty-node-order", "the empty node is out of order; expected {high}.{low} here"),
+    codes.BAD_HEAD: (
+        "head",
+        "HEAD is {found!r}; expected the number of a word, 0 for the root or _ for none",
+    ),
+    codes.HEAD_RANGE: ("head-range", "HEAD is {found}, but the sentence has {extra} words"),
+    codes.COMMENT: ("comment", "a comment inside a sentence; expected comments only before its first word"),
+    codes.STRAY_BLANK: (
+        "blank-line",
+        "a blank line without a sentence; expected exactly one after each sentence, and none elsewhere",
+    ),
+    codes.NO_WORDS: ("no-words", "the sentence has no words; expected at least one after its comments"),
+    codes.NO_FINAL_BLANK: (
+        "no-final-blank-line",
+        "the file ends without a blank line; expected one after the last sentence",
+    ),
+    codes.NO_FINAL_NEWLINE: (
+        "no-final-newline",
+        "the file ends inside a line; expected a line break and a blank line after the last sentence",
+    ),
+    codes.CARRIAGE_RETURN: (
+        "crlf",
+        "the line ends in CR LF; expected LF alone: convert the file, for instance with dos2unix",
+    ),
+    codes.NUL_BYTE: ("nul", "a NUL byte; expected text: the file may be damaged or in UTF-16"),
+    BAD_UTF8: ("utf-8", "byte {high} of the line, 0x{low:02x}, is not UTF-8; expected UTF-8 throughout"),
+    BOM: (
+        "bom",
+        "the file begins with a byte order mark (EF BB BF); expected UTF-8 without one: remove the mark",
+    ),
+    SPACES: ("spaces", "the line holds only spaces; expected an empty line after a sentence"),
+}
+NOT_OF_A_WORD: Final = frozenset({codes.NO_FINAL_BLANK, codes.NO_FINAL_NEWLINE})
+TREE_KINDS: Final = {
+    codes.HEAD_MISSING: "missing-head",
+    codes.HEAD_OUT_OF_RANGE: "head-range",
+    codes.CYCLE: "cycle",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text(Source):
+    """The bytes of CoNLL-U that a treebank was read from, and where its parts lie in them.
+
+    `raw` holds whole sentences. Sentence s is `raw[sentences[s]:sentences[s+1]]`, its blank line included.
+    Column c of word w is `raw[fields[w, c]:fields[w, c+1] - 1]`: eleven marks a word, the last of them just
+    after its line. `lines[s]` is the number of the sentence's first line in its file, counted from 1.
+    `multiwords` and `empties` count the lines of those kinds in each sentence.
+    """
+
+    raw: npt.NDArray[np.uint8]
+    sentences: Places
+    fields: Places
+    lines: Places
+    multiwords: Ints
+    empties: Ints
+    file: str
+
+    def column(self, name: str) -> Column:
+        """Read one column of every word."""
+        at = COLUMNS.index(name)
+        starts = np.ascontiguousarray(self.fields[:, at])
+        stops = self.fields[:, at + 1] - 1
+        ids, firsts = intern(self.raw, starts, stops)
+        raw = view(self.raw)
+        names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
+        return Column(frozen_ints(ids), names)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        return len(self.raw)
+
+    def sentence(self, number: int) -> bytes:
+        """Give the bytes of one sentence, its blank line included."""
+        return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
+
+    def line(self, sentence: int, word: int) -> int:
+        """Give the number in its file of a word's line; words count from 0 over the whole treebank."""
+        before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
+        return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
+
+    def comments(self, sentence: int) -> tuple[str, ...]:
+        """Give the comment lines of one sentence as written."""
+        lines = self.sentence(sentence).decode("utf-8").split("\n")
+        return tuple(itertools.takewhile(lambda line: line.startswith("#"), lines))
+
+    def heading(self, sentence: int) -> Heading:
+        """Read what is known of one sentence as a whole from its comments."""
+        told = [line[1:].partition("=") for line in self.comments(sentence)]
+        named = {key.strip(): value.strip() for key, _, value in told}
+        return Heading(
+            named.get("sent_id"),
+            named.get("text"),
+            named.get("newdoc id", named.get("newdoc")),
+            any(key.split()[:1] == ["newpar"] for key in named),
+        )
+
+    def surface(self, offsets: Ints, misc: Column) -> Surface:
+        """Read the tokens from the lines of multiword tokens and from MISC."""
+        told = [_Spaces.of(text) for text in misc.names]
+        words = len(self.fields)
+        opens = np.ones(words, dtype=np.bool_)
+        texts: dict[int, str] = {}  # by the first word
+        others: dict[int, _Spaces] = {}
+        for sentence in np.flatnonzero(self.multiwords).tolist():
+            before = int(offsets[sentence]) - 1
+            for row in self._multiwords(sentence):
+                low, _, high = row[0].partition("-")
+                opens[before + int(low) + 1 : before + int(high) + 1] = False
+                texts[before + int(low)] = row[1]
+                others[before + int(low)] = _Spaces.of(row[9])
+        first = np.flatnonzero(opens)
+        spaces = [told[number] for number in misc.ids[first].tolist()]
+        place = {word: token for token, word in enumerate(first.tolist())} if texts else {}
+        for word, one in others.items():
+            spaces[place[word]] = one
+        begun = np.searchsorted(first, offsets[:-1]).tolist()
+        return Surface(
+            frozen_ints(np.append(first, words)),
+            {place[word]: text for word, text in texts.items()},
+            Column.of(one.after for one in spaces),
+            {number: spaces[token].before for number, token in enumerate(begun) if spaces[token].before},
+            frozen_ints([one.start for one in spaces]),
+            frozen_ints([one.stop for one in spaces]),
+        )
+
+    def _multiwords(self, sentence: int) -> Iterator[list[str]]:
+        """Give the columns of the lines of multiword tokens."""
+        for line in self.sentence(sentence).decode("utf-8").split("\n"):
+            if line[:1] not in {"#", ""} and "-" in line.partition("\t")[0]:
+                yield line.split("\t")
+
+    def probabilities(self, offsets: Ints, misc: Column) -> Probabilities | None:
+        """Read the probabilities that an earlier parser wrote, if it did."""
+        arcs = np.array([_probability(text) for text in misc.names], dtype=np.float64)[misc.ids]
+        trees = np.full(len(offsets) - 1, np.nan)
+        if self.raw.tobytes().find(TREE_CONFIDENCE) >= 0:
+            for sentence in range(len(trees)):
+                lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
+                trees[sentence] = _finite(lines[0].partition("=")[2]) if lines else np.nan
+        of_arcs, of_trees = (None if np.isnan(values).all() else frozen(values) for values in (arcs, trees))
+        return None if of_arcs is None and of_trees is None else Probabilities(of_arcs, of_trees)
+
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
+        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
+        _, words = gather(offsets, sentences)
+        stops = starts_of(self.sentences[sentences + 1] - self.sentences[sentences])
+        shift = np.repeat(stops[:-1] - self.sentences[sentences], np.diff(offsets)[sentences])
+        raw = view(self.raw)
+        kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
+        return Text(
+            np.frombuffer(kept, dtype=np.uint8),
+            frozen(stops),
+            frozen(self.fields[words] + shift[:, None]),
+            frozen(self.lines[sentences]),
+            frozen_ints(self.multiwords[sentences]),
+            frozen_ints(self.empties[sentences]),
+            self.file,
+        )
+
+    @classmethod
+    def concat(cls, sources: Sequence[Text]) -> Text:
+        """Lay texts end to end; each sentence keeps the line number it had in its own file."""
+        texts = sources
+        sizes = starts_of([len(text.raw) for text in texts])
+        files = {text.file for text in texts}
+        return cls(
+            frozen(np.concatenate([text.raw for text in texts])),
+            frozen(
+                np.concatenate(
+                    [text.sentences[:-1] + at for text, at in zip(texts, sizes, strict=False)] + [sizes[-1:]]
+                )
+            ),
+            frozen(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
+            frozen(np.concatenate([text.lines for text in texts])),
+            frozen_ints(np.concatenate([text.multiwords for text in texts])),
+            frozen_ints(np.concatenate([text.empties for text in texts])),
+            files.pop() if len(files) == 1 else "<several files>",
+        )
+
+    def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
+        """Put other text into some columns of every word; nothing else changes."""
+        places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
+        names: list[bytes] = []
+        choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
+        for row, (_, column) in enumerate(places):
+            np.add(column.ids, len(names), out=choices[row])
+            names += [name.encode("utf-8") for name in column.names]
+        marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
+        grown = len(self.raw)
+        for row, (at, _) in enumerate(places):
+            grown += int(np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum())
+        raw = np.empty(grown, dtype=np.uint8)
+        sentences = np.empty_like(self.sentences)
+        fields = np.empty_like(self.fields)
+        kernel.splice(
+            view(self.raw),
+            view(offsets),
+            view(self.sentences),
+            view(self.fields),
+            view(np.array([at for at, _ in places], dtype=np.int32)),
+            view(choices),
+            view(np.frombuffer(b"".join(names), dtype=np.uint8)),
+            view(marks),
+            view(raw),
+            view(sentences),
+            view(fields),
+        )
+        return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
+
+
+class _Spaces(NamedTuple):
+    """What MISC says of a token: the spaces after it and before it, and its place in the text."""
+
+    after: str
+    before: str
+    start: int
+    stop: int
+
+    @classmethod
+    def of(cls, misc: str) -> _Spaces:
+        """Read MISC."""
+        if misc == "_":
+            return _ONE_SPACE
+        parts = dict(part.partition("=")[::2] for part in reversed(misc.split("|")))
+        after = "" if parts.get("SpaceAfter") == "No" else " "
+        start, _, stop = parts.get("TokenRange", "").partition(":")
+        known = start.isdecimal() and stop.isdecimal()
+        return cls(
+            unescaped(parts["SpacesAfter"]) if "SpacesAfter" in parts else after,
+            unescaped(parts.get("SpacesBefore", "")),
+            int(start) if known else -1,
+            int(stop) if known else -1,
+        )
+
+    def text(self) -> str:
+        """Write MISC; nothing if there is nothing to say."""
+        parts = []
+        if self.after != " ":
+            parts.append(f"SpacesAfter={escaped(self.after)}" if self.after else "SpaceAfter=No")
+        if self.before:
+            parts.append(f"SpacesBefore={escaped(self.before)}")
+        if self.start >= 0:
+            parts.append(f"TokenRange={self.start}:{self.stop}")
+        return "|".join(parts)
+
+
+_ONE_SPACE = _Spaces(" ", "", -1, -1)
+
+
+def escaped(spaces: str) -> str:
+    r"""Write spaces as MISC holds them: `\s`, `\n`, `\t`, `\r`, and `\u` with four digits for any other."""
+    return "".join(_LITERAL.get(one) or f"\\u{ord(one):04X}" for one in spaces)
+
+
+def unescaped(value: str) -> str:
+    """Read spaces from MISC."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _NAMED.get(found[2], found[0]), value)
+
+
+def _probability(misc: str) -> float:
+    """Read the probability of an arc from MISC, NaN for none."""
+    return next((_finite(part[len(CONFIDENCE) :]) for part in misc.split("|") if part.startswith(CONFIDENCE)), math.nan)
+
+
+def _finite(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def _told(bank: Treebank, misc: Column) -> Column:
+    """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
+    if bank.estimates is None:
+        return misc
+    names = [
+        "|".join(part for part in text.split("|") if not part.startswith(CONFIDENCE)) or "_" for text in misc.names
+    ]
+    arcs = bank.estimates.arcs
+    if arcs is None:
+        return misc if names == list(misc.names) else Column(misc.ids, tuple(names))
+    kept = ["" if text == "_" else f"{text}|" for text in names]
+    unknown = np.isnan(arcs)
+    parts = np.where(unknown, PARTS + 1, np.rint(np.where(unknown, 0, arcs) * PARTS)).astype(np.int64)
+    numbers: dict[int, int] = {}  # few are distinct, and those are written once
+    pairs = (misc.ids.astype(np.int64) * (PARTS + 2) + parts).tolist()
+    ids = frozen_ints([numbers.setdefault(pair, len(numbers)) for pair in pairs])
+    whole = [divmod(pair, PARTS + 2) for pair in numbers]
+    texts = [names[a] if b > PARTS else f"{kept[a]}{CONFIDENCE}{b / PARTS:.4f}" for a, b in whole]
+    return Column(ids, tuple(texts))
+
+
+def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
+    """Write each sentence as CoNLL-U; `generator`, what made the trees, is told in a first comment.
+
+    What an earlier parser said of itself and its trees is left out once others have taken its place.
+    """
+    blocks = _new(bank) if bank.text is None else _edited(bank, bank.text)
+    begin = f"# generator = {generator}\n".encode() if generator else b""
+    told = bank.estimates.trees if bank.estimates is not None else None
+    shares = itertools.repeat(math.nan) if told is None else told.tolist()
+    for share, block in zip(shares, blocks, strict=False):
+        yield block if math.isnan(share) and not begin else b"%b%b%b" % (begin, _tree_comment(share), block)
+        begin = b""
+
+
+def _tree_comment(share: float) -> bytes:
+    return b"" if math.isnan(share) else b"%b%.4f\n" % (TREE_CONFIDENCE, share)
+
+
+def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
+    """Write what was read, with every edit in its place."""
+    assert isinstance(source, Text)  # noqa: S101 - there is no other source yet
+    edits = dict(bank.edits)
+    misc = bank.column("misc") if bank.estimates is not None else None
+    if misc is not None and (told := _told(bank, misc)) is not misc:
+        edits["misc"] = told
+    for name, column in edits.items():
+        _demand_writable(bank, name, column)
+    text = source.splice(bank.offsets, edits) if edits else source
+    raw = text.raw.tobytes()
+    earlier = bank.estimates is not None and any(raw.startswith(one) or b"\n" + one in raw for one in CLAIMS)
+    for start, stop in itertools.pairwise(text.sentences.tolist()):
+        block = raw[start:stop]
+        yield EARLIER.sub(b"", block) if earlier and any(one in block for one in CLAIMS) else block
+
+
+def _new(bank: Treebank) -> Iterator[bytes]:
+    """Write sentences that come from no file; `_` where nothing is known."""
+    if len(bank) and int(bank.lengths.min()) == 0:
+        sentence = int(np.argmin(bank.lengths)) + 1
+        raise FormatError("<treebank>", 0, "no-words", f"sentence {sentence} has no words; CoNLL-U needs at least one")
+    columns = [bank.column(name) for name in COLUMNS[1:9]]
+    for name, column in zip(COLUMNS[1:9], columns, strict=True):
+        _demand_writable(bank, name, column)
+    middle = list(map("\t".join, zip(*(column.texts() for column in columns), strict=True)))
+    spaces, ranges = _spaces_of(bank)
+    misc = bank.column("misc")
+    _demand_writable(bank, "misc", misc)
+    last = _told(bank, Column.of("|".join(filter(None, both)) or "_" for both in zip(spaces, _said(misc), strict=True)))
+    ends = last.texts()
+    for number, (start, stop) in enumerate(itertools.pairwise(bank.offsets.tolist())):
+        lines = _heading_lines(bank.heading(number))
+        for place, word in enumerate(range(start, stop), start=1):
+            if word in ranges:
+                many, form, said = ranges[word]
+                lines.append(f"{place}-{place + many - 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{said}")
+            lines.append(f"{place}\t{middle[word]}\t{ends[word]}")
+        lines.append("\n")
+        yield "\n".join(lines).encode("utf-8")
+
+
+def _said(misc: Column) -> Iterator[str]:
+    names = ["" if name == "_" else name for name in misc.names]
+    return (names[number] for number in misc.ids.tolist())
+
+
+def _heading_lines(heading: Heading) -> list[str]:
+    lines = []
+    if heading.document is not None:
+        lines.append(f"# newdoc id = {heading.document}" if heading.document else "# newdoc")
+    if heading.paragraph:
+        lines.append("# newpar")
+    if heading.id is not None:
+        lines.append(f"# sent_id = {heading.id}")
+    if heading.text is not None:
+        lines.append(f"# text = {heading.text}")
+    return lines
+
+
+def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str]]]:
+    """Give what MISC says of spaces and places for each word; for multiword tokens by their first word, with the rest.
+
+    The rest is how many words there are, and what is written for them.
+    """
+    if bank.tokens is None:
+        return [""] * bank.words, {}
+    tokens = bank.tokens
+    before = dict(zip(tokens.offsets(bank.offsets)[list(tokens.before)].tolist(), tokens.before.values(), strict=True))
+    rows = zip(tokens.after.texts(), tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
+    told = [_Spaces(after, before.get(t, ""), a, b).text() for t, (after, a, b) in enumerate(rows)]
+    if not tokens.texts:
+        return told, {}
+    out = [""] * bank.words
+    first = tokens.first.tolist()
+    for token, text in enumerate(told):
+        out[first[token]] = text
+    ranges = {}
+    for token, text in tokens.texts.items():
+        out[first[token]] = ""
+        ranges[first[token]] = (first[token + 1] - first[token], text, told[token] or "_")
+    return out, ranges
+
+
+def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
+    """Refuse text that would break the file."""
+    for number, text in enumerate(column.names):
+        if text and not UNWRITABLE.search(text):
+            continue
+        found = np.flatnonzero(column.ids == number)
+        if len(found):
+            word = int(found[0])
+            sentence = int(np.searchsorted(bank.offsets, word, side="right")) - 1
+            raise FormatError(
+                bank.file,
+                bank.line(sentence, word),
+                "unwritable-text",
+                f"{name.upper()} would become {text!r}; a column holds at least "
+                "one character and no tab, line break, NUL or lone surrogate",
+            )
+
+
+def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional") -> Treebank:
+    """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
+
+    With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
+    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them.
+    """
+    return stream(path, on_error=on_error, trees=trees).read()
+
+
+def stream(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20) -> Reader:
+    """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
+    return Reader(files.shown(path), _blocks(path, chunk_bytes), on_error=on_error, trees=trees)
+
+
+def loads(
+    text: bytes | str, name: str = "<text>", *, on_error: OnError = "stop", trees: Trees = "optional"
+) -> Treebank:
+    """Read CoNLL-U from memory."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return Reader(name, iter([raw]), on_error=on_error, trees=trees).read()
+
+
+def dumps(bank: Treebank, *, generator: str = "") -> bytes:
+    """Write CoNLL-U to memory; `generator`, what made the trees, is told in a first comment."""
+    return b"".join(sentences(bank, generator=generator))
+
+
+def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
+    """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    with files.creating(path) as file:
+        for bank in [banks] if isinstance(banks, Treebank) else banks:
+            file.write(dumps(bank))
+
+
+def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]:
+    """Find everything that is wrong with a file, its trees included.
+
+    Missing heads are told once a sentence, and lines that end in CR LF once a file.
+    """
+    reader = Reader(files.shown(path), _blocks(path, chunk_bytes), on_error="stop", trees="optional")
+    returned = False
+    try:
+        for scanned in reader.scan():
+            found = [*scanned.errors(), *tree_problems(scanned.bank())]
+            for problem in sorted(found, key=lambda problem: problem.line):
+                if problem.kind != "crlf" or not returned:
+                    yield problem
+                returned = returned or problem.kind == "crlf"
+    except FormatError as problem:
+        yield problem
+
+
+class Reader:
+    """An iterator over the pieces of a file, each a `Treebank` of whole sentences.
+
+    `problems` holds what was wrong with the sentences left out under `on_error="skip"`, the first problem of
+    each; `skipped`, `sentences` and `words` count what was left out and what was read so far.
+    """
+
+    def __init__(self, file: str, blocks: Iterator[bytes], *, on_error: OnError, trees: Trees) -> None:
+        for option, value, known in (
+            ("on_error", on_error, ("stop", "skip")),
+            ("trees", trees, ("optional", "required")),
+        ):
+            if value not in known:
+                raise OptionError(f"{option} is {value!r}; expected {known[0]!r} or {known[1]!r}")
+        self.file = file
+        self.problems: list[FormatError] = []
+        self.sentences = 0
+        self.words = 0
+        self._skip = on_error == "skip"
+        self._required = trees == "required"
+        self._line = 1
+        self._blocks = blocks
+        self._banks = filter(len, map(self._kept, self.scan()))
+
+    @property
+    def skipped(self) -> int:
+        """How many sentences were left out so far."""
+        return len(self.problems)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Treebank:
+        return next(self._banks)
+
+    def read(self) -> Treebank:
+        """Read all that is left as one treebank."""
+        self._blocks = iter([b"".join(self._blocks)])
+        banks = list(self)
+        return banks[0] if len(banks) == 1 else Treebank.concat(banks)
+
+    def scan(self) -> Iterator[Scanned]:
+        """Cut the bytes at ends of sentences and scan each piece; an empty file is a problem of its own."""
+        pending = bytearray()
+        empty = True
+        for block in self._blocks:
+            empty = empty and not block
+            seen = max(len(pending) - 2, 0)
+            pending += block
+            cut = pending.rfind(b"\n\n", seen) + 2
+            if cut < 2:
+                cut = pending.rfind(b"\n\r\n", seen) + 3
+            if cut > 3:
+                yield self._scanned(bytes(memoryview(pending)[:cut]))
+                del pending[:cut]
+        if pending:
+            yield self._scanned(bytes(pending))
+        if empty:
+            problem = FormatError(self.file, 0, "empty-file", "the file is empty; expected at least one sentence")
+            if not self._skip:
+                raise problem
+            self.problems.append(problem)
+
+    def _scanned(self, raw: bytes) -> Scanned:
+        scanned = scan(raw, self.file, self._line)
+        self._line = scanned.next_line
+        return scanned
+
+    def _kept(self, scanned: Scanned) -> Treebank:
+        bank = scanned.bank()
+        wrong = scanned.first_errors(None if self._skip else 1)
+        if self._required:
+            found = check(bank.heads, bank.offsets)
+            bad = np.flatnonzero(found.codes).tolist()
+            wrong += [_tree_problem(bank, s, int(found.codes[s]), int(found.words[s])) for s in bad]
+            bank = bank.select(found.codes == 0) if bad else bank
+        wrong.sort(key=lambda problem: problem.line)
+        if wrong and not self._skip:
+            raise wrong[0]
+        self.problems += wrong
+        self.sentences += len(bank)
+        self.words += bank.words
+        return bank
+
+
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    with files.reading(path) as file:
+        while block := file.read(size):
+            yield block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scanned:
+    """What one pass over some bytes found: all sentences, and the problems in the order of their places.
+
+    A problem is a kind, the place of its line, the stretch at fault and a number.
+    """
+
+    text: Text
+    offsets: Ints
+    heads: Ints
+    problems: Places
+    first_line: int
+    next_line: int
+
+    def bank(self) -> Treebank:
+        """Make a treebank of the sentences that have no problem."""
+        text, offsets, heads = self.text, self.offsets, self.heads
+        if len(self.problems):
+            good = np.setdiff1d(np.arange(len(offsets) - 1), self._sentences())
+            text = text.select(offsets, good)
+            keep = np.zeros(len(offsets) - 1, dtype=np.bool_)
+            keep[good] = True
+            lengths = np.diff(offsets)
+            heads = heads[np.repeat(keep, lengths)]
+            offsets = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(lengths[good], dtype=np.int32)])
+        return Treebank.of_source(text, offsets, heads)
+
+    def errors(self) -> list[FormatError]:
+        """Name every problem."""
+        return self._errors(self.problems)
+
+    def first_errors(self, most: int | None = None) -> list[FormatError]:
+        """Name the first problem of each sentence that has any, or of so many sentences at most."""
+        if not len(self.problems):
+            return []
+        return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1][:most]])
+
+    def _sentences(self) -> npt.NDArray[Any]:
+        return np.searchsorted(self.text.sentences, self.problems[:, 1], side="right") - 1
+
+    def _errors(self, rows: Places) -> list[FormatError]:
+        if not len(rows):
+            return []
+        lines = np.searchsorted(np.flatnonzero(self.text.raw == 10), rows[:, 1]) + self.first_line
+        return [self._error(line, row) for line, row in zip(lines.tolist(), rows.tolist(), strict=True)]
+
+    def _error(self, line: int, row: list[int]) -> FormatError:
+        code, at, start, stop, extra = row
+        found = self._shown(start, stop)
+        if code == codes.COLUMN_COUNT and not found.strip():
+            code = SPACES
+        kind, message = PROBLEMS[code]
+        word = re.split("[\\t\\n]", self._shown(at, len(self.text.raw)), maxsplit=1)[0]
+        return FormatError(
+            self.text.file,
+            line,
+            kind,
+            message.format(
+                found=found,
+                extra=extra,
+                high=extra >> 32,
+                low=extra & 0xFFFFFFFF,
+                column=COLUMNS[min(extra, 9)].upper(),
+            ),
+            word=word if WORD_ID.fullmatch(word) and code not in NOT_OF_A_WORD else "",
+        )
+
+    def _shown(self, start: int, stop: int) -> str:
+        return self.text.raw[start : min(stop, start + SHOWN_BYTES)].tobytes().decode("utf-8", "replace")
+
+
+def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
+    """Find the sentences, words, columns and problems of some bytes that begin where a sentence begins."""
+    lines = raw.count(b"\n") + 2
+    array = np.frombuffer(raw, dtype=np.uint8)
+    fields = np.empty((lines, 11), dtype=np.int64)
+    found = np.empty((6 * lines, 5), dtype=np.int64)
+    heads, offsets, multiwords, empties = (np.empty(lines, dtype=np.int32) for _ in range(4))
+    sentences, starts = (np.empty(lines, dtype=np.int64) for _ in range(2))
+    counts = np.zeros(3, dtype=np.int64)
+    marked = first_line == 1 and raw.startswith(codecs.BOM_UTF8)
+    kernel.scan(
+        view(array),
+        3 if marked else 0,
+        first_line,
+        view(fields),
+        view(heads),
+        view(offsets),
+        view(sentences),
+        view(starts),
+        view(multiwords),
+        view(empties),
+        view(found),
+        view(counts),
+    )
+    many, words, wrong = counts.tolist()
+    rows = found[:wrong]
+    others = [*([(BOM, 0, 0, 3, 0)] if marked else []), *_undecodable(raw)]
+    if others:
+        rows = np.concatenate([np.array(others, dtype=np.int64), rows])
+    text = Text(
+        array,
+        frozen(sentences[: many + 1]),
+        frozen(fields[:words]),
+        frozen(starts[:many]),
+        frozen_ints(multiwords[:many]),
+        frozen_ints(empties[:many]),
+        file,
+    )
+    rows = rows[np.argsort(rows[:, 1], kind="stable")]
+    return Scanned(text, offsets[: many + 1], heads[:words], rows, first_line, int(starts[many]))
+
+
+def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
+    """Find the first byte of each line that is not UTF-8, decoding in pieces to use little memory."""
+    data = memoryview(raw)
+    at = 0
+    size = 1 << 20
+    while at < len(raw):
+        stop = min(at + size, len(raw))
+        try:
+            at += codecs.utf_8_decode(data[at:stop], "strict", stop == len(raw))[1]
+            size = min(2 * size, 1 << 20)
+        except UnicodeDecodeError as error:
+            bad = at + error.start
+            start = raw.rfind(b"\n", 0, bad) + 1
+            yield BAD_UTF8, start, bad, bad + 1, ((bad - start + 1) << 32) + raw[bad]
+            at = raw.find(b"\n", bad) + 1 or len(raw)
+            size = 1 << 10  # each error copies the whole piece, and another may be near
+
+
+def _tree_problem(bank: Treebank, sentence: int, code: int, word: int) -> FormatError:
+    start, stop = bank.offsets[sentence : sentence + 2].tolist()
+    error = tree_error(bank.heads[start:stop], code, word)
+    message = str(error).removeprefix(f"word {error.word}: ")
+    return _problem(bank, sentence, error.word, TREE_KINDS[code], message)
+
+
+def _problem(bank: Treebank, sentence: int, word: int, kind: str, message: str) -> FormatError:
+    line = bank.line(sentence, int(bank.offsets[sentence]) + word - 1)
+    return FormatError(bank.file, line, kind, message, word=str(word))
+
+
+def tree_problems(bank: Treebank) -> Iterator[FormatError]:
+    """Find what is wrong with trees: cycles, missing heads, roots and relations that do not fit."""
+    found = check(bank.heads, bank.offsets)
+    for s in np.flatnonzero(found.codes).tolist():
+        yield _tree_problem(bank, s, int(found.codes[s]), int(found.words[s]))
+    missing = np.zeros(len(bank), dtype=np.bool_)
+    missing[np.repeat(np.arange(len(bank)), bank.lengths)[bank.heads < 0]] = True
+    for s in np.flatnonzero((found.roots == 0) & ~missing).tolist():
+        yield _problem(bank, s, 1, "no-root", "no word of the sentence has HEAD 0; expected exactly one")
+    for s in np.flatnonzero(found.roots > 1).tolist():
+        start, stop = bank.offsets[s : s + 2].tolist()
+        roots = (np.flatnonzero(bank.heads[start:stop] == 0) + 1).tolist()
+        named = ", ".join(map(str, roots))
+        yield _problem(
+            bank,
+            s,
+            roots[1],
+            "several-roots",
+            f"a second root; words {named} have HEAD 0, expected exactly one",
+        )
+    rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)
+    is_root = rooted[bank.relations.ids] if bank.words else np.zeros(0, dtype=np.bool_)
+    for w in np.flatnonzero((bank.heads >= 0) & (is_root != (bank.heads == 0))).tolist():
+        s = int(np.searchsorted(bank.offsets, w, side="right")) - 1
+        relation = bank.relations.names[bank.relations.ids[w]]
+        message = (
+            f"DEPREL is {relation!r} but HEAD is 0; expected root"
+            if bank.heads[w] == 0
+            else f"DEPREL is {relation!r} but HEAD is {bank.heads[w]}; expected root only where HEAD is 0"
+        )
+        yield _problem(bank, s, w - int(bank.offsets[s]) + 1, "root-relation", message)

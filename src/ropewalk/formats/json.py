@@ -1,0 +1,60 @@
+"""JSON: the values that `json.dumps` writes for documents, sentences and words; `docs/parsing.md` has the schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ropewalk.documents import Document, Sentence, Token, Word
+
+DIGITS = 4  # of probabilities
+
+
+def document(given: Document) -> dict[str, Any]:
+    """Give the values of a document."""
+    return {"generator": given.generator, "text": given.text, "sentences": [sentence(one) for one in given]}
+
+
+def sentence(given: Sentence) -> dict[str, Any]:
+    """Give the values of a sentence."""
+    tokens = given.tokens
+    tokens_of = [token for token in tokens for _ in range(token.first, token.last + 1)]
+    return {
+        "generator": given.generator,
+        "id": given.id,
+        "text": given.text,
+        "start": tokens[0].start,
+        "end": tokens[-1].end,
+        "probability": _rounded(given.probability),
+        "words": [_word(*both) for both in zip(given, tokens_of, strict=True)],
+        "multiword_tokens": [
+            {"text": one.text, "first": one.first, "last": one.last, "start": one.start, "end": one.end}
+            for one in tokens
+            if one.is_multiword
+        ],
+    }
+
+
+def _word(given: Word, token: Token) -> dict[str, Any]:
+    head = given.head
+    out: dict[str, Any] = {
+        "index": given.index,
+        "text": given.text,
+        "upos": _known(given.upos),
+        "head": 0 if head is None else head.index,
+        "relation": given.relation,
+        "probability": _rounded(given.probability),
+        "start": token.start,
+        "end": token.end,
+        "space_after": token.space_after and given.index == token.last,
+    }
+    more = (("xpos", _known(given.xpos)), ("feats", _known(given.feats)))
+    return out | {name: value for name, value in more if value}
+
+
+def _rounded(probability: float | None) -> float | None:
+    return None if probability is None else round(probability, DIGITS)
+
+
+def _known(value: str) -> str | None:
+    return None if value == "_" else value

@@ -1,0 +1,197 @@
+"""Text, tokens or CoNLL-U in, trees out: `load` a model and call it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol, final
+
+from ropewalk import conllu
+from ropewalk.documents import Document
+from ropewalk.errors import ConfigError, FormatError, ModelError
+from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.loading import load_model
+from ropewalk.models.installed import SEGMENTER
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ropewalk.models.model import Model as LoadedModel
+
+BATCH = 4096  # words that are parsed together
+CHARACTERS = 5  # of a word, about
+
+
+class Model(Protocol):
+    """Whatever puts trees over the words of sentences."""
+
+    def parse(self, bank: Treebank, /) -> Treebank:
+        """Put trees, and tags if it has any, over the words of a treebank."""
+        ...
+
+
+class Segmenter(Protocol):
+    """Whatever cuts text into sentences and words."""
+
+    def segment_many(self, texts: Sequence[str], /) -> tuple[Treebank, list[int]]:
+        """Cut several texts, losing no character: all sentences, and how many each text has."""
+        ...
+
+    def stream(self, pieces: Iterable[str], /) -> Iterator[Treebank]:
+        """Cut one text that comes in pieces, in memory that does not grow with it."""
+        ...
+
+
+@final
+class Parser:
+    """A model ready to parse: call it with a text. `name` is the model's name and hash.
+
+    Many threads may use one parser at the same time. A loaded one can be pickled, and works in a process that was
+    forked: either way the model is loaded again.
+    """
+
+    def __init__(
+        self, model: Model, segmenter: Segmenter | None, name: str, *, loading: _Loading | None = None
+    ) -> None:
+        self._parts = (model, segmenter)
+        self.name = name
+        self._loading = loading  # what it was loaded by, to load it again
+        self._process = os.getpid()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._loading is None:
+            return Parser, (*self._parts, self.name)
+        return _loaded, self._loading
+
+    @property
+    def generator(self) -> str:
+        """What made the trees: this program and the model, for the first comment of every output."""
+        from ropewalk import __version__
+
+        return f"ropewalk {__version__}, model {self.name}"
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """What cuts text into sentences and words; None if the model takes no text."""
+        return self._renewed()[1]
+
+    def __call__(self, text: str) -> Document:
+        """Parse a text."""
+        return next(self.pipe([text]))
+
+    def pipe(self, texts: Iterable[str], *, batch: int = BATCH) -> Iterator[Document]:
+        """Parse many texts, one document for each, in order: the same as one by one, and faster.
+
+        Texts are taken as they are needed: about `batch` words of them are segmented and parsed together.
+        """
+        if isinstance(texts, str):
+            raise FormatError("<texts>", 0, "not-texts", "found one text; expected several: put it into a list")
+        return self._piped(texts, batch)
+
+    def _piped(self, texts: Iterable[str], batch: int) -> Iterator[Document]:
+        generator = self.generator
+        for group in _groups(texts, batch * CHARACTERS):
+            segmented, counts = self._demand_segmenter().segment_many(group)
+            bank = self.treebank(segmented)
+            end = 0
+            for text, count in zip(group, counts, strict=True):
+                start, end = end, end + count
+                yield Document(bank, text, generator, sentences=range(start, end))
+
+    def tokens(self, sentences: Iterable[Sequence[str]]) -> Document:
+        """Parse sentences that are cut into words already."""
+        return Document(self.treebank(treebank_of_tokens(sentences)), None, self.generator)
+
+    def conllu(self, source: str | os.PathLike[str] | Treebank) -> Document:
+        """Parse the words of CoNLL-U, a file or what was read from one; all but trees and tags stays as it is."""
+        bank = source if isinstance(source, Treebank) else conllu.read(source)
+        return Document(self.treebank(bank), None, self.generator)
+
+    def treebank(self, bank: Treebank) -> Treebank:
+        """Put trees over the words of a treebank, and nothing else."""
+        return self._renewed()[0].parse(bank) if bank.words else bank
+
+    def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
+        """Parse one text that comes in pieces, in memory that does not grow with it."""
+        return map(self.treebank, self._demand_segmenter().stream(pieces))
+
+    def _demand_segmenter(self) -> Segmenter:
+        found = self.segmenter
+        if found is None:
+            raise ModelError(self.name, "was exported without a segmenter and takes no text; give it tokens or CoNLL-U")
+        return found
+
+    def _renewed(self) -> tuple[Model, Segmenter | None]:
+        """Give model and segmenter, loaded again in a forked process: what computes them has lost its threads there."""
+        if self._loading is not None and self._process != os.getpid():
+            import ctypes
+
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
+            self._parts = _parts(*self._loading)
+            self._process = os.getpid()
+        return self._parts
+
+
+_Loading = tuple[str, int, bool, int | None, str | None]
+
+
+def load(
+    name: str | os.PathLike[str] = "en",
+    *,
+    threads: int = 0,
+    confidence: bool = True,
+    batch: int | None = None,
+    decoder: str | None = None,
+) -> Parser:
+    """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
+
+    `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
+    probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
+    scores become trees; both are the model's own choice unless given.
+    """
+    if threads < 0:
+        raise ConfigError("load", "threads", f"is {threads}; expected at least 0")
+    return _loaded(os.fspath(name), threads, confidence, batch, decoder)
+
+
+def _loaded(*loading: *_Loading) -> Parser:
+    model, segmenter = _parts(*loading)
+    return Parser(model, segmenter, f"{model.name} {model.hash}", loading=loading)
+
+
+def _parts(
+    name: str,
+    threads: int,
+    confidence: bool,  # noqa: FBT001 - as pickled
+    batch: int | None,
+    decoder: str | None,
+) -> tuple[LoadedModel, Segmenter | None]:
+    """Load model and segmenter."""
+    model = load_model(name, threads=threads)
+    changes = {"batch": batch, "decoder": decoder}
+    model = model.with_decoding(
+        confidence=confidence and model.has_probabilities,
+        **{key: value for key, value in changes.items() if value is not None},
+    )
+    if model.path is None or not (model.path / SEGMENTER).is_file():
+        return model, None
+    from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
+
+    return model, TextSegmenter.load(model.path, threads=threads)
+
+
+def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:
+    """Take texts together until they have so many characters."""
+    group: list[str] = []
+    size = 0
+    for text in texts:
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise FormatError("<text>", 0, "not-text", f"found a {kind}; expected str, or use tokens() for words")
+        group.append(text)
+        size += len(text) + CHARACTERS
+        if size >= characters:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
