@@ -12,6 +12,7 @@ of training: weights change what it says, and hardly how long it takes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import tempfile
@@ -107,7 +108,6 @@ def spacy_pipeline(folder: str | None, bank: Treebank) -> Any:  # noqa: ANN401 -
     from spacy.cli.init_config import init_config
     from spacy.training import Corpus
     from spacy.training.initialize import init_nlp
-    from spacy.util import minibatch
 
     if folder is not None:
         return spacy.load(folder)
@@ -119,8 +119,9 @@ def spacy_pipeline(folder: str | None, bank: Treebank) -> Any:  # noqa: ANN401 -
         config = init_config(lang="en", pipeline=["tagger", "parser"], optimize="efficiency", gpu=False)
         config["paths"]["train"] = config["paths"]["dev"] = str(Path(work) / "train.spacy")
         nlp = init_nlp(config)
-        for _, examples in zip(range(STEPS), minibatch(Corpus(Path(work) / "train.spacy")(nlp), 8), strict=False):
-            nlp.update(examples)
+        examples = Corpus(Path(work) / "train.spacy")(nlp)
+        for _ in range(STEPS):
+            nlp.update(list(itertools.islice(examples, 8)))
     return nlp
 
 

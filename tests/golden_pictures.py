@@ -14,11 +14,15 @@ SAMPLE = FOLDER.parent.parent / "examples" / "sample.conllu"
 
 
 def sentence(
-    forms: tuple[str, ...], upos: tuple[str, ...], heads: tuple[int, ...], relations: tuple[str, ...], *about: str
+    forms: tuple[str, ...],
+    upos: tuple[str, ...],
+    heads: tuple[int, ...],
+    relations: tuple[str, ...],
+    heading: Heading | None = None,
 ) -> Sentence:
-    """Make a sentence, with its name and text if they are given."""
+    """Make a sentence."""
     bank = Treebank.of([Tree(heads, relations)], [upos]).with_columns({"form": forms})
-    return bank.with_headings([Heading(*about)])[0]
+    return bank.with_headings([heading or Heading()])[0]
 
 
 HEBREW = sentence(
@@ -29,8 +33,7 @@ HOSTILE = sentence(
     ("X", "<b>", "SYM", "X", "X", "NOUN", "PUNCT"),
     (2, 0, 2, 2, 6, 2, 2),
     ("a<b", "root", 'say:"x"', "$x$", "amod", "obj", "~^#"),
-    "</title><script>",
-    "<b>&",
+    Heading("</title><script>", "<b>&"),
 )
 GRAPH = Graph(
     14,

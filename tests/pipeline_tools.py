@@ -20,6 +20,8 @@ from ropewalk.trees import frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pytest
+
     from ropewalk.treebank import Treebank
 
 TOKEN = re.compile(r"\w+'\w+|\w+|[^\w\s]")
