@@ -228,7 +228,7 @@ def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path) -> None:
     assert size < 0.5 * full
     moved = [
         float(np.abs(np.exp(a) - np.exp(b)).max())
-        for a, b in zip(*map(all_scores_of_bank, (small, plain)), strict=True)
+        for a, b in zip(scores_of(small, BANK), scores_of(plain, BANK), strict=True)
     ]
     assert 0 < max(moved) < 0.1
     assert f"tiny {small.hash}" in done.stderr
@@ -243,10 +243,6 @@ def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path) -> None:
     assert table["training"]["model"]["encoding"] == "optimal"
     with pytest.raises(UnknownNameError, match="int4"):
         export(home / "trained", tmp_path / "none", weights="int4")
-
-
-def all_scores_of_bank(one: Model) -> list[Any]:
-    return list(all_scores(one, BANK))
 
 
 def test_tables_of_eight_bits_are_unpacked_whether_large_or_small(monkeypatch: pytest.MonkeyPatch) -> None:

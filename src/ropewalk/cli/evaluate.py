@@ -51,7 +51,7 @@ def evaluate(
     gold: GoldFile,
     predicted: Annotated[
         str,
-        typer.Argument(metavar="[PRED]", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
+        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
     ] = "",
     model: Annotated[
         str,
