@@ -246,30 +246,32 @@ def plain_stack_heads(labels: Sequence[str], *, one_root: bool = False, peek: bo
         for bracket, index in split_brackets(label):
             if bracket[0] in "</":
                 stack.append((bracket, word, index))
-            elif not bracket.endswith("^"):
+            elif bracket.endswith("^"):
+                close_superbracket(arcs, stack, bracket, word, index, peek=peek)
+            else:
                 found = [place for sign, place, _ in stack if sign.endswith("^") or peek]
                 if len(found) > index:
                     ends = (found[-1 - index], word)
                     arcs.add(*(ends if bracket == ">" else ends[::-1]))
-            else:
-                wanted = "/^" if bracket == ">^" else "<^"
-                for at in range(len(stack) - 1, -1, -1):
-                    sign, place, skips = stack[at]
-                    if not sign.endswith("^"):
-                        if skips:
-                            stack[at] = (sign, place, skips - 1)
-                            continue
-                        arcs.add(*((word, place) if sign == "<" else (place, word)))
-                        del stack[at]
-                    elif sign == wanted:
-                        index -= 1
-                        if index != -1:
-                            continue
-                        made = arcs.add(place, word) if bracket == ">^" else arcs.add(word, place)
-                        if made or peek:
-                            del stack[at]
-                            break
     return arcs.heads[1:]
+
+
+def close_superbracket(  # noqa: PLR0913 - the state of the reader, and what it reads
+    arcs: PublishedArcs, stack: list[tuple[str, int, int]], bracket: str, word: int, index: int, *, peek: bool
+) -> None:
+    wanted = "/^" if bracket == ">^" else "<^"
+    for at in range(len(stack) - 1, -1, -1):
+        sign, place, skips = stack[at]
+        if not sign.endswith("^") and skips:
+            stack[at] = (sign, place, skips - 1)
+        elif not sign.endswith("^"):
+            arcs.add(*((word, place) if sign == "<" else (place, word)))
+            del stack[at]
+        elif sign == wanted:
+            index -= 1
+            if index == -1 and (arcs.add(*((place, word) if bracket == ">^" else (word, place))) or peek):
+                del stack[at]
+                return
 
 
 def published_bit_heads(labels: Sequence[str]) -> list[int]:

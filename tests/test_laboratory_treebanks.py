@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.treebanks
 
-# UAS over sentences and UM, dev and test; LAS and LM are the same. Columns: 4-bit, optimal, 7-bit, and 4-bit, optimal and
-# hexatags with lifted words marked by each lift.
+# UAS over sentences and UM, dev and test; LAS and LM are the same. Columns: 4-bit, optimal, 7-bit, and 4-bit, optimal
+# and hexatags with lifted words marked by each lift.
 WHOLE = "100.00/100.00, 100.00/100.00"
 COVERAGE = {
     "UD_English-EWT": (
@@ -74,8 +74,8 @@ PUBLISHED_12 = {
     "UD_Wolof-WTB": "99.68/96.44, 99.65/97.02",  # the paper's last UAS is 99.64
 }
 
-# Distinct in train: 7-bit labels, optimal non-projective labels, relations, relations of lifted trees; trees with largest
-# index 0, 1, 2 in all.
+# Distinct in train: 7-bit labels, optimal non-projective labels, relations, relations of lifted trees; trees with
+# largest index 0, 1, 2 in all.
 COUNTS = {
     "UD_English-EWT": (60, 55, 53, 169, (16286, 336)),
     "UD_Tamil-TTB": (24, 17, 29, 35, (590, 10)),

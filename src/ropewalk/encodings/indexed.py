@@ -40,7 +40,7 @@ def bracketing(cover: RopeCover) -> list[str]:
     return [bracket_text(symbols[starts[word] : starts[word + 1]].tolist()) for word in range(cover.words)]
 
 
-def match_brackets(
+def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read it
     ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, *, keep_root: bool = False, trees: bool = False
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
     """Turn bracket labels into arcs: heads, dependents, where each sentence's arcs begin, and faults.

@@ -144,8 +144,8 @@ def report(source: Published, comparisons: Sequence[Comparison], statistics: Seq
         Section(
             "What each row is taken for",
             (
-                "Two forms of the optimal labels and two ways to mark lifted words are mixed in the paper's tables. A row of "
-                "coverage is taken for the encoding that the tables below name beside it; a printed cell counts once.",
+                "Two forms of the optimal labels and two ways to mark lifted words are mixed in the paper's tables.",
+                "A row of coverage is taken for the encoding named beside it below, and a printed cell counts once.",
             ),
             (_forms(source),),
         ),
