@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "tables", "progress"),
     ("kernels", "files"),
     ("trees", "plots"),
-    ("treebank",, "conllx"),
+    ("treebank", "conllx"),
     ("conllu", "ropes", "projectivity"),
     ("summary", "repair"),
     ("encodings",),

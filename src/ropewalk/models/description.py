@@ -31,6 +31,7 @@ class DecodingOptions:
     decoder: str = option("exact", choices=DECODERS)
     depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
+    root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`

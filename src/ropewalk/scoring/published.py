@@ -11,9 +11,12 @@ import json
 import pkgutil
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 # What the rows of coverage are figures of, where no `Form` says otherwise. A row that stands for several encodings is
 # taken for the first: the + rows of all three rest on the same lifted trees, and B_4/O_P holds the figures of B_4.
@@ -101,11 +104,30 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One printed cell of accuracy: what a trained parser reached; `system` is the row's symbol, DM being biaffine."""
+
+    treebank: str
+    folder: str
+    encoder: str
+    system: str
+    split: str
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
-    """All printed cells, the forms of encodings that some rows take, and the reasons known for differences."""
+    """All printed cells, the forms of encodings that some rows take, and the reasons known for differences.
+
+    `accuracy` are the cells of the tables of the appendix, `summary` those of Table 2, by treebank and system: LAS over
+    sentences and LM on test; four of them differ from the appendix.
+    """
 
     paper: str
     cells: tuple[Cell, ...]
+    accuracy: tuple[Accuracy, ...]
+    summary: Mapping[str, Mapping[str, tuple[str, str]]]
     forms: tuple[Form, ...]
     reasons: tuple[Reason, ...]
 
@@ -134,9 +156,24 @@ def published() -> Published:
     return Published(
         whole["paper"],
         tuple(_in_form(cell, forms) for cell in cells),
+        tuple(_accuracy(whole)),
+        {
+            code: {system: (cells[0], cells[1]) for system, cells in systems.items()}
+            for code, systems in whole["summary_table"]["rows"].items()
+        },
         tuple(forms),
         tuple(Reason(Where.of(one), one["kind"], one["text"]) for one in whole["reasons"]),
     )
+
+
+def _accuracy(whole: dict[str, Any]) -> Iterator[Accuracy]:
+    folders = {treebank["code"]: treebank["folder"] for treebank in whole["treebanks"]}
+    for code, encoders in whole["accuracy"].items():
+        for encoder, systems in encoders.items():
+            for system, splits in systems.items():
+                for split, texts in splits.items():
+                    for column, text in zip(whole["coverage_columns"], texts, strict=True):
+                        yield Accuracy(code, folders[code], encoder, system, split, column, text)
 
 
 def _in_form(cell: Cell, forms: list[Form]) -> Cell:

@@ -107,6 +107,9 @@ class TrainingOptions:
     metric: str = option("las", choices=MEASURES)
     precision: str = option("no", choices=("no", "bf16", "fp16"))
     device: str = option("auto", choices=("auto", "cpu"))
+    sharded: bool = (
+        False  # whether processes on CPUs share the weights out (FSDP); on GPUs accelerate's own settings say
+    )
     threads: int = option(0, low=0)
     tensorboard: bool = False
     energy: bool = False
