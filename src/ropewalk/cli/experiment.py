@@ -27,9 +27,10 @@ def experiment(
     """Train a grid of encodings, encoders and treebanks, and compare them.
 
     Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
-    treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score (`details`)
-    and the paper's systems beside its own figures (`paper`) as Markdown, CSV and LaTeX, and for each treebank the
-    figure of LAS over sentences against words per second with the front that no other beats, as SVG and PNG.
+    treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
+    (`details`) and the paper's systems beside its own figures (`paper`) as Markdown, CSV and LaTeX, and for each
+    treebank the figure of LAS over sentences against words per second with the front that no other beats, as SVG and
+    PNG.
     """
     prepare_torch()
     warn_if_uncompiled()

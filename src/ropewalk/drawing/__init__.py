@@ -91,9 +91,9 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     """Draw a tree, a graph or a sentence of a treebank.
 
     `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest`, `all`, or its own
-    (head, dependent) pairs) tells structural arcs, red and solid, from auxiliary ones, black and dashed, and `bracketing` writes its brackets as the
-    paper prints them. `against` is a second tree: arcs that only it has are drawn below the words. With `root`
-    node 0 is drawn as a word, which a cover asks for by itself.
+    (head, dependent) pairs) tells structural arcs, red and solid, from auxiliary ones, black and dashed, and
+    `bracketing` writes its brackets as the paper prints them. `against` is a second tree: arcs that only it has are
+    drawn below the words. With `root` node 0 is drawn as a word, which a cover asks for by itself.
     """
     return Picture(
         scene(

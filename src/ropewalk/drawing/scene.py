@@ -223,7 +223,11 @@ def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:
         symbols = symbols & (INDEX - 1 - SUPER)
     implicit = ("/" if cover == "all" else "/^") * int(np.count_nonzero(marks[graph.heads == 0]))
     cells = [implicit, *(bracket_text(symbols[start:stop].tolist()) for start, stop in pairwise(starts.tolist()))]
-    return Row(f"cover {cover}" if isinstance(cover, str) else "cover", tuple(cell if cell != "_" else "" for cell in cells), "brackets")
+    return Row(
+        f"cover {cover}" if isinstance(cover, str) else "cover",
+        tuple(cell if cell != "_" else "" for cell in cells),
+        "brackets",
+    )
 
 
 def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec: str) -> list[Row]:

@@ -42,7 +42,7 @@ class DecodingOptions:
 class EncoderShape:
     """What reads the words: its kind, and what that kind is computed with; sizes are needed by torch alone."""
 
-    kind: str = option("bilstm", choices=("bilstm", "transformer"))
+    kind: str = "bilstm"
     pooling: str = option("first", choices=("first", "last", "mean"))
     casing: bool = False
     word_size: int = 0

@@ -120,8 +120,8 @@ class Accuracy:
 class Published:
     """All printed cells, the forms of encodings that some rows take, and the reasons known for differences.
 
-    `accuracy` are the cells of the tables of the appendix, `summary` those of the table of results, by treebank and system: LAS over
-    sentences and LM on test; four of them differ from the appendix.
+    `accuracy` are the cells of the tables of the appendix, `summary` those of the table of results, by treebank and
+    system: LAS over sentences and LM on test; four of them differ from the appendix.
     """
 
     paper: str

@@ -168,7 +168,7 @@ def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Pa
 
 
 def summary(results: Sequence[Result]) -> Table:
-    """Write the paper's table of results: LAS over sentences and exact match (LM) by treebank and encoding, and averages.
+    """Write the paper's table of results: LAS over sentences and LM by treebank and encoding, and averages.
 
     The scores are those of the test data where there are any. The best of each column is underlined.
     """
