@@ -12,6 +12,8 @@ FOLDER = Path(__file__).parent / "figures"
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample.conllu"
 
 SIMPLE = Tree([0, 4, 4, 0, 6, 7, 4])
+# A step of the proof that the proper cover is the smallest: 6→2 leans on 1→6, and 2→5 takes its place.
+PROOF = Graph(6, [(1, 6), (2, 3), (2, 4), (2, 5), (6, 2)])
 STEPWISE = [(7, 2), (1, 3), (7, 4), (8, 5), (9, 6), (1, 7), (3, 8), (4, 9)]
 
 
@@ -22,6 +24,8 @@ def figures() -> dict[str, str]:
     other = Tree([2, 3, 4, 0, 4, 7, 5, 4], ["det", "compound", "obj", "root", "advmod", "det", "obl", "punct"])
     complex_graph = Graph(14, [*STEPWISE, (14, 10), (9, 11), (9, 12), (9, 13), (11, 14)])
     drawn = {
+        "paper-proof-before": draw(PROOF, cover={(1, 6), (6, 2)}),
+        "paper-proof-after": draw(PROOF, cover={(1, 6), (2, 5)}),
         "paper-naive": draw(SIMPLE, bracketing=True, cover="all"),
         "paper-optimal": draw(SIMPLE, bracketing=True),
         "paper-four-bit": draw(SIMPLE, bracketing=True, cover="farthest"),

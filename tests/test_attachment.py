@@ -223,8 +223,8 @@ def test_unknown_names_are_refused() -> None:
         score(bank, bank).parts("mlas")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="relation, distance"):
         breakdown.breakdown(judge(bank, bank), "colour")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="'relation' or 'upos'"):
-        score(bank, bank, punctuation=False, punctuation_by="form")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="one of: relation, upos, xpos, form"):
+        score(bank, bank, punctuation=False, punctuation_by="colour")  # type: ignore[arg-type]
 
 
 def test_what_was_judged_keeps_its_banks() -> None:

@@ -228,11 +228,13 @@ RED = {
     "paper-superbrackets": {(0, 3), (1, 4), (2, 5)},
     "paper-auxiliary": {(0, 5)},
     "paper-stepwise": {(1, 7), (3, 8), (4, 9)},
+    "paper-proof-before": {(1, 6), (6, 2)},
+    "paper-proof-after": {(1, 6), (2, 5)},
     "paper-complex": {(1, 7), (3, 8), (4, 9), (9, 13), (14, 10)},
 }
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", RED)
 def test_the_papers_figures_come_out_as_printed(name: str) -> None:
     drawn = ET.fromstring(figures()[f"{name}.svg"])
     labels = []
@@ -243,7 +245,7 @@ def test_the_papers_figures_come_out_as_printed(name: str) -> None:
                 label += (span.text or "") + ("^" if span.attrib["class"] == "super" else "")
                 label += "*" * int(span[0].text or 0) if len(span) else ""
             labels.append((int(text.attrib["data-word"]), label))
-    assert " ".join(label for _, label in sorted(labels)) == PRINTED[name]
+    assert " ".join(label for _, label in sorted(labels)) == PRINTED.get(name, "")
     red = {
         (int(group.attrib["data-head"]), int(group.attrib["data-dependent"]))
         for group in drawn.iter(f"{SVG}g")

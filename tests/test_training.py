@@ -371,13 +371,16 @@ def test_bad_trees_are_named_then_skipped_or_repaired(tmp_path: Path, data: Path
         train(config_of(broken, epochs=1), tmp_path / "stopped")
 
 
-def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None:
+@pytest.mark.parametrize("sharded", ["false", "true"])
+def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path, sharded: str) -> None:
+    """Each with all weights, or with half of them (FSDP), as `torchrun --nproc-per-node 2` starts them."""
     config = tmp_path / "config.toml"
     config.write_text(
         f'[data]\ntrain = "{data.as_posix()}"\ndev = "{data.as_posix()}"\n'
         "[model]\ndropout = 0.0\n"
         '[model.encoder]\nkind = "bilstm"\ndropout = 0.0\nhidden = 16\nleast_count = 1\nforget = 0.0\n'
-        '[training]\nepochs = 2\nbatch = 100\ndevice = "cpu"\nthreads = 1\naccumulate = 2\n',
+        '[training]\nepochs = 2\nbatch = 100\ndevice = "cpu"\nthreads = 1\naccumulate = 2\n'
+        f"sharded = {sharded}\n",
         encoding="utf-8",
     )
     with socket.socket() as free:
@@ -401,6 +404,18 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path) -> None
     for name, weight in one.items():
         assert torch.allclose(weight, two[name], atol=2e-5), name
     assert any(not torch.equal(weight, moved.network.state_dict()[name]) for name, weight in one.items())
+
+
+def test_half_precision_learns_on_a_cpu(tmp_path: Path, data: Path) -> None:
+    plain = config_of(data, epochs=3)
+    half = replace(plain, training=replace(plain.training, precision="bf16"))
+    losses = [
+        [entry["loss"] for entry in train(one, tmp_path / name).state.history]
+        for one, name in ((plain, "a"), (half, "b"))
+    ]
+    assert losses[1][-1] < losses[1][0]
+    assert losses[1] != losses[0]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
 
 
 def test_whole_sequences_are_learnt_by_heart(tmp_path: Path, data: Path) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ropewalk import conllu
+from ropewalk.cli.train import every
 from ropewalk.scoring.attachment import score
+from ropewalk.training.loop import Progress
 from training_tools import bank_of, restored, write_bank
 
 if TYPE_CHECKING:
@@ -172,3 +174,16 @@ def test_a_trained_model_is_scored_by_evaluate(home: Path) -> None:
     assert done.returncode == 0, done.stderr.decode()
     assert json.loads(done.stdout)["rows"][0]["uas"] > 99
     assert run("evaluate", home / "data.conllu").returncode == 2
+
+
+def test_a_log_gets_a_line_every_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    show = every(60, lambda: now)
+    for step in range(1, 13):  # every 20 seconds
+        now = 20.0 * step
+        show(Progress(1, 2, 10 * step, step / 24, 0.5, 1000.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4
+    assert lines[0] == "ropewalk: epoch 1/2, step 30: loss 0.5000, 1,000 words/s, about 11 min remain"
+    show(Progress(1, 2, 120, 0.5, 0.4, 1000.0, {"uas": 0.5, "las": 0.4}, ended=True))
+    assert capsys.readouterr().err.startswith("ropewalk: epoch 1/2: loss 0.4000, dev UAS 50.00")

@@ -132,26 +132,28 @@ class Parser:
         return self._parts
 
 
-_Loading = tuple[str, int, bool, int | None, str | None]
+_Loading = tuple[str, int, bool, int | None, str | None, str | None]
 
 
-def load(
+def load(  # noqa: PLR0913 - one keyword for each choice that a model makes otherwise
     name: str | os.PathLike[str] = "en",
     *,
     threads: int = 0,
     confidence: bool = True,
     batch: int | None = None,
     decoder: str | None = None,
+    repair: str | None = None,
 ) -> Parser:
     """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
 
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
     probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
-    scores become trees; both are the model's own choice unless given.
+    scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`); all are the
+    model's own choice unless given.
     """
     if threads < 0:
         raise ConfigError("load", "threads", f"is {threads}; expected at least 0")
-    return _loaded(os.fspath(name), threads, confidence, batch, decoder)
+    return _loaded(os.fspath(name), threads, confidence, batch, decoder, repair)
 
 
 def _loaded(*loading: *_Loading) -> Parser:
@@ -159,16 +161,17 @@ def _loaded(*loading: *_Loading) -> Parser:
     return Parser(model, segmenter, f"{model.name} {model.hash}", loading=loading)
 
 
-def _parts(
+def _parts(  # noqa: PLR0913, PLR0917 - as pickled
     name: str,
     threads: int,
     confidence: bool,  # noqa: FBT001 - as pickled
     batch: int | None,
     decoder: str | None,
+    repair: str | None,
 ) -> tuple[LoadedModel, Segmenter | None]:
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
-    changes = {"batch": batch, "decoder": decoder}
+    changes = {"batch": batch, "decoder": decoder, "repair": repair}
     model = model.with_decoding(
         confidence=confidence and model.has_probabilities,
         **{key: value for key, value in changes.items() if value is not None},

@@ -1,9 +1,11 @@
 """Lifting non-projective trees and lowering them again (Nivre & Nilsson 2005).
 
 Lifting hangs a word on its head's head until no arcs cross. What lowering needs to undo it is written into
-relations. After a word's own relation stands, for the scheme `head`, `¡` and the relation of the head that it leaves,
-that head's own marks included, once for each lift; for `path`, a `¡` alone; for `head+path`, `¡` and the relation of
-its first head; and for the last two every word on the way from the new head down to the old one is marked with `!`.
+relations. After a word's own relation stands, for the schemes `head` and `head+path`, `¡` and the relation that its
+first head has in the original tree; for `path`, a `¡` alone; and for the last two every word on the way from the new
+head down to the old one is marked with `!`. A word is marked once, however often it is lifted. `head-chained`, which
+some published figures rest on, marks each lift: `¡` and the relation of the head that the word then leaves, that head's
+own marks included.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from ropewalk.trees import DOWN, UP, Bools, Ints, projective, scratch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SCHEMES = ("head", "path", "head+path")
+SCHEMES = ("head", "path", "head+path", "head-chained")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +86,11 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
     marks: dict[int, str] = {}
     on_path: set[int] = set()
     for word, head in zip(lifts.words.tolist(), lifts.left.tolist(), strict=True):
-        if scheme == "head":
+        if scheme == "head-chained":
             marks[word] = f"{marks.get(word, '')}{UP}{names[plain[head]]}{marks.get(head, '')}"
-        else:
-            marks.setdefault(word, UP + (names[plain[head]] if scheme == "head+path" else ""))
+            continue
+        marks.setdefault(word, UP + ("" if scheme == "path" else names[plain[head]]))
+        if scheme != "head":
             on_path.add(head)
     numbers = {name: number for number, name in enumerate(names)}
     ids = plain.copy()
@@ -119,8 +122,8 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
     flat = np.array([part for word in lifted for part in parts[relations.ids[word]]], dtype=np.int32)
     chosen = np.unique(np.searchsorted(offsets, lifted, side="right") - 1).astype(np.int32)
     out = np.array(heads, dtype=np.int32)
-    # In the scheme `head` a relation that still carries marks is no target: no mark is written like it.
-    shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head" else ids.copy()
+    # Chained marks name a head's relation as it then stood: while it carries marks it is no target.
+    shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head-chained" else ids.copy()
     kernel.lower(
         view(out),
         view(offsets),
@@ -130,7 +133,7 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
         view(flat),
         view(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
         view(np.array(down, dtype=np.uint8)[relations.ids]),
-        int(scheme != "head"),
+        int("path" in scheme),
         *(view(scratch(offsets)) for _ in range(3)),
     )
     return out, Column(ids, tuple(numbers))

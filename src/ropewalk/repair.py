@@ -37,12 +37,13 @@ class Repaired:
         return {name: tally[code] for code, name in REPAIRS.items() if tally[code]}
 
 
-def repair(heads: Ints, offsets: Ints, policy: str = "nearest") -> Repaired:
-    """Make every sentence one tree with one root; -1 is a missing head."""
+def repair(heads: Ints, offsets: Ints, policy: str = "nearest", *, keep_roots: bool = False) -> Repaired:
+    """Make every sentence one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
     if policy not in POLICIES:
         raise UnknownNameError("repair policy", policy, POLICIES)
     out = np.array(heads, dtype=np.int32)
     words = np.empty(len(heads), dtype=np.int32)
     kinds = np.empty(len(heads), dtype=np.int32)
-    count = POLICIES[policy](view(out), view(offsets), view(words), view(kinds), view(scratch(offsets)))
+    fill = POLICIES[policy]
+    count = fill(view(out), view(offsets), int(keep_roots), view(words), view(kinds), view(scratch(offsets)))
     return Repaired(out, words[:count], kinds[:count])

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from ropewalk.cli.coverage import PlotOption
-from ropewalk.cli.evaluate import GoldFile, NoPunctOption, NoSubtypesOption, PunctByOption, Punctuation, counting
+from ropewalk.cli.evaluate import (
+    GoldFile,
+    NoPunctOption,
+    NoSubtypesOption,
+    PunctByOption,
+    PunctListOption,
+    Punctuation,
+    counting,
+)
 from ropewalk.cli.shell import Format, FormatOption, plural, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
@@ -56,6 +64,7 @@ def compare(
     most: Annotated[int, typer.Option("--most", min=1, help="How many sentences to list, with --by sentence.")] = 20,
     no_punct: NoPunctOption = False,
     punct_by: PunctByOption = Punctuation.RELATION,
+    punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
@@ -86,10 +95,11 @@ def compare(
             subtypes=not no_subtypes,
             punctuation=not no_punct,
             punctuation_by=punct_by.value,
+            punctuation_list=punct_list.split(),
         )
         for system in systems
     ]
-    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value)}"
+    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value, punct_list.split())}"
     if by is By.SENTENCE:
         table, bars = _sentences(systems, judged, most, rules)
     else:

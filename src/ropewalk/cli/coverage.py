@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Format, FormatOption, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import Format, FormatOption, Repair, RepairOption, say, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,13 +28,6 @@ class Policy(StrEnum):
 
     PUBLISHED = "published"
     LIFT = "lift"
-
-
-class Repair(StrEnum):
-    """How missing heads are filled in; the names are those of `ropewalk.repair.POLICIES`."""
-
-    NEAREST = "nearest"
-    ROOT = "root"
 
 
 Treebanks = Annotated[
@@ -75,7 +68,7 @@ def coverage(
         Policy,
         typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
     ] = Policy.PUBLISHED,
-    repair: Annotated[Repair, typer.Option("--repair", help="How missing heads are filled in.")] = Repair.NEAREST,
+    repair: RepairOption = Repair.NEAREST,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
 ) -> None:

@@ -1,19 +1,11 @@
 """`ropewalk decode`."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, say, warn_if_uncompiled
-
-
-class Repair(StrEnum):
-    """Where a word goes to which the labels give no head."""
-
-    NEAREST = "nearest"
-    ROOT = "root"
+from ropewalk.cli.shell import OutputOption, Repair, RepairOption, say, warn_if_uncompiled
 
 
 def decode(
@@ -33,10 +25,7 @@ def decode(
             help="CoNLL-U file with the same words: only its heads and relations change.",
         ),
     ] = None,
-    repair: Annotated[
-        Repair,
-        typer.Option(help="Hang a word without a head on the nearest word that fits, or on the root."),
-    ] = Repair.NEAREST,
+    repair: RepairOption = Repair.NEAREST,
     output: OutputOption = "-",
 ) -> None:
     """Read labels back into CoNLL-U.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import colourful, room, say
+from ropewalk.cli.shell import Repair, RepairOption, colourful, room, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,6 +113,7 @@ def draw(
     steps: Annotated[
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
+    repair: RepairOption = Repair.NEAREST,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
 
@@ -138,7 +139,7 @@ def draw(
     given = words.split() if words is not None else None
     names = encoding or []
     if steps:
-        text = _steps(file, sentence, heads, labels, given, names, theme)
+        text = _steps(file, sentence, heads, labels, given, names, theme, repair)
     else:
         sources: Iterable[tuple[Structure, Structure | None, list[float | None] | None]]
         rows: tuple[Row, ...] = ()
@@ -262,6 +263,7 @@ def _steps(
     words: list[str] | None,
     names: list[str],
     theme: Theme,
+    repair: Repair,
 ) -> str:
     from ropewalk import Sentence, encodings
     from ropewalk.drawing import to_steps, trace
@@ -271,7 +273,8 @@ def _steps(
     if len(names) > 1:
         raise typer.BadParameter("--steps shows one encoding; give -e once")
     if labels is not None:
-        return to_steps(trace(labels.split(), names[0] if names else "optimal"), words=words, theme=theme.value)
+        read = trace(labels.split(), names[0] if names else "optimal", repair_policy=repair.value)
+        return to_steps(read, words=words, theme=theme.value)
     found = (
         [_structure(heads)]
         if heads is not None
@@ -289,4 +292,5 @@ def _steps(
     encoding = encodings.get(name)
     if encoding.policy == "lift" and not encoding.covers(structure)[0]:
         title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
-    return to_steps(trace(encoding.encode(structure).texts(), encoding), words=words, title=title, theme=theme.value)
+    read = trace(encoding.encode(structure).texts(), encoding, repair_policy=repair.value)
+    return to_steps(read, words=words, title=title, theme=theme.value)

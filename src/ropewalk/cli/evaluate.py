@@ -9,6 +9,8 @@ from ropewalk.cli.coverage import PlotOption
 from ropewalk.cli.shell import Format, FormatOption, say, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.scoring.attachment import Judged, PunctuationBy
     from ropewalk.scoring.breakdown import Breakdown, Confusion
     from ropewalk.scoring.conll18 import Score
@@ -32,6 +34,8 @@ class Punctuation(StrEnum):
 
     RELATION = "relation"
     UPOS = "upos"
+    XPOS = "xpos"
+    FORM = "form"
 
 
 GoldFile = Annotated[
@@ -40,7 +44,20 @@ GoldFile = Annotated[
 NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out, as known by its gold trees.")]
 PunctByOption = Annotated[
     Punctuation,
-    typer.Option("--punct-by", help="What --no-punct leaves out: the relation punct, or the tag PUNCT."),
+    typer.Option(
+        "--punct-by",
+        help="What --no-punct goes by: the relation punct, the tag PUNCT, the Penn tags of punctuation, or words "
+        "of punctuation alone.",
+    ),
+]
+PunctListOption = Annotated[
+    str,
+    typer.Option(
+        "--punct-list",
+        metavar="NAMES",
+        show_default=False,
+        help="The relations, tags or words that --no-punct leaves out, with spaces between them, instead of those.",
+    ),
 ]
 NoSubtypesOption = Annotated[
     bool, typer.Option("--no-subtypes", help="Take relations without their subtypes: nsubj:pass as nsubj.")
@@ -71,6 +88,7 @@ def evaluate(
     ] = False,
     no_punct: NoPunctOption = False,
     punct_by: PunctByOption = Punctuation.RELATION,
+    punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
@@ -103,10 +121,15 @@ def evaluate(
     if conll18 or parting is not None:
         table, bars = _conll18(right, guessed)
     elif by is None:
-        table, bars = _attachment(right, guessed, no_punct, punct_by.value, no_subtypes)
+        table, bars = _attachment(right, guessed, no_punct, punct_by.value, punct_list.split(), no_subtypes)
     else:
         judged = judge(
-            right, guessed, subtypes=not no_subtypes, punctuation=not no_punct, punctuation_by=punct_by.value
+            right,
+            guessed,
+            subtypes=not no_subtypes,
+            punctuation=not no_punct,
+            punctuation_by=punct_by.value,
+            punctuation_list=punct_list.split(),
         )
         table, bars = _breakdown(judged, by)
     if plot is not None:
@@ -124,22 +147,41 @@ def _parsed(gold: "Treebank", model: str) -> "Treebank":
 Bars = tuple[list[str], dict[str, list[float]]]
 
 
-def counting(no_punct: bool, punct_by: str) -> str:
+def counting(no_punct: bool, punct_by: str, punct_list: "Sequence[str]") -> str:
     """Say whether punctuation counts."""
     if not no_punct:
         return "punctuation included"
-    return "without punctuation (relation punct)" if punct_by == "relation" else "without punctuation (tag PUNCT)"
+    known = {
+        "relation": "relation punct",
+        "upos": "tag PUNCT",
+        "xpos": "Penn tags",
+        "form": "words of punctuation alone",
+    }
+    what = f"{punct_by} {' '.join(punct_list)}" if punct_list else known[punct_by]
+    return f"without punctuation ({what})"
 
 
 def _attachment(
-    gold: "Treebank", predicted: "Treebank", no_punct: bool, punct_by: "PunctuationBy", no_subtypes: bool
+    gold: "Treebank",
+    predicted: "Treebank",
+    no_punct: bool,
+    punct_by: "PunctuationBy",
+    punct_list: "Sequence[str]",
+    no_subtypes: bool,
 ) -> "tuple[Table, Bars]":
     from ropewalk.scoring.attachment import score
     from ropewalk.tables import Column, Table
 
     kinds = {"without subtypes": False} if no_subtypes else {"with subtypes": True, "without subtypes": False}
     found = {
-        kind: score(gold, predicted, subtypes=subtypes, punctuation=not no_punct, punctuation_by=punct_by)
+        kind: score(
+            gold,
+            predicted,
+            subtypes=subtypes,
+            punctuation=not no_punct,
+            punctuation_by=punct_by,
+            punctuation_list=punct_list,
+        )
         for kind, subtypes in kinds.items()
     }
     scores = list(found.values())
@@ -152,7 +194,7 @@ def _attachment(
         ("content words, F1 (CLAS)", int(one.content.sum()), None, *(100 * each.clas for each in scores)),
     )
     table = Table(
-        title=f"Attachment scores, {counting(no_punct, punct_by)}",
+        title=f"Attachment scores, {counting(no_punct, punct_by, punct_list)}",
         columns=(
             Column("score", numeric=False),
             Column("of", "count"),

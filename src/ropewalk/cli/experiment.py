@@ -26,13 +26,17 @@ def experiment(
 ) -> None:
     """Train a grid of encodings, encoders and treebanks, and compare them.
 
-    Runs that are done are not done again, and an interrupted one goes on where it stopped. Writes after each run the
-    paper's Table 2 (`summary`), every score (`details`) as Markdown, CSV and LaTeX, and for each treebank the figure of
-    LAS against words per second with the front that no other beats, as SVG and PNG.
+    Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
+    treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
+    (`details`) and the paper's systems beside its own figures (`paper`) as Markdown, CSV and LaTeX, and for each
+    treebank the figure of LAS over sentences against words per second with the front that no other beats, as SVG and
+    PNG.
     """
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk import files, plots
+    from ropewalk.errors import ModelError
+    from ropewalk.scoring.published import published
     from ropewalk.training import experiment as library
 
     plots.require("figure.svg")
@@ -41,17 +45,27 @@ def experiment(
     results: list[Result] = []
     for number, cell in enumerate(planned, start=1):
         say(f"run {number} of {plural(len(planned), 'run')}: {cell.treebank}, {cell.encoder}, {cell.encoding}")
+        if absent := library.missing(cell):
+            say(f"note: left out, for {absent[0]} is not there")
+            continue
         with ExitStack() as stack:
             command = shlex.join(["ropewalk", *sys.argv[1:]])
-            results += library.run(cell, home, command=command, report=reporter(stack))
+            try:
+                results += library.run(cell, home, command=command, report=reporter(stack))
+            except ModelError as failure:
+                say(f"note: left out: {failure}")
+                continue
         _write(home / "summary", library.summary(results))
         _write(home / "details", library.details(results))
+        beside = library.beside_paper(results, published())
+        if beside.rows:
+            _write(home / "paper", beside)
         for treebank in {result.treebank: None for result in results}:
             for suffix in ("svg", "png"):
                 plots.scatter(
                     home / f"pareto-{treebank}.{suffix}",
                     library.points(results, treebank),
-                    plots.Labels(treebank, "words per second", "LAS over words"),
+                    plots.Labels(treebank, "words per second", "LAS over sentences"),
                 )
     say(f"tables and figures are in {home}")
 

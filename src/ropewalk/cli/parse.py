@@ -12,6 +12,7 @@ import typer
 from ropewalk.cli.shell import (
     OnError,
     OnErrorOption,
+    Repair,
     bytes_of,
     colourful,
     followed,
@@ -131,6 +132,13 @@ def parse(
             "the model's.",
         ),
     ] = None,
+    repair: Annotated[
+        Repair | None,
+        typer.Option(
+            show_default=False,
+            help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
+        ),
+    ] = None,
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Parse text, tokens or CoNLL-U.
@@ -151,7 +159,14 @@ def parse(
     from ropewalk.pipeline import load
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
-    parser = load(model, threads=threads, confidence=confidence, batch=batch, decoder=decoder and decoder.value)
+    parser = load(
+        model,
+        threads=threads,
+        confidence=confidence,
+        batch=batch,
+        decoder=decoder and decoder.value,
+        repair=repair and repair.value,
+    )
     words = 0
 
     def blocks() -> "Iterator[bytes]":

@@ -38,7 +38,7 @@ def reproduce(
     measured: list[Coverage] = []
     for corpus in corpora([folder], None, None, None):
         counted.append(statistics(corpus, encodings_of(list(published.LABELS.values()))))
-        measured += coverage(corpus, encodings_of(list(published.ENCODINGS.values())), splits=("dev", "test"))
+        measured += coverage(corpus, encodings_of(source.encodings(corpus.name)), splits=("dev", "test"))
     compared = reproduce.compare(source, counted, measured)
     sections = reproduce.report(source, compared, counted)
     texts = [write(source, sections, __version__) for write in (reproduce.markdown, reproduce.page)]

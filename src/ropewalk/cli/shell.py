@@ -31,6 +31,13 @@ class Format(StrEnum):
     HTML = "html"
 
 
+class Repair(StrEnum):
+    """How missing heads are filled in; the names are those of `ropewalk.repair.POLICIES`."""
+
+    NEAREST = "nearest"
+    ROOT = "root"
+
+
 class OnError(StrEnum):
     """What to do with a sentence that cannot be read."""
 
@@ -61,6 +68,10 @@ OutputOption = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the table.")]
+RepairOption = Annotated[
+    Repair,
+    typer.Option("--repair", help="Hang a word without a head on the nearest word that fits, or on the root."),
+]
 OnErrorOption = Annotated[
     OnError,
     typer.Option("--on-error", help="Stop at a sentence that cannot be read, or name it and skip it."),

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import time
 from contextlib import ExitStack
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from ropewalk.errors import FormatError
     from ropewalk.training.loop import Progress
+
+
+MINUTE = 60.0
 
 
 class BadTrees(StrEnum):
@@ -83,9 +87,9 @@ def train(
 
 
 def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
-    """Show a bar on a terminal, and elsewhere a line after each epoch."""
+    """Show a bar on a terminal, and elsewhere a line after each epoch and every minute."""
     if not sys.stderr.isatty():
-        return _line
+        return every(MINUTE, time.monotonic)
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -104,6 +108,30 @@ def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
             description=f"epoch {progress.epoch}/{progress.epochs} loss {progress.loss:.3f}{scores}",
         )
         _line(progress)
+
+    return show
+
+
+def every(seconds: float, clock: "Callable[[], float]") -> "Callable[[Progress], None]":
+    """Write a line after each epoch, and within one when so many seconds have passed since the last line."""
+    begun = last = clock()
+    before: float | None = None  # what an earlier run had done
+
+    def show(progress: "Progress") -> None:
+        nonlocal last, before
+        now = clock()
+        if before is None:
+            before = progress.done
+        _line(progress)
+        if progress.ended:
+            last = now
+        elif now - last >= seconds:
+            last = now
+            remains = (now - begun) / max(progress.done - before, 1e-9) * (1 - progress.done) / 60
+            say(
+                f"epoch {progress.epoch}/{progress.epochs}, step {progress.step:,}: loss {progress.loss:.4f}, "
+                f"{progress.words_per_second:,.0f} words/s, about {remains:,.0f} min remain"
+            )
 
     return show
 

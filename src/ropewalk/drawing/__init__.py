@@ -20,7 +20,7 @@ from ropewalk.drawing.trace import Trace, trace
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ropewalk.drawing.svg import Theme
 
@@ -81,7 +81,7 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     tags: bool | Sequence[str] = False,
     probabilities: Sequence[float | None] | None = None,
     labels: Iterable[str] = (),
-    cover: str | None = None,
+    cover: str | Collection[tuple[int, int]] | None = None,
     bracketing: bool = False,
     against: Structure | None = None,
     root: bool | None = None,
@@ -89,10 +89,10 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
 ) -> Picture:
     """Draw a tree, a graph or a sentence.
 
-    `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest` or `all`) tells
-    structural arcs, red and solid, from auxiliary ones, black and dashed, and `bracketing` writes its brackets as the
-    paper prints them. `against` is a second tree: arcs that only it has are drawn below the words. With `root`
-    node 0 is drawn as a word, which a cover asks for by itself.
+    `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest`, `all`, or its own
+    (head, dependent) pairs) tells structural arcs, red and solid, from auxiliary ones, black and dashed, and
+    `bracketing` writes its brackets as the paper prints them. `against` is a second tree: arcs that only it has are
+    drawn below the words. With `root` node 0 is drawn as a word, which a cover asks for by itself.
     """
     return Picture(
         scene(

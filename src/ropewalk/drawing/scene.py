@@ -16,12 +16,12 @@ from ropewalk.encodings.indexed import OptimalNonprojective
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError
 from ropewalk.kernels.codes import INDEX, SUPER
-from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover, structural_arcs
+from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 Kind = Literal["plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired"]
 Structure = Tree | Graph | Sentence
@@ -114,7 +114,7 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     tags: bool | Sequence[str] = False,
     probabilities: Sequence[float | None] | None = None,
     labels: Iterable[str] = (),
-    cover: str | None = None,
+    cover: str | Collection[tuple[int, int]] | None = None,
     bracketing: bool = False,
     against: Structure | None = None,
     root: bool | None = None,
@@ -200,17 +200,21 @@ def _texts(graph: Graph, probabilities: Sequence[float | None] | None) -> tuple[
     return tuple(f"{n} {p}".strip() for n, p in zip(names, _share(graph, probabilities), strict=True))
 
 
-def _cover_row(graph: Graph, cover: str) -> Row:
+def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:
     """Write the bracketing that a cover induces; without superbrackets if every arc is structural."""
     arcs = arcs_of(graph)
-    marks = structural_arcs(arcs, cover)
+    marks = np.array(rope_cover(graph, cover).structural, dtype=np.uint8)
     _, side = leaning(arcs, marks)
     symbols, starts = brackets(arcs, side)
     if cover == "all":
         symbols = symbols & (INDEX - 1 - SUPER)
     implicit = ("/" if cover == "all" else "/^") * int(np.count_nonzero(marks[graph.heads == 0]))
     cells = [implicit, *(bracket_text(symbols[start:stop].tolist()) for start, stop in pairwise(starts.tolist()))]
-    return Row(f"cover {cover}", tuple(cell if cell != "_" else "" for cell in cells), "brackets")
+    return Row(
+        f"cover {cover}" if isinstance(cover, str) else "cover",
+        tuple(cell if cell != "_" else "" for cell in cells),
+        "brackets",
+    )
 
 
 def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec: str) -> list[Row]:

@@ -269,19 +269,20 @@ def _message(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], *, na
         head = _name(step.arcs[0].head, forms)
         why = "has no head" if step.removed is None else "would be a second root"
         return f"Repair: {word} {why} and is hung on {head}."
-    if not step.arcs:
-        return f"{word}: {sign} finds nothing to match on the stack and is left out."
     return _closing(step, before, forms, f"{word}: {sign}", naive=naive)
 
 
 def _closing(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], lead: str, *, naive: bool) -> str:
-    match = before[step.matched[0]]
-    parts = [f"{lead} matches {_sign(match.text, naive=naive)} of {_name(match.node, forms)}"]
-    parts += [_arc(arc, forms) for arc in step.arcs[-1:]]
-    out = [": ".join(parts) + "."]
-    if len(step.arcs) > 1:
-        out.append(f"On its way it fires the semibrackets above: {', '.join(_arc(a, forms) for a in step.arcs[:-1])}.")
-    if any(before[place].symbol // INDEX for place in step.matched[1:]):
+    fired = list(step.arcs)
+    if step.match < 0:
+        out = [f"{lead} finds nothing to match on the stack and is left out."]
+    else:
+        match = before[step.match]
+        *fired, own = step.arcs
+        out = [f"{lead} matches {_sign(match.text, naive=naive)} of {_name(match.node, forms)}: {_arc(own, forms)}."]
+    if fired:
+        out.append(f"On its way it fires the semibrackets above: {', '.join(_arc(arc, forms) for arc in fired)}.")
+    if any(before[place].symbol // INDEX for place in step.passed):
         out.append("Semibrackets with an index stay, and their index is lowered by one.")
     return " ".join(out)
 

@@ -1,6 +1,6 @@
 """The decoder, step by step: what each bracket does to the stack, which arcs it makes, what breaks and is repaired.
 
-The rules are those of `kernels.ropes.match` and `kernels.repair.settle`, written for watching instead of speed; what
+The rules are those of `kernels.ropes.match`, written for watching instead of speed; what
 a trace ends with is compared with the decoders in the tests.
 """
 
@@ -61,8 +61,9 @@ class Made:
 class Step:
     """What one bracket does, or the end of the labels, or one repair.
 
-    `matched` are the places on the stack before the step whose brackets make arcs or are passed with their index
-    lowered; `stack` is what lies there afterwards, the top last.
+    `match` is the place on the stack before the step of the bracket that fits, -1 if none does, even if their arc,
+    the last one, is refused; `passed` are the places of semibrackets that make arcs or have their index lowered;
+    `stack` is what lies there afterwards, the top last.
     """
 
     kind: Literal["start", "open", "close", "end", "repair"]
@@ -70,7 +71,8 @@ class Step:
     bracket: int
     symbol: str
     stack: tuple[Open, ...]
-    matched: tuple[int, ...] = ()
+    match: int = -1
+    passed: tuple[int, ...] = ()
     arcs: tuple[Made, ...] = ()
     faults: tuple[tuple[int, int], ...] = ()
     removed: tuple[int, int] | None = None
@@ -110,8 +112,8 @@ def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair
             if not symbol & CLOSING:
                 steps.append(Step("open", word, place, text, (*stack, Open(symbol, word))))
                 continue
-            step = _close(stack, symbol, word, keep_root=chosen.naive_brackets)
-            steps.append(_settled(replace(step, bracket=place, symbol=text), heads))
+            step = _close(stack, symbol, word, heads, naive=chosen.naive_brackets)
+            steps.append(replace(step, bracket=place, symbol=text))
     # Node 0's bracket is missed by the word without a head, or else by the last that leant on it.
     leant = [0, *(arc.dependent for step in steps for arc in step.arcs if arc.head == 0 and not arc.structural)]
     missed = 0 if chosen.naive_brackets else leant[-1]
@@ -179,54 +181,67 @@ def _as_brackets(marks: Marks) -> list[int]:
     return [symbol for height, symbol in ordered if height]
 
 
-def _close(stack: tuple[Open, ...], symbol: int, word: int, *, keep_root: bool) -> Step:
-    """Match a closing bracket, as `kernels.ropes.match` does."""
+def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *, naive: bool) -> Step:
+    """Match a closing bracket and take its arcs into the heads, as `kernels.ropes.match` does.
+
+    Brackets of naive labels match whether or not their arc is valid, and never use up node 0's.
+    """
     own = symbol & RIGHTWARD
-    candidates = [
-        place
-        for place in range(len(stack) - 1, -1, -1)
-        if stack[place].symbol & SUPER and (not symbol & SUPER or stack[place].symbol & RIGHTWARD == own)
-    ]
     skip = symbol // INDEX
-    if skip >= len(candidates):
-        return Step("close", word, 0, "", stack, faults=((word, UNMATCHED_CLOSING),))
-    found = candidates[skip]
-    rope = (stack[found].node, word) if own else (word, stack[found].node)
-    if not symbol & SUPER:
-        return Step("close", word, 0, "", stack, (found,), (Made(*rope, structural=False),))
-    passed = range(len(stack) - 1, found, -1)
-    semis = [place for place in passed if not stack[place].symbol & SUPER]
-    arcs = [
-        Made(*((entry.node, word) if entry.symbol & RIGHTWARD else (word, entry.node)), structural=False)
-        for entry in (stack[place] for place in semis)
-        if entry.symbol < INDEX
-    ]
-    rest = [
-        entry if entry.symbol & SUPER else replace(entry, symbol=entry.symbol - INDEX)
-        for entry in stack[found + 1 :]
-        if entry.symbol & SUPER or entry.symbol >= INDEX
-    ]
-    kept = stack[: found + 1] if keep_root and not stack[found].node else stack[:found]
-    return Step("close", word, 0, "", (*kept, *rest), (found, *semis), (*arcs, Made(*rope, structural=True)))
+    refused = UNMATCHED_CLOSING
+    arcs: list[Made] = []
+    faults: list[tuple[int, int]] = []
+    match = -1
+    passed: list[int] = []
+    rope: list[Made] = []
+    kept: list[Open] = []  # from the top down
+    bottom = len(stack)
+    while bottom:
+        bottom -= 1
+        entry = stack[bottom]
+        if not entry.symbol & SUPER:
+            if symbol & SUPER:
+                passed.append(bottom)
+                if entry.symbol >= INDEX:
+                    kept.append(replace(entry, symbol=entry.symbol - INDEX))
+                else:
+                    ends = (entry.node, word) if entry.symbol & RIGHTWARD else (word, entry.node)
+                    arcs.append(_made(*ends, heads, structural=False))
+                    faults += [(arc.dependent, arc.fault) for arc in arcs[-1:] if arc.fault]
+            else:
+                kept.append(entry)
+            continue
+        wanted = refused == UNMATCHED_CLOSING and (not symbol & SUPER or entry.symbol & RIGHTWARD == own)
+        if not wanted or skip:
+            skip -= wanted
+            kept.append(entry)
+            continue
+        ends = (entry.node, word) if own else (word, entry.node)
+        match = bottom
+        rope = [_made(*ends, heads, structural=bool(symbol & SUPER))]
+        refused = rope[0].fault
+        if not symbol & SUPER or (refused and not naive) or (naive and not entry.node):
+            kept.append(entry)
+        if not symbol & SUPER or not refused or naive:
+            break
+    if refused:
+        faults.append((max(rope[0].dependent, 1) if naive and rope else word, refused))
+    left = (*stack[:bottom], *reversed(kept))
+    return Step("close", word, 0, "", left, match, tuple(passed), (*arcs, *rope), tuple(faults))
 
 
-def _settled(step: Step, heads: list[int]) -> Step:
-    """Take the arcs of a step that make no second head and no cycle into the heads, as `kernels.repair.settle` does."""
-    arcs, faults = [], list(step.faults)
-    for arc in step.arcs:
-        fault = 0
-        if arc.dependent < 1:
-            fault = OUTSIDE
-        elif heads[arc.dependent - 1] >= 0:
-            fault = SECOND_HEAD
-        elif _top(heads, arc.head) == arc.dependent:
-            fault = CLOSES_CYCLE
-        else:
-            heads[arc.dependent - 1] = arc.head
-        if fault:
-            faults.append((max(arc.dependent, 1), fault))
-        arcs.append(replace(arc, fault=fault))
-    return replace(step, arcs=tuple(arcs), faults=tuple(faults))
+def _made(head: int, dependent: int, heads: list[int], *, structural: bool) -> Made:
+    """Take an arc into the heads, unless it makes a second head or a cycle."""
+    fault = 0
+    if dependent < 1:
+        fault = OUTSIDE
+    elif heads[dependent - 1] >= 0:
+        fault = SECOND_HEAD
+    elif _top(heads, head) == dependent:
+        fault = CLOSES_CYCLE
+    else:
+        heads[dependent - 1] = head
+    return Made(head, dependent, structural=structural, fault=fault)
 
 
 def _top(heads: list[int], node: int) -> int:

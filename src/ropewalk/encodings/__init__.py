@@ -1,7 +1,7 @@
 """Every encoding by its name.
 
 An encoding is named as text: `optimal`, `brackets(planes=2)`, `optimal(policy=published)`, and, made
-pseudo-projective by a scheme, `optimal+head`, `hexatags+path`, `four-bit+head+path`. Another package can add its own
+pseudo-projective by a scheme, `optimal+head`, `hexatags+path`, `four-bit+head-chained`. Another package can add its own
 through the entry point group `ropewalk.encodings`: the entry's name is the encoding's, its object a subclass of
 `Encoding` or anything that makes one when called with the options as keywords.
 """
@@ -76,7 +76,7 @@ OWN: dict[str, Callable[..., Encoding]] = {
         Covington,
     )
 }
-SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+]+)?")
+SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+-]+)?")
 
 
 @cache

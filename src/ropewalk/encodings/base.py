@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Ids = npt.NDArray[Any]
 
-POLICIES = ("lift", "refuse", "published")
+POLICIES = ("lift", "refuse", "published", "published-12")
 
 FAULTS = {
     UNMATCHED_CLOSING: "unmatched closing bracket",
@@ -223,6 +223,11 @@ class Encoding(ABC):
         return heads, relations
 
     @property
+    def keeps_roots(self) -> bool:
+        """Whether `recover` leaves a sentence the several roots that its labels give it."""
+        return False
+
+    @property
     def loses_lifted(self) -> bool:
         """Whether a tree that is not covered is lifted and nothing says how to undo it."""
         return self.policy == "lift"
@@ -276,9 +281,9 @@ class Encoding(ABC):
 
     @final
     def recover(self, labels: Labels, *, repair_policy: str = "nearest", threads: int = 1) -> Recovered:
-        """Read labels into whole trees with one root each: decode, repair, and undo any lifting."""
+        """Read labels into whole trees with one root each, unless it keeps more: decode, repair, undo any lifting."""
         decoded = self.decode(labels, threads=threads)
-        fixed = repair(decoded.heads, decoded.offsets, repair_policy)
+        fixed = repair(decoded.heads, decoded.offsets, repair_policy, keep_roots=self.keeps_roots)
         heads, relations = self.lower(fixed.heads, decoded.relations, decoded.offsets)
         return Recovered(decoded.offsets, heads, relations, decoded, fixed.counts())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle, smallest
+from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, smallest
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, Machine, Marks
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -17,7 +17,7 @@ from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSING, INDEX, LEANS_LEFT, LEANS_RIGHT, RIGHTWARD, STRUCTURAL, SUPER
 from ropewalk.ropes import Arcs, RopeCover, brackets, leaning, structural_arcs
 from ropewalk.treebank import Column
-from ropewalk.trees import Bools, Graph, Ints
+from ropewalk.trees import Bools, Graph, Ints, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +43,13 @@ def bracketing(cover: RopeCover) -> list[str]:
     return [bracket_text(symbols[starts[word] : starts[word + 1]].tolist()) for word in range(cover.words)]
 
 
-def match_brackets(
-    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, *, keep_root: bool
+def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read it
+    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, *, keep_root: bool = False, trees: bool = False
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
-    """Turn bracket labels into arcs: heads, dependents, where each sentence's arcs begin, and faults."""
+    """Turn bracket labels into arcs: heads, dependents, where each sentence's arcs begin, and faults.
+
+    With `trees`, only into arcs that give no word a second head and close no cycle.
+    """
     labels = ids.astype(np.int32)
     room = int(np.diff(starts)[labels].sum()) + len(labels)
     heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
@@ -58,11 +61,13 @@ def match_brackets(
         view(symbols),
         view(starts),
         int(keep_root),
+        int(trees),
         view(heads),
         view(dependents),
         view(arc_offsets),
         *(view(array) for array in faults),
         *(view(np.empty(room + 1, dtype=np.int32)) for _ in range(2)),
+        *(view(scratch(offsets)) for _ in range(2)),
     )
     return heads, dependents, arc_offsets, faults
 
@@ -180,12 +185,15 @@ class OptimalNonprojective(Encoding):
         return [number_labels(*bracket_labels(Arcs.of_trees(heads, offsets), "proper"), bracket_text)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
-        """Match brackets, then take the arcs that make a tree."""
+        """Match brackets, as long as their arcs make a tree."""
         symbols, starts = spell(labels.alphabets[0], self._symbols)
-        heads, dependents, arc_offsets, faults = match_brackets(
-            labels.ids[0], labels.offsets, symbols, starts, keep_root=False
+        arc_heads, dependents, arc_offsets, faults = match_brackets(
+            labels.ids[0], labels.offsets, symbols, starts, trees=True
         )
-        return settle(heads, dependents, arc_offsets, labels.offsets, faults)
+        heads = np.full(int(labels.offsets[-1]), -1, dtype=np.int32)
+        many = int(arc_offsets[-1])
+        heads[dependents[:many] + np.repeat(labels.offsets[:-1], np.diff(arc_offsets)) - 1] = arc_heads[:many]
+        return heads, *found_faults(*faults)
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no row of brackets, or an index is above the cap."""
@@ -208,9 +216,7 @@ class OptimalNonprojective(Encoding):
     def decode_graphs(self, labels: Labels) -> tuple[list[Graph], Ints, Ints]:
         """Read graphs, and the words and kinds of what was wrong."""
         symbols, starts = spell(labels.alphabets[0], self._symbols)
-        heads, dependents, arc_offsets, faults = match_brackets(
-            labels.ids[0], labels.offsets, symbols, starts, keep_root=False
-        )
+        heads, dependents, arc_offsets, faults = match_brackets(labels.ids[0], labels.offsets, symbols, starts)
         return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
 
     def _symbols(self, text: str) -> list[int]:

@@ -30,7 +30,7 @@ class PseudoProjective(Encoding):
 
     def __init__(self, inner: Encoding, scheme: str) -> None:
         super().__init__()
-        if inner.planes != 1 or inner.policy == "published":
+        if inner.planes != 1 or inner.policy not in {"lift", "refuse"}:
             raise OptionError(
                 f"{inner.spec} cannot be pseudo-projective: use a projective encoding with the policy lift or refuse; "
                 f"schemes: {', '.join(SCHEMES)}"

@@ -2,7 +2,8 @@
 
 Reading keeps the bytes, and writing changes only the columns that were asked to change. What is wrong with a
 file is found in one pass and named by file, line and word. The format is that of
-https://universaldependencies.org/format.html, always UTF-8 with LF.
+https://universaldependencies.org/format.html, always UTF-8 with LF. Files that are CoNLL-X by their name are read and
+written as such: see `conllx`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from ropewalk import files
 from ropewalk.errors import FormatError, OptionError
+from ropewalk.formats import conllx
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
 from ropewalk.treebank import (
@@ -517,7 +519,7 @@ def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional") -
 
 def stream(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
-    return Reader(files.shown(path), _blocks(path, chunk_bytes), on_error=on_error, trees=trees)
+    return Reader(files.shown(path), _text(path, chunk_bytes), on_error=on_error, trees=trees)
 
 
 def loads(
@@ -537,7 +539,8 @@ def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
     """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
     with files.creating(path) as file:
         for bank in [banks] if isinstance(banks, Treebank) else banks:
-            file.write(dumps(bank))
+            raw = dumps(bank)
+            file.write(conllx.from_conllu(raw) if conllx.is_named(path) else raw)
 
 
 def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]:
@@ -545,7 +548,7 @@ def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]
 
     Missing heads are told once a sentence, and lines that end in CR LF once a file.
     """
-    reader = Reader(files.shown(path), _blocks(path, chunk_bytes), on_error="stop", trees="optional")
+    reader = Reader(files.shown(path), _text(path, chunk_bytes), on_error="stop", trees="optional")
     returned = False
     try:
         for scanned in reader.scan():
@@ -641,6 +644,11 @@ class Reader:
         self.sentences += len(bank)
         self.words += bank.words
         return bank
+
+
+def _text(path: Path, size: int) -> Iterator[bytes]:
+    """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
+    return conllx.to_conllu(_blocks(path, size)) if conllx.is_named(path) else _blocks(path, size)
 
 
 def _blocks(path: Path, size: int) -> Iterator[bytes]:

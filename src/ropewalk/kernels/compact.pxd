@@ -5,14 +5,9 @@ cdef int STRUCTURAL, SWAPPED, UNMATCHED_CLOSING, UNMATCHED_OPENING
 
 cpdef void write(const int[::1] heads, const int[::1] offsets, const unsigned char[::1] structural,
                  unsigned char[::1] codes) noexcept
-cpdef void read(const unsigned char[::1] codes, const int[::1] offsets, int[::1] heads, int[::1] fault_words,
-                int[::1] fault_kinds, int[::1] counts, int[::1] places, int[::1] directions, int[::1] bases,
-                int[::1] semis, int[::1] up) noexcept
-cdef int _hang(int[::1] heads, int start, int x, int h, int gained, int[::1] up, int[::1] fault_words,
-               int[::1] fault_kinds, int faults) noexcept nogil
 cpdef void write_published(const int[::1] heads, const int[::1] offsets, const unsigned char[::1] side,
                            unsigned char[::1] codes, int[::1] closes, int[::1] opens) noexcept
-cpdef void read_published(const unsigned char[::1] codes, const int[::1] offsets, int[::1] heads,
-                          int[::1] fault_words, int[::1] fault_kinds, int[::1] counts, int[::1] places,
-                          int[::1] kinds, int[::1] up) noexcept
+cpdef void read(const unsigned char[::1] codes, const int[::1] offsets, int one_root, int peek, int[::1] heads,
+                int[::1] fault_words, int[::1] fault_kinds, int[::1] counts, int[::1] places, int[::1] kinds,
+                int[::1] up) noexcept
 cdef int _fault(int h, int d, int rooted, int[::1] up) noexcept nogil

@@ -54,139 +54,6 @@ def write(heads: Ints, offsets: Ints, structural: Ints, codes: Ints) -> None:
                         codes[start + h - 1] |= OPENS_RIGHT
 
 
-def read(
-    codes: Ints,
-    offsets: Ints,
-    heads: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-    places: Ints,
-    directions: Ints,
-    bases: Ints,
-    semis: Ints,
-    up: Ints,
-) -> None:
-    """Read labels into heads with one stack, in linear time on labels that fit together.
-
-    `places`, `directions` and `bases` are the stack of superbrackets, `bases[i]` being how many of the opening
-    semibrackets in `semis` lie below superbracket i. A closing superbracket matches the topmost one of its own
-    direction, and all semibrackets above that one make their arcs; what it passes stays.
-    """
-    with cython.nogil:
-        faults = 0
-        for s in range(offsets.shape[0] - 1):
-            start = offsets[s]
-            n = offsets[s + 1] - start
-            places[0] = 0
-            directions[0] = 1
-            bases[0] = 0
-            top = 1
-            waiting = 0
-            leaned = 0  # the last word that leant on node 0's bracket
-            up[0] = 0
-            for x in range(1, n + 1):
-                w = start + x - 1
-                code = codes[w]
-                heads[w] = -1
-                up[x] = x
-                gained = 0
-                for turn in range(2):
-                    if turn == 0:
-                        if code & CLOSES_LEFT == 0:
-                            continue
-                        direction = 0
-                    else:
-                        if code & HEAD_LEFT == 0:
-                            continue
-                        direction = 1
-                    if turn == 1 and code & INCOMING_SUPER == 0:
-                        if top == 0:
-                            fault_words[faults] = w
-                            fault_kinds[faults] = UNMATCHED_CLOSING
-                            faults += 1
-                        else:
-                            if places[top - 1] == 0:
-                                leaned = x
-                            faults = _hang(
-                                heads, start, x, places[top - 1], gained, up, fault_words, fault_kinds, faults
-                            )
-                        continue
-                    m = top - 1
-                    while m >= 0 and directions[m] != direction:
-                        m -= 1
-                    if m < 0:
-                        fault_words[faults] = w
-                        fault_kinds[faults] = UNMATCHED_CLOSING
-                        faults += 1
-                        continue
-                    while waiting > bases[m]:
-                        waiting -= 1
-                        heads[start + semis[waiting] - 1] = x
-                        up[semis[waiting]] = x
-                        gained = 1
-                    if direction:
-                        faults = _hang(heads, start, x, places[m], gained, up, fault_words, fault_kinds, faults)
-                    else:
-                        heads[start + places[m] - 1] = x
-                        up[places[m]] = x
-                        gained = 1
-                    top -= 1
-                    while m < top:
-                        places[m] = places[m + 1]
-                        directions[m] = directions[m + 1]
-                        bases[m] = waiting
-                        m += 1
-                if code & HEAD_LEFT == 0:
-                    if code & INCOMING_SUPER:
-                        places[top] = x
-                        directions[top] = 0
-                        bases[top] = waiting
-                        top += 1
-                    else:
-                        semis[waiting] = x
-                        waiting += 1
-                if code & OPENS_RIGHT:
-                    places[top] = x
-                    directions[top] = 1
-                    bases[top] = waiting
-                    top += 1
-            for i in range(top):
-                x = places[i]
-                if x == 0:
-                    x = leaned  # where none leant, node 0's bracket is missed by the word that has no head
-                if x > 0:
-                    fault_words[faults] = start + x - 1
-                    fault_kinds[faults] = UNMATCHED_OPENING
-                    faults += 1
-            for i in range(waiting):
-                fault_words[faults] = start + semis[i] - 1
-                fault_kinds[faults] = UNMATCHED_OPENING
-                faults += 1
-        counts[0] = faults
-
-
-def _hang(
-    heads: Ints,
-    start: int,
-    x: int,
-    h: int,
-    gained: int,
-    up: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    faults: int,
-) -> int:
-    """Hang word x on a head to its left, unless x has gained dependents and the head is one of their descendants."""
-    if gained and top(up, h) == x:
-        fault_words[faults] = start + x - 1
-        fault_kinds[faults] = CLOSES_CYCLE
-        return faults + 1
-    heads[start + x - 1] = h
-    up[x] = h
-    return faults
-
-
 def write_published(heads: Ints, offsets: Ints, side: Ints, codes: Ints, closes: Ints, opens: Ints) -> None:
     """Write labels of any trees as the published figures have them: each auxiliary arc at its dependent.
 
@@ -224,9 +91,11 @@ def write_published(heads: Ints, offsets: Ints, side: Ints, codes: Ints, closes:
                     codes[w] |= SWAPPED
 
 
-def read_published(
+def read(
     codes: Ints,
     offsets: Ints,
+    one_root: int,
+    peek: int,
     heads: Ints,
     fault_words: Ints,
     fault_kinds: Ints,
@@ -235,12 +104,14 @@ def read_published(
     kinds: Ints,
     up: Ints,
 ) -> None:
-    """Read labels as the program behind the published figures does.
+    """Read labels into heads with one stack, in linear time on labels that fit together.
 
     `kinds` holds 0 for a superbracket of a left arc, 1 for one of a right arc, 2 for a semibracket. A closing
     superbracket goes down the stack; semibrackets on its way make their arcs if these are valid and are dropped either
     way; the first superbracket of its own direction is its match if that arc is valid, and otherwise the walk goes on
-    to the bottom and matches nothing.
+    to the bottom and matches nothing. A closing semibracket takes the topmost superbracket, and removes nothing. With
+    `one_root` no arc is valid that gives node 0 a second dependent. With `peek` a closing semibracket takes whatever
+    bracket lies on top, and a match that is not valid is removed and ends the walk.
     """
     with cython.nogil:
         faults = 0
@@ -248,6 +119,7 @@ def read_published(
             start = offsets[s]
             n = offsets[s + 1] - start
             rooted = 0
+            leaned = 0  # the last word that leant on node 0's bracket
             places[0] = 0
             kinds[0] = 1
             top = 1
@@ -281,7 +153,7 @@ def read_published(
                         continue
                     if which == 1 and code & INCOMING_SUPER == 0:
                         i = top - 1
-                        while i >= 0 and kinds[i] == 2:
+                        while i >= 0 and kinds[i] == 2 and peek == 0:
                             i -= 1
                         kind = UNMATCHED_CLOSING
                         if i >= 0:
@@ -290,7 +162,8 @@ def read_published(
                             heads[w] = places[i]
                             up[x] = places[i]
                             if places[i] == 0:
-                                rooted = 1
+                                rooted = one_root
+                                leaned = x
                         else:
                             fault_words[faults] = w
                             fault_kinds[faults] = kind
@@ -316,6 +189,10 @@ def read_published(
                             if refused == 0:
                                 match = places[i]
                                 kinds[i] = 3
+                            elif peek:
+                                kinds[i] = 3
+                                i -= 1
+                                break
                         i -= 1
                     kept = i + 1
                     for j in range(i + 1, top):
@@ -332,13 +209,16 @@ def read_published(
                         heads[w] = match
                         up[x] = match
                         if match == 0:
-                            rooted = 1
+                            rooted = one_root
                     else:
                         heads[start + match - 1] = x
                         up[match] = x
             for i in range(top):
-                if places[i] > 0:
-                    fault_words[faults] = start + places[i] - 1
+                x = places[i]
+                if x == 0:
+                    x = leaned  # where none leant, node 0's bracket is missed by the word that has no head
+                if x > 0:
+                    fault_words[faults] = start + x - 1
                     fault_kinds[faults] = UNMATCHED_OPENING
                     faults += 1
         counts[0] = faults

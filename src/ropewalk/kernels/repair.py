@@ -57,17 +57,18 @@ def settle(
         counts[0] = faults
 
 
-def nearest(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
+def nearest(heads: Ints, offsets: Ints, keep_roots: int, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
     """Give every word without a head the nearest that makes no cycle: d-1, d+1, d-2, d+2, …; return how many.
 
-    Node 0 is taken only while no word hangs on it. Heads that are there and sound stay.
+    Node 0 is taken only while no word hangs on it. Heads that are there and sound stay; further roots do
+    with `keep_roots`.
     """
     with cython.nogil:
         repairs = 0
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            repairs = _one_root(heads, start, n, repair_words, repair_kinds, repairs, up)
+            repairs = _sound(heads, start, n, keep_roots, repair_words, repair_kinds, repairs, up)
             rooted = 0
             for w in range(start, start + n):
                 if heads[w] == 0:
@@ -94,14 +95,17 @@ def nearest(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, 
     return repairs
 
 
-def root(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
-    """Hang every word without a head on the sentence's root, the first such word if there is none; return how many."""
+def root(heads: Ints, offsets: Ints, keep_roots: int, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
+    """Hang every word without a head on the sentence's root, the first such word if there is none; return how many.
+
+    With `keep_roots` further roots stay.
+    """
     with cython.nogil:
         repairs = 0
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            repairs = _one_root(heads, start, n, repair_words, repair_kinds, repairs, up)
+            repairs = _sound(heads, start, n, keep_roots, repair_words, repair_kinds, repairs, up)
             found = 0
             for d in range(1, n + 1):
                 if heads[start + d - 1] == 0:
@@ -121,8 +125,17 @@ def root(heads: Ints, offsets: Ints, repair_words: Ints, repair_kinds: Ints, up:
     return repairs
 
 
-def _one_root(heads: Ints, start: int, n: int, repair_words: Ints, repair_kinds: Ints, repairs: int, up: Ints) -> int:
-    """Fill `up`, drop heads out of range or on a cycle, and hang further roots on the first."""
+def _sound(
+    heads: Ints,
+    start: int,
+    n: int,
+    keep_roots: int,
+    repair_words: Ints,
+    repair_kinds: Ints,
+    repairs: int,
+    up: Ints,
+) -> int:
+    """Fill `up`, drop heads out of range or on a cycle, and, unless they are kept, hang further roots on the first."""
     for x in range(n + 1):
         up[x] = x
     first = 0
@@ -133,7 +146,7 @@ def _one_root(heads: Ints, start: int, n: int, repair_words: Ints, repair_kinds:
         if h > n or top(up, h) == d:
             heads[start + d - 1] = -1
             continue
-        if h == 0 and first != 0:
+        if h == 0 and first != 0 and keep_roots == 0:
             h = first
             heads[start + d - 1] = h
             repair_words[repairs] = start + d - 1

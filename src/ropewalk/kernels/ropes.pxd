@@ -1,5 +1,7 @@
-cdef int CLOSING, INDEX, LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT, RIGHTWARD, STRUCTURAL, SUPER
-cdef int UNMATCHED_CLOSING, UNMATCHED_OPENING
+from ropewalk.kernels.forest cimport top
+
+cdef int CLOSES_CYCLE, CLOSING, INDEX, LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT, OUTSIDE, RIGHTWARD, SECOND_HEAD
+cdef int STRUCTURAL, SUPER, UNMATCHED_CLOSING, UNMATCHED_OPENING
 
 cpdef void order(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward, const int[::1] offsets,
                  const int[::1] words, int[::1] out, int[::1] by_right, int[::1] by_left, int[::1] after_right,
@@ -19,5 +21,7 @@ cpdef int brackets(const int[::1] left, const int[::1] right, const unsigned cha
                    int[::1] symbols, int[::1] starts, int[::1] by_right, int[::1] after, int[::1] ropes,
                    int[::1] lowest) noexcept
 cpdef void match(const int[::1] labels, const int[::1] offsets, const int[::1] symbols, const int[::1] starts,
-                 int keep_root, int[::1] heads, int[::1] dependents, int[::1] arc_offsets, int[::1] fault_words,
-                 int[::1] fault_kinds, int[::1] counts, int[::1] kinds, int[::1] places) noexcept
+                 int keep_root, int trees, int[::1] heads, int[::1] dependents, int[::1] arc_offsets,
+                 int[::1] fault_words, int[::1] fault_kinds, int[::1] counts, int[::1] kinds, int[::1] places,
+                 int[::1] headed, int[::1] up) noexcept
+cdef int _fault(int h, int d, int[::1] headed, int[::1] up) noexcept nogil

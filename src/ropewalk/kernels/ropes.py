@@ -12,17 +12,23 @@ except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
 from ropewalk.kernels.codes import (
+    CLOSES_CYCLE,
     CLOSING,
     INDEX,
     LEANS_LEFT,
     LEANS_NOWHERE,
     LEANS_RIGHT,
+    OUTSIDE,
     RIGHTWARD,
+    SECOND_HEAD,
     STRUCTURAL,
     SUPER,
     UNMATCHED_CLOSING,
     UNMATCHED_OPENING,
 )
+
+if not cython.compiled:
+    from ropewalk.kernels.forest import top
 
 Ints = memoryview
 
@@ -293,6 +299,7 @@ def match(
     symbols: Ints,
     starts: Ints,
     keep_root: int,
+    trees: int,
     heads: Ints,
     dependents: Ints,
     arc_offsets: Ints,
@@ -301,14 +308,18 @@ def match(
     counts: Ints,
     kinds: Ints,
     places: Ints,
+    headed: Ints,
+    up: Ints,
 ) -> None:
     """Turn labels into arcs, in the order in which their brackets close.
 
     Label k spells `symbols[starts[k]:starts[k+1]]`. On the stack lie opening brackets, the implicit one of node 0
-    first. A closing superbracket passes as many of its own direction as its index says, and all of the other;
-    opening semibrackets on its way make their arcs, or have their index lowered. A closing semibracket takes
-    the topmost superbracket, its index passed over, and removes nothing. With `keep_root` node 0's bracket is never
-    used up. `counts[0]` is the number of faults.
+    first. A closing superbracket passes as many of its own direction as its index says, and all of the other, and takes
+    the next one; opening semibrackets on its way make their arcs, or have their index lowered, whether or not it
+    finds its match. A closing semibracket takes the topmost superbracket, its index passed over, and removes nothing.
+    With `keep_root` node 0's bracket is never used up. With `trees` an arc that makes a second head or a cycle is
+    not valid: it is left out, and a closing superbracket whose match makes no valid arc finds none. `counts[0]` is the
+    number of faults.
     """
     with cython.nogil:
         made = 0
@@ -320,6 +331,10 @@ def match(
             top = 1
             leaned = 0  # the last word that leant on node 0's bracket
             start = offsets[s]
+            if trees:
+                for x in range(offsets[s + 1] - start + 1):
+                    headed[x] = 0
+                    up[x] = x
             for w in range(start, offsets[s + 1]):
                 x = w - start + 1
                 for k in range(starts[labels[w]], starts[labels[w] + 1]):
@@ -331,49 +346,69 @@ def match(
                         continue
                     own = symbol & RIGHTWARD
                     skip = symbol // INDEX
-                    i = top - 1
-                    while i >= 0:
-                        if kinds[i] & SUPER and (symbol & SUPER == 0 or kinds[i] & RIGHTWARD == own):
-                            if skip == 0:
-                                break
-                            skip -= 1
+                    found = 0
+                    refused = UNMATCHED_CLOSING
+                    i = top
+                    while i > 0 and found == 0:
                         i -= 1
-                    if i < 0:
-                        fault_words[faults] = w
-                        fault_kinds[faults] = UNMATCHED_CLOSING
-                        faults += 1
-                        continue
-                    if symbol & SUPER == 0 and own and places[i] == 0:
-                        leaned = x
-                    if symbol & SUPER:
-                        for j in range(top - 1, i, -1):
-                            if kinds[j] & SUPER == 0 and kinds[j] < INDEX:
-                                if kinds[j] & RIGHTWARD:
-                                    heads[made] = places[j]
-                                    dependents[made] = x
-                                else:
-                                    heads[made] = x
-                                    dependents[made] = places[j]
+                        if kinds[i] & SUPER == 0:
+                            if symbol & SUPER == 0:
+                                continue
+                            if kinds[i] >= INDEX:
+                                kinds[i] -= INDEX
+                                continue
+                            kind = 0
+                            d = places[i]
+                            if kinds[i] & RIGHTWARD:
+                                d = x
+                            h = x + places[i] - d
+                            if trees:
+                                kind = _fault(h, d, headed, up)
+                            if kind == 0:
+                                heads[made] = h
+                                dependents[made] = d
                                 made += 1
-                    if own:
-                        heads[made] = places[i]
-                        dependents[made] = x
-                    else:
-                        heads[made] = x
-                        dependents[made] = places[i]
-                    made += 1
+                            else:
+                                fault_words[faults] = start + d - 1
+                                fault_kinds[faults] = kind
+                                faults += 1
+                            kinds[i] = CLOSING  # to be dropped
+                            continue
+                        if refused != UNMATCHED_CLOSING or (symbol & SUPER and kinds[i] & RIGHTWARD != own):
+                            continue
+                        if skip > 0:
+                            skip -= 1
+                            continue
+                        d = places[i]
+                        if own:
+                            d = x
+                        h = x + places[i] - d
+                        refused = 0
+                        if trees:
+                            refused = _fault(h, d, headed, up)
+                        if refused == 0:
+                            heads[made] = h
+                            dependents[made] = d
+                            made += 1
+                            found = 1
+                        if symbol & SUPER == 0:
+                            if own and places[i] == 0:
+                                leaned = x
+                            break
+                    if found == 0:
+                        fault_words[faults] = w
+                        fault_kinds[faults] = refused
+                        faults += 1
                     if symbol & SUPER:
-                        first = i + 1
-                        if keep_root and places[i] == 0:
+                        kept = i
+                        if found and not (keep_root and places[i] == 0):
                             i += 1
-                        for j in range(first, top):
-                            if kinds[j] & SUPER or kinds[j] >= INDEX:
-                                kinds[i] = kinds[j]
-                                if kinds[j] & SUPER == 0:
-                                    kinds[i] -= INDEX
-                                places[i] = places[j]
-                                i += 1
-                        top = i
+                        for j in range(i, top):
+                            if kinds[j] & CLOSING == 0:
+                                kinds[kept] = kinds[j]
+                                places[kept] = places[j]
+                                kept += 1
+                        top = kept
             for i in range(top):
                 x = places[i]
                 if x == 0 and keep_root == 0:
@@ -384,3 +419,16 @@ def match(
                     faults += 1
         arc_offsets[offsets.shape[0] - 1] = made
         counts[0] = faults
+
+
+def _fault(h: int, d: int, headed: Ints, up: Ints) -> int:
+    """Say what forbids the arc from h to d in a tree: 0 if nothing, and then the arc is made."""
+    if d == 0:
+        return OUTSIDE
+    if headed[d]:
+        return SECOND_HEAD
+    if h == d or top(up, h) == d:
+        return CLOSES_CYCLE
+    headed[d] = 1
+    up[d] = h
+    return 0

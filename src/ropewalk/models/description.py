@@ -31,6 +31,7 @@ class DecodingOptions:
     decoder: str = option("exact", choices=DECODERS)
     depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
+    root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
@@ -41,7 +42,7 @@ class DecodingOptions:
 class EncoderShape:
     """What reads the words: its kind, and what that kind is computed with; sizes are needed by torch alone."""
 
-    kind: str = option("bilstm", choices=("bilstm", "transformer"))
+    kind: str = "bilstm"
     pooling: str = option("first", choices=("first", "last", "mean"))
     casing: bool = False
     word_size: int = 0

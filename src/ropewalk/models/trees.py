@@ -66,7 +66,8 @@ class ArcDecoder:
     def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
         """Find the best trees."""
         heads = frozen_ints(np.concatenate([spanning_tree(arcs) for arcs in scores.arcs()]))
-        return Trees(heads, _best_relations(scores.relations(heads), self._relations, heads))
+        found = scores.relations(heads)
+        return Trees(heads, _best_relations(found, self._relations, heads, tied=self._options.root_relation))
 
     def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:  # noqa: ARG002 - a protocol's
         """Leave everything as it is."""
@@ -113,7 +114,7 @@ class LabelDecoder:
         arcs = self._arcs(scores)
         best = self._best(labels, offsets, root, upos, arcs)
         found = scores.relations(best.heads) if alone is None else alone
-        relations = _best_relations(found, self._labels.relations, best.heads)
+        relations = _best_relations(found, self._labels.relations, best.heads, tied=options.root_relation)
         probabilities = None
         if options.confidence and arcs is not None:
             probabilities = calibration.confidences(labels[0], arcs, offsets, best, options.calibration)
@@ -169,6 +170,8 @@ class LabelDecoder:
         return summed
 
 
-def _best_relations(scores: Floats, names: tuple[str, ...], heads: Ints) -> Column:
-    """Choose the best relation of every word such that it is that of a root if and only if the head is 0."""
+def _best_relations(scores: Floats, names: tuple[str, ...], heads: Ints, *, tied: bool) -> Column:
+    """Choose the best relation of every word; if tied, such that it is that of a root if and only if the head is 0."""
+    if not tied:
+        return Column(frozen_ints(scores.argmax(axis=1)), names)
     return Column(assign_relations(scores, names, heads), names)

@@ -7,6 +7,7 @@ in which all of it is right. CLAS is the F1 of LAS over words with a content rel
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Bools, Ints
 
 Floats = npt.NDArray[np.float64]
-PunctuationBy = Literal["relation", "upos"]
+PunctuationBy = Literal["relation", "upos", "xpos", "form"]
 Measure = Literal["uas", "las", "clas", "uas_sentences", "las_sentences", "um", "lm"]
 
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
@@ -44,6 +45,24 @@ CONTENT: Final = frozenset({
     "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed", "flat", "compound",
     "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
 })  # fmt: skip
+
+
+PENN_PUNCTUATION: Final = frozenset({"``", "''", ":", ",", "."})
+
+
+def is_punctuation(form: str) -> bool:
+    """Tell whether a word consists of punctuation alone, by Unicode's categories."""
+    return all(unicodedata.category(sign).startswith("P") for sign in form)
+
+
+PUNCTUATION: Final[Mapping[PunctuationBy, Callable[[str], bool]]] = MappingProxyType(
+    {
+        "relation": "punct".__eq__,
+        "upos": "PUNCT".__eq__,
+        "xpos": PENN_PUNCTUATION.__contains__,
+        "form": is_punctuation,
+    }
+)
 
 
 class Parts(NamedTuple):
@@ -132,20 +151,30 @@ class Scores:
         return self.parts("clas").value
 
 
-def score(
+def score(  # noqa: PLR0913 - one keyword for each rule of scoring
     gold: Treebank,
     predicted: Treebank,
     *,
     subtypes: bool = True,
     punctuation: bool = True,
     punctuation_by: PunctuationBy = "relation",
+    punctuation_list: Sequence[str] = (),
 ) -> Scores:
     """Score trees over the same words; a `MismatchError` names the first place where the words part.
 
-    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out that have
-    the relation `punct` in gold, or the tag `PUNCT` in gold if `punctuation_by` is "upos".
+    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
+    them: `punctuation_by` is their relation, their tag `upos` or `xpos`, or their `form`, and `punctuation_list` the
+    relations, tags or forms that are left out. By default these are `punct`, `PUNCT`, the tags of punctuation of the
+    Penn Treebank, and forms that consist of punctuation alone.
     """
-    judged = judge(gold, predicted, subtypes=subtypes, punctuation=punctuation, punctuation_by=punctuation_by)
+    judged = judge(
+        gold,
+        predicted,
+        subtypes=subtypes,
+        punctuation=punctuation,
+        punctuation_by=punctuation_by,
+        punctuation_list=punctuation_list,
+    )
     return scores_of(judged)
 
 
@@ -169,13 +198,14 @@ class Judged:
     names: tuple[str, ...]
 
 
-def judge(
+def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
     gold: Treebank,
     predicted: Treebank,
     *,
     subtypes: bool = True,
     punctuation: bool = True,
     punctuation_by: PunctuationBy = "relation",
+    punctuation_list: Sequence[str] = (),
 ) -> Judged:
     """Tell of each word what is right; the options are those of `score`."""
     require_same_words(gold, predicted)
@@ -190,7 +220,9 @@ def judge(
             "HEAD is _; expected a head for every word of the gold trees",
             word=str(word - int(gold.offsets[sentence]) + 1),
         )
-    keep = _counted(gold, punctuation=punctuation, punctuation_by=punctuation_by)
+    if punctuation_by not in PUNCTUATION:
+        raise OptionError(f"punctuation_by is {punctuation_by!r}; expected one of: {', '.join(PUNCTUATION)}")
+    keep = np.ones(gold.words, dtype=np.bool_) if punctuation else ~_punctuation(gold, punctuation_by, punctuation_list)
     (ours, theirs), names = numbered([gold.relations, predicted.relations], str if subtypes else without_subtype)
     heads = keep & (gold.heads == predicted.heads)
     labelled = heads & (ours == theirs)
@@ -212,15 +244,12 @@ def without_subtype(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def _counted(gold: Treebank, *, punctuation: bool, punctuation_by: PunctuationBy) -> Bools:
-    """Tell of each word whether it takes part in a score."""
-    if punctuation_by not in get_args(PunctuationBy):
-        raise OptionError(f"punctuation_by is {punctuation_by!r}; expected 'relation' or 'upos'")
-    if punctuation:
-        return np.ones(gold.words, dtype=np.bool_)
-    if punctuation_by == "relation":
-        return ~holds(gold.relations, lambda name: without_subtype(name) == "punct")
-    return ~holds(gold.column("upos"), lambda name: name == "PUNCT")
+def _punctuation(gold: Treebank, by: PunctuationBy, listed: Sequence[str]) -> Bools:
+    """Tell of each word whether it is punctuation."""
+    test = frozenset(listed).__contains__ if listed else PUNCTUATION[by]
+    if by == "relation":
+        return holds(gold.relations, lambda name: test(name) or test(without_subtype(name)))
+    return holds(gold.column(by), test)
 
 
 def holds(column: Column, test: Callable[[str], bool]) -> Bools:

@@ -1,20 +1,25 @@
 """The figures that the paper prints, cell by cell, each with its table and row.
 
-They are data of the package, as printed, for all ten treebanks of the paper; so are the reasons known for which a cell
-cannot be had again (Ezquerro, Vilares, Yli-Jyrä & Gómez-Rodríguez 2025).
+They are data of the package, as printed, for all ten treebanks of the paper; so are the forms of encodings that the
+figures of some rows are of, and the reasons known for which a cell cannot be had again (Ezquerro, Vilares, Yli-Jyrä &
+Gómez-Rodríguez 2025).
 """
 
 from __future__ import annotations
 
 import json
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.errors import FormatError
 
-# The paper's symbols and our encodings, as its tables of coverage mean them.
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# What the rows of coverage are figures of, where no `Form` says otherwise. A row that stands for several encodings is
+# taken for the first: the + rows of all three rest on the same lifted trees, and B_4/O_P holds the figures of B_4.
 ENCODINGS: Final = {
     "B_4": "four-bit(policy=published)",
     "O_P": "optimal(policy=published)",
@@ -36,10 +41,10 @@ LABELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One printed cell: its text, and where it stands.
+    """One printed cell: its text, where it stands, and the encoding that gives it.
 
-    `table` is the label of the table in the paper's source; `row` is as printed; `symbol` is the one encoding of the
-    row that is meant, for a row may stand for several. In the table of statistics `kind` and `split` are empty.
+    `table` is the label of the table in the paper's source; `row` is as printed. In the table of statistics `kind`
+    and `split` are empty, and `encoding` is too where a figure is of no encoding.
     """
 
     treebank: str
@@ -49,30 +54,31 @@ class Cell:
     column: str
     text: str
     kind: str = ""
-    symbol: str = ""
+    encoding: str = ""
     split: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why cells differ: a kind in two or three words, and a sentence; an empty condition holds for every cell."""
+class Where:
+    """Which cells are meant; an empty condition holds for every cell."""
 
-    kind: str
-    text: str
     treebanks: tuple[str, ...] = ()
     coverage: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
-    symbols: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
 
-    def applies(self, cell: Cell) -> bool:
-        """Tell whether the reason is one for this cell."""
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Where:
+        """Take the conditions that are given by name."""
+        return cls(*(tuple(given.get(one.name, ())) for one in fields(cls)))
+
+    def holds(self, cell: Cell) -> bool:
+        """Tell whether a cell is meant."""
         pairs = (
             (self.treebanks, cell.treebank),
             (self.coverage, cell.kind),
             (self.rows, cell.row),
-            (self.symbols, cell.symbol),
             (self.columns, cell.column),
             (self.splits, cell.split),
         )
@@ -80,16 +86,58 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """The encoding that the figures of some rows are of, where it is not the usual one, and what it does otherwise."""
+
+    where: Where
+    encoding: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why cells differ: a kind in two or three words, and a sentence."""
+
+    where: Where
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """One printed cell of accuracy: what a trained parser reached; `system` is the row's symbol, DM being biaffine."""
+
+    treebank: str
+    folder: str
+    encoder: str
+    system: str
+    split: str
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
-    """All printed cells, and the reasons known for differences."""
+    """All printed cells, the forms of encodings that some rows take, and the reasons known for differences.
+
+    `accuracy` are the cells of the tables of the appendix, `summary` those of the table of results, by treebank and
+    system: LAS over sentences and LM on test; four of them differ from the appendix.
+    """
 
     paper: str
     cells: tuple[Cell, ...]
+    accuracy: tuple[Accuracy, ...]
+    summary: Mapping[str, Mapping[str, tuple[str, str]]]
+    forms: tuple[Form, ...]
     reasons: tuple[Reason, ...]
 
     def folders(self) -> dict[str, str]:
         """The treebanks' names in UD's layout, by the paper's abbreviations."""
         return {cell.treebank: cell.folder for cell in self.cells}
+
+    def encodings(self, folder: str) -> list[str]:
+        """The encodings that the rows of coverage of a treebank are figures of."""
+        return list(dict.fromkeys(cell.encoding for cell in self.cells if cell.folder == folder and cell.kind))
 
 
 @cache
@@ -99,26 +147,53 @@ def published() -> Published:
     if raw is None:
         raise FormatError("ropewalk/data/published.json", 0, "missing", "not there; install ropewalk again")
     whole = json.loads(raw)
+    forms = [Form(Where.of(one), one["encoding"], one["text"]) for one in whole["forms"]]
     cells = [
         cell
         for treebank in whole["treebanks"]
         for cell in (*_statistics(treebank, whole["statistics_table"]["label"]), *_coverage(treebank, whole))
     ]
-    reasons = [
-        Reason(
-            reason["kind"],
-            reason["text"],
-            *(tuple(reason.get(key, ())) for key in ("treebanks", "coverage", "rows", "symbols", "columns", "splits")),
-        )
-        for reason in whole["reasons"]
-    ]
-    return Published(whole["paper"], tuple(cells), tuple(reasons))
+    return Published(
+        whole["paper"],
+        tuple(_in_form(cell, forms) for cell in cells),
+        tuple(_accuracy(whole)),
+        {
+            code: {system: (cells[0], cells[1]) for system, cells in systems.items()}
+            for code, systems in whole["summary_table"]["rows"].items()
+        },
+        tuple(forms),
+        tuple(Reason(Where.of(one), one["kind"], one["text"]) for one in whole["reasons"]),
+    )
+
+
+def _accuracy(whole: dict[str, Any]) -> Iterator[Accuracy]:
+    folders = {treebank["code"]: treebank["folder"] for treebank in whole["treebanks"]}
+    for code, encoders in whole["accuracy"].items():
+        for encoder, systems in encoders.items():
+            for system, splits in systems.items():
+                for split, texts in splits.items():
+                    for column, text in zip(whole["coverage_columns"], texts, strict=True):
+                        yield Accuracy(code, folders[code], encoder, system, split, column, text)
+
+
+def _in_form(cell: Cell, forms: list[Form]) -> Cell:
+    if not cell.kind:
+        return cell
+    return next((replace(cell, encoding=form.encoding) for form in forms if form.where.holds(cell)), cell)
 
 
 def _statistics(treebank: dict[str, Any], table: str) -> list[Cell]:
     part = treebank["statistics"]
     return [
-        Cell(treebank["code"], treebank["folder"], table, part["row"], column, text)
+        Cell(
+            treebank["code"],
+            treebank["folder"],
+            table,
+            part["row"],
+            column,
+            text,
+            encoding=LABELS.get(column.removeprefix("labels "), ""),
+        )
         for column, text in part["cells"].items()
     ]
 
@@ -134,11 +209,10 @@ def _coverage(treebank: dict[str, Any], whole: dict[str, Any]) -> list[Cell]:
             column,
             text,
             row["coverage"],
-            symbol,
+            ENCODINGS[row["row"].partition("/")[0]],
             split,
         )
         for row in part["rows"]
-        for symbol in row["row"].split("/")
         for split in ("dev", "test")
         for column, text in zip(whole["coverage_columns"], row[split], strict=True)
     ]

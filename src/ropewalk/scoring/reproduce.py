@@ -26,13 +26,14 @@ KNOWN: Final = "differ, reason known"
 UNEXPLAINED: Final = "differ, unexplained"
 NO_DATA: Final = "no data at hand"
 STATES: Final = (EQUAL, KNOWN, UNEXPLAINED, NO_DATA)
+LIFTED: Final = {row: spec for row, spec in paper.LABELS.items() if spec != paper.ENCODINGS[row]}
 MEASURES: Final[dict[str, Measure]] = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
 COUNTS: Final = (
     "UAS and LAS are over sentences: the mean of each sentence's accuracy, punctuation and relation subtypes included.",
     "UM and LM are the shares of sentences wholly right, without and with relations.",
     "Labels and relations are distinct in train only; trees and indices are counted in train, dev and test together.",
     '"Index" is the largest number of * summed over one label of a tree, not the largest index.',
-    "The + rows are pseudo-projective by the scheme head; a lifted relation chains one head relation per lift.",
+    "The + rows are pseudo-projective by the scheme head; in most a lifted word is marked once, in some by each lift.",
     "A label or relation that train does not have is replaced by the most frequent one of train.",
     "A missing head is the nearest candidate that makes no cycle; the paper's text says the root.",
 )
@@ -59,7 +60,7 @@ class Comparison:
 def compare(source: Published, statistics: Sequence[Statistics], coverage: Iterable[Coverage]) -> list[Comparison]:
     """Set our figure beside every cell of the paper.
 
-    The statistics are of the encodings `published.LABELS`, the coverage of `published.ENCODINGS`.
+    The statistics are of the encodings `published.LABELS`, the coverage of those that `Published.encodings` names.
     """
     counted = {one.name: one for one in statistics}
     measured = {(row.treebank, row.split, row.kind, row.encoding): row for row in coverage}
@@ -72,7 +73,7 @@ def _compared(source: Published, cell: Cell, figure: float | None, missing: str)
     ours = written_like(cell.text, figure, percent=bool(cell.kind) or cell.column.startswith("indices"))
     if ours == cell.text or (not cell.text.endswith("k") and float(ours) == float(cell.text)):
         return Comparison(cell, ours, EQUAL)
-    reasons = tuple(reason for reason in source.reasons if reason.applies(cell))
+    reasons = tuple(reason for reason in source.reasons if reason.where.holds(cell))
     return Comparison(cell, ours, KNOWN if reasons else UNEXPLAINED, reasons)
 
 
@@ -94,7 +95,7 @@ def _figure(
     if statistics is None:
         return None, f"no folder {cell.folder}"
     if cell.kind:
-        row = measured.get((cell.folder, cell.split, cell.kind, paper.ENCODINGS[cell.symbol]))
+        row = measured.get((cell.folder, cell.split, cell.kind, cell.encoding))
         if row is None:
             return None, f"no {cell.split} at hand" if cell.split not in statistics.trees else "no train at hand"
         return 100 * row.scores.parts(MEASURES[cell.column]).value, ""
@@ -139,6 +140,14 @@ def report(source: Published, comparisons: Sequence[Comparison], statistics: Seq
                 "Differing cells bear the number of each reason known, and [?] where there is none.",
                 *marks,
             ),
+        ),
+        Section(
+            "What each row is taken for",
+            (
+                "Two forms of the optimal labels and two ways to mark lifted words are mixed in the paper's tables.",
+                "A row of coverage is taken for the encoding named beside it below, and a printed cell counts once.",
+            ),
+            (_forms(source),),
         ),
         Section("Treebank and encoding statistics", (), (_statistics_table(comparisons, numbers),)),
         Section(
@@ -224,7 +233,6 @@ def _summary(comparisons: Sequence[Comparison]) -> Table:
         columns=(Column("table", numeric=False), Column("cells"), *(Column(state) for state in STATES)),
         rows=tuple(row(name, (one for one in comparisons if one.cell.kind == kind)) for kind, name in kinds.items()),
         totals=(row("all", comparisons),),
-        notes=("A row of the paper that stands for several encodings counts once for each.",),
     )
 
 
@@ -244,6 +252,23 @@ def _data(source: Published, statistics: Sequence[Statistics]) -> Table:
         ),
         rows=tuple(rows),
         notes=(f"Not in the paper: {', '.join(others)}",) if others else (),
+    )
+
+
+def _forms(source: Published) -> Table:
+    usual = [(row, "", "", encoding, "") for row, encoding in paper.ENCODINGS.items()]
+    labels = [(row, "", "labels, in the statistics", encoding, "of lifted trees") for row, encoding in LIFTED.items()]
+    others = [
+        (row, ", ".join(form.where.treebanks), ", ".join(form.where.coverage), form.encoding, form.text)
+        for form in source.forms
+        for row in form.where.rows
+    ]
+    names = ("row", "treebanks", "coverage", "taken for", "what is different")
+    return Table(
+        title="Forms",
+        columns=tuple(Column(name, numeric=False) for name in names),
+        rows=(*usual, *labels, *others),
+        notes=("Rows without treebanks hold for all others.",),
     )
 
 
@@ -289,15 +314,15 @@ def _statistics_table(comparisons: Sequence[Comparison], numbers: Mapping[Reason
 
 def _coverage_table(chosen: Sequence[Comparison], numbers: Mapping[Reason, int]) -> Table:
     rows = [
-        ((kind, row, symbol, paper.ENCODINGS[symbol]), list(group))
-        for (kind, row, symbol), group in groupby(
-            chosen, key=lambda one: (one.cell.kind, one.cell.row, one.cell.symbol)
+        ((kind, row, encoding), list(group))
+        for (kind, row, encoding), group in groupby(
+            chosen, key=lambda one: (one.cell.kind, one.cell.row, one.cell.encoding)
         )
     ]
     cell = chosen[0].cell
     return _grid(
         f"{cell.folder}: the paper's table {cell.table}",
-        ("coverage", "row", "of it", "encoding"),
+        ("coverage", "row", "taken for"),
         [f"{one.cell.split} {one.cell.column}" for one in rows[0][1]],
         rows,
         numbers,
@@ -305,7 +330,7 @@ def _coverage_table(chosen: Sequence[Comparison], numbers: Mapping[Reason, int])
 
 
 def _differences(comparisons: Sequence[Comparison]) -> Table:
-    names = ("table", "treebank", "coverage", "row", "of it", "split", "column", "paper", "ours", "reason")
+    names = ("table", "treebank", "coverage", "row", "taken for", "split", "column", "paper", "ours", "reason")
     return Table(
         title="Differences",
         columns=tuple(Column(name, numeric=False) for name in names),
@@ -315,7 +340,7 @@ def _differences(comparisons: Sequence[Comparison]) -> Table:
                 one.cell.treebank,
                 one.cell.kind,
                 one.cell.row,
-                one.cell.symbol,
+                one.cell.encoding,
                 one.cell.split,
                 one.cell.column,
                 one.cell.text,

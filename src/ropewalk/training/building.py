@@ -5,21 +5,24 @@ Here alone is it asked of which kind a parser or an encoder is.
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError
 
-from ropewalk.errors import ConfigError, ModelError
+from ropewalk.errors import ConfigError, ModelError, UnknownNameError
 from ropewalk.models.description import EncoderShape, HeadShape
 from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
-from ropewalk.training.encoders import BiLSTM, Transformer
+from ropewalk.training.encoders import SETTINGS, BiLSTM, OwnEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.network import LossOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     import numpy.typing as npt
     from transformers import PretrainedConfig
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from ropewalk.training.config import EncoderOptions, ModelOptions
     from ropewalk.training.encoders import WordEncoder
 
+GROUP = "ropewalk.encoders"
+OWN = ("transformer", "bilstm")
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
@@ -71,6 +76,8 @@ def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
     """Make the encoder that a configuration asks for, pretrained if it is a transformer."""
     if options.kind == "bilstm":
         return _new_bilstm(options, labels, vectors)
+    if options.kind != "transformer":
+        return own_encoder(options.kind, dict(_setting(text) for text in options.settings))
     if not options.name:
         raise ConfigError("configuration", "model.encoder.name", "is empty; expected a hub name or a local folder")
     if options.name.startswith((".", "/", "~")) and not Path(options.name).is_dir():
@@ -95,6 +102,24 @@ def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
     tokens = tokens_of(tokenizer, model.config, options.window)
     cased = tokens.lowercases if options.casing == "auto" else options.casing == "yes"
     return Transformer(model, tokenizer, tokens, pooling=options.pooling, cased=cased)
+
+
+def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
+    """Make the encoder that another package announces by this name."""
+    known = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if kind not in known:
+        raise UnknownNameError("kind of encoder", kind, (*OWN, *known))
+    made = known[kind].load()(kind, settings)
+    if not isinstance(made, OwnEncoder):
+        raise ConfigError("configuration", "model.encoder.kind", f"{kind} makes a {type(made).__name__}, no OwnEncoder")
+    return made
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError("configuration", "model.encoder.settings", f"holds {text!r}; expected name=value")
+    return name, value
 
 
 def _new_bilstm(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> BiLSTM:
@@ -125,6 +150,8 @@ def stored_encoder(folder: ModelFolder, labels: LabelSet, options: EncoderOption
         if labels.vocabulary is None:
             raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
         return BiLSTM(shape, labels.vocabulary, dropout=dropout, forget=0.0 if options is None else options.forget)
+    if shape.kind != "transformer":
+        return own_encoder(shape.kind, folder.table.get(SETTINGS, {}))
     home = folder.path / HOME
     for name in (CONFIG, TOKENIZER):
         read_json(home / name)  # what transformers says of a missing or damaged file does not name it

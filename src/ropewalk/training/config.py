@@ -27,9 +27,10 @@ class DataOptions(Sources):
 
 @dataclass(frozen=True, slots=True)
 class EncoderOptions:
-    """What reads the words: a pretrained `transformer`, or a `bilstm` trained from scratch."""
+    """What reads the words: a pretrained `transformer`, a `bilstm` trained from scratch, or another package's kind."""
 
-    kind: str = option("transformer", choices=("transformer", "bilstm"))
+    kind: str = "transformer"
+    settings: tuple[str, ...] = ()  # name=value, for kinds of other packages
     # transformer
     name: str = ""
     revision: str = ""
@@ -107,6 +108,7 @@ class TrainingOptions:
     metric: str = option("las", choices=MEASURES)
     precision: str = option("no", choices=("no", "bf16", "fp16"))
     device: str = option("auto", choices=("auto", "cpu"))
+    sharded: bool = False  # whether processes on CPUs hold a share of the weights each (FSDP); GPUs: as accelerate says
     threads: int = option(0, low=0)
     tensorboard: bool = False
     energy: bool = False

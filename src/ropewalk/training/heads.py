@@ -17,7 +17,7 @@ IMPOSSIBLE = -1e4  # the score of what must not be chosen
 
 @final
 class FeedForward(nn.Module):
-    """Two layers with LeakyReLU between them (the paper, section 6)."""
+    """Two layers with LeakyReLU between them (the paper, sections 5 and A.2)."""
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()

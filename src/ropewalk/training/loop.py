@@ -19,6 +19,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType, broadcast_object_list
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
+from torch.distributed.fsdp import fully_shard
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
@@ -136,16 +137,22 @@ class _Run:
         )
         if self.accelerator.num_processes > 1:
             self._freeze_unused(job.network)
-        sharded = self.accelerator.distributed_type == DistributedType.FSDP
-        network = job.network
-        self.plain = network
-        if not sharded:
+        kind = self.accelerator.distributed_type
+        by_hand = options.sharded and kind == DistributedType.MULTI_CPU  # accelerate shards on GPUs only
+        self.sharded = by_hand or kind == DistributedType.FSDP
+        self.plain = network = job.network
+        if self.sharded:
+            network = copy.deepcopy(network)
+        else:
             network.to(self.accelerator.device)
+        if by_hand:
+            fully_shard(network)
         optimizer = torch.optim.AdamW(groups(network, options), betas=_pair(options.betas))
-        self.network, self.optimizer = self.accelerator.prepare(
-            copy.deepcopy(network) if sharded else network, optimizer
-        )
-        self.sharded = sharded
+        self.network: Any = network
+        if by_hand:
+            self.optimizer = self.accelerator.prepare(optimizer)
+        else:
+            self.network, self.optimizer = self.accelerator.prepare(network, optimizer)
         self.state = State()
         self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
 

@@ -1,7 +1,7 @@
 """What reads the words: words of sentences in, one vector for each word out."""
 
-from ropewalk.training.encoders.base import Batch, WordEncoder
+from ropewalk.training.encoders.base import SETTINGS, Batch, OwnEncoder, WordEncoder
 from ropewalk.training.encoders.bilstm import BiLSTM
 from ropewalk.training.encoders.transformer import Transformer
 
-__all__ = ["Batch", "BiLSTM", "Transformer", "WordEncoder"]
+__all__ = ["SETTINGS", "Batch", "BiLSTM", "OwnEncoder", "Transformer", "WordEncoder"]

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
+from ropewalk.models.description import EncoderShape
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import torch
 
-    from ropewalk.models.description import EncoderShape
     from ropewalk.models.inputs import Inputs
+
+SETTINGS = "settings"  # of an encoder of another package, in `config.json`
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,25 @@ class WordEncoder(nn.Module, ABC):
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
         """Give the vectors of all words of all sentences: [words, size]."""
+
+
+class OwnEncoder(WordEncoder):
+    """An encoder of another package, made from its settings alone: when a model is trained, and when it is loaded.
+
+    The package announces its class in the entry point group `ropewalk.encoders`; the entry's name is the kind that
+    `model.encoder.kind` asks for, and `model.encoder.settings` are its settings.
+    """
+
+    def __init__(self, kind: str, settings: Mapping[str, str]) -> None:
+        super().__init__()
+        self.kind = kind
+        self.settings = dict(settings)
+
+    @property
+    def shape(self) -> EncoderShape:
+        """Its kind, for a description."""
+        return EncoderShape(kind=self.kind)
+
+    def save(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - it is made from its settings
+        """Give its settings."""
+        return {SETTINGS: self.settings}

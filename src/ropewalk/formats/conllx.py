@@ -1,0 +1,71 @@
+"""CoNLL-X, the format of the shared tasks of 2006 and 2007 and of most conversions of the Penn Treebank.
+
+It has the ten columns of CoNLL-U but for the last two, PHEAD and PDEPREL, and neither comments nor tokens of several
+words nor empty nodes (Buchholz & Marsi 2006). Files are turned into CoNLL-U line by line as they are read, and back as
+they are written: CPOSTAG is UPOS, POSTAG is XPOS, and a projective head and relation stand in MISC.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NAME: Final = re.compile(r".*\.(?:conllx|conll)(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
+COLUMNS: Final = 10
+LEAST_COLUMNS: Final = 8  # some programs leave PHEAD and PDEPREL out
+HEAD: Final = b"PHead="
+RELATION: Final = b"PDeprel="
+
+
+def is_named(path: str | os.PathLike[str]) -> bool:
+    """Tell by its name whether a file is CoNLL-X: `.conllx` or `.conll`, also compressed."""
+    return NAME.fullmatch(os.fspath(path)) is not None
+
+
+def to_conllu(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Turn CoNLL-X into CoNLL-U, line for line, adding only the blank line that may be missing at the end."""
+    rest = b""
+    last = b"\n"
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            last = _read_line(line)
+            yield last
+    if rest:
+        last = _read_line(rest)
+        yield last
+    if last != b"\n":
+        yield b"\n"
+
+
+def from_conllu(text: bytes) -> bytes:
+    """Turn CoNLL-U into CoNLL-X, without what that cannot hold: comments, tokens of several words, empty nodes."""
+    return b"".join(map(_written_line, text.splitlines(keepends=True)))
+
+
+def _read_line(line: bytes) -> bytes:
+    line = line.removesuffix(b"\r")
+    fields = line.split(b"\t")
+    if not LEAST_COLUMNS <= len(fields) <= COLUMNS:
+        return line + b"\n"  # a blank line, or an error that the reader of CoNLL-U names
+    head, relation = (*fields[LEAST_COLUMNS:], b"_", b"_")[:2]
+    misc = [HEAD + head] if head != b"_" else []
+    misc += [RELATION + relation] if relation != b"_" else []
+    return b"\t".join([*fields[:LEAST_COLUMNS], b"_", b"|".join(misc) or b"_"]) + b"\n"
+
+
+def _written_line(line: bytes) -> bytes:
+    if line == b"\n":
+        return line
+    fields = line.removesuffix(b"\n").split(b"\t")
+    if not fields[0].isdigit():
+        return b""
+    misc = fields[-1].split(b"|")
+    projective = [
+        next((part.removeprefix(key) for part in misc if part.startswith(key)), b"_") for key in (HEAD, RELATION)
+    ]
+    return b"\t".join([*fields[:LEAST_COLUMNS], *projective]) + b"\n"

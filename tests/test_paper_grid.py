@@ -1,0 +1,127 @@
+"""The paper's runs: every value that it prints stands in the configurations, and a tiny grid gives the whole report."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ropewalk import conllu
+from ropewalk.encodings import get
+from ropewalk.scoring.published import ENCODINGS, published
+from ropewalk.training import config, experiment
+from training_tools import bank_of, tiny_encoder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SYSTEMS = ("B_4", "O_P", "B_4+", "O_P+", "B_7", "O_NP", "H+", "DM")
+
+
+@pytest.mark.parametrize(
+    ("name", "encoder"),
+    [("paper-xlmr.toml", "FacebookAI/xlm-roberta-large"), ("paper-xlnet.toml", "xlnet/xlnet-large-cased")],
+)
+def test_every_value_that_the_paper_prints(repository: Path, name: str, encoder: str) -> None:
+    """Appendix A.2; what it does not print is off, or bears a comment in the file."""
+    found = config.load(repository / "configs" / name)
+    training = found.training
+    assert (training.epochs, training.patience, training.batch) == (100, 20, 300)
+    assert (training.encoder_rate, training.head_rate) == (1e-5, 1e-5)
+    assert (training.schedule, training.warmup) == ("constant", 0.0)
+    assert training.metric == "uas_sentences"
+    assert found.model.encoder.name == encoder
+    assert found.model.relations.from_ == "word"
+    assert (found.model.parser, found.model.loss, found.model.auxiliary, found.model.tags) == (
+        "labels",
+        "words",
+        (),
+        (),
+    )
+    assert (found.decoding.decoder, found.decoding.repair, found.decoding.root_relation) == ("greedy", "nearest", False)
+    assert get(found.model.encoding).policy == "published"
+    assert (training.precision, training.clip, training.betas, found.model.dropout) == ("no", 0.0, (0.9, 0.999), 0.0)
+    commented = (repository / "configs" / name).read_text(encoding="utf-8").splitlines()
+    for option in ("precision", "clip", "betas", "dropout", "root_relation", "weight_decay", "repair", "hidden"):
+        lines = [line for line in commented if line.startswith(f"{option} =")]
+        assert lines, option
+        assert all("#" in line for line in lines), option
+
+
+def test_the_grid_is_the_papers_table_2(repository: Path) -> None:
+    cells = experiment.cells(repository / "configs" / "grid-paper.toml")
+    source = published()
+    assert {cell.treebank for cell in cells} == set(source.folders().values())
+    assert len(cells) == 10 * len(SYSTEMS)
+    for cell in cells:
+        wanted = "XLNet" if cell.treebank in {"UD_English-EWT", "PTB"} else "XLM"
+        assert cell.encoder == wanted
+        if cell.encoding == "DM":
+            assert cell.config.model.parser == "biaffine"
+        else:
+            assert cell.config.model.encoding == ENCODINGS[cell.encoding]
+        assert cell.decoders == ("greedy",)
+
+
+def test_all_cells_of_accuracy_are_there_and_four_of_table_2_differ() -> None:
+    source = published()
+    assert len(source.accuracy) == 11 * len(SYSTEMS) * 8  # English stands there with both encoders
+    test = {
+        (cell.treebank, cell.system, cell.column): cell.text
+        for cell in source.accuracy
+        if cell.split == "test" and (cell.encoder == "XLNet") == (cell.treebank in {"en", "PTB"})
+    }
+    differ = {
+        (code, system, column)
+        for code, systems in source.summary.items()
+        if code != "avg"
+        for system, texts in systems.items()
+        for column, text in zip(("LAS", "LM"), texts, strict=True)
+        if test[code, system, column] != text
+    }
+    assert differ == {("fi", "O_P+", "LM"), ("ru", "H+", "LAS"), ("ug", "H+", "LM"), ("PTB", "H+", "LAS")}
+
+
+def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> None:
+    text = (repository / "configs" / "grid-paper.toml").read_text(encoding="utf-8")
+    for name, kind in (("FacebookAI/xlm-roberta-large", "xlm-roberta"), ("xlnet/xlnet-large-cased", "xlnet")):
+        text = text.replace(name, tiny_encoder(tmp_path / kind, kind).as_posix())
+    (tmp_path / "grid-paper.toml").write_text(text, encoding="utf-8")
+    shutil.copy(repository / "configs" / "paper-xlmr.toml", tmp_path)
+    for folder, name, ending in (("UD_Tamil-TTB", "ta_ttb-ud-", "conllu"), ("PTB", "", "conllx")):
+        (tmp_path / folder).mkdir()
+        for seed, split in enumerate(("train", "dev", "test")):
+            conllu.write(tmp_path / folder / f"{name}{split}.{ending}", bank_of(8, longest=5, seed=seed))
+
+    def run() -> str:
+        options = [f"--set=training.{change}" for change in ("epochs=1", "device=cpu", "threads=1")]
+        program = [sys.executable, "-c", "from ropewalk.cli import main; main()", "experiment", "grid-paper.toml"]
+        done = subprocess.run(
+            [*program, "-o", "runs", *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=os.environ,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    said = run()
+    assert said.count("note: left out, for") == 8 * len(SYSTEMS)
+    with (tmp_path / "runs" / "paper.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 1 + 2 * len(SYSTEMS) * 2
+    (penn,) = (row for row in rows if row[:3] == ["PTB", "test", "O_NP"])
+    assert penn[3] == "XLNet"
+    assert [cell.partition(" | ")[2] for cell in penn[5:]] == ["95.98", "94.45", "65.23", "51.90"]
+    assert all(0 <= float(cell.partition(" | ")[0]) <= 100 for row in rows[1:] for cell in row[5:])
+    for treebank in ("UD_Tamil-TTB", "PTB"):
+        assert (tmp_path / "runs" / f"pareto-{treebank}.svg").is_file()
+    assert "UD_Tamil-TTB LAS" in (tmp_path / "runs" / "summary.md").read_text(encoding="utf-8")
+    assert "epoch 1/1" not in run()
