@@ -19,6 +19,7 @@
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
     ├── ModelError              a model folder that is damaged, incomplete or something else
     ├── TrainingError           a training run that cannot begin or go on
+    ├── CorpusError             a corpus that cannot be parsed, or not to its end
     ├── WorkerError             a process that died again and again over the same work
     └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
@@ -194,6 +195,10 @@ class ModelError(RopewalkError):
 
 class TrainingError(RopewalkError):
     """A training run that cannot begin or go on."""
+
+
+class CorpusError(RopewalkError):
+    """A corpus that cannot be parsed, or not to its end."""
 
 
 class WorkerError(RopewalkError):
