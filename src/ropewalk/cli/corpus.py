@@ -62,7 +62,7 @@ def corpus(
     form: Annotated[Output, typer.Option("--output", help="What is written.")] = Output.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     longest: Annotated[int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")] = 1_000_000,
-    shard_size: Annotated[int, typer.Option(min=1, help="Megabytes of text that make a shard.")] = 16,
+    shard_size: Annotated[float, typer.Option(min=0.001, help="Megabytes of text that make a shard.")] = 16.0,
     max_errors: Annotated[
         int | None,
         typer.Option(min=0, show_default=False, help="Stop when more documents than these are set aside."),

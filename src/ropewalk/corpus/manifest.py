@@ -47,7 +47,7 @@ def load(out: str) -> Manifest | None:
     path = f"{out}/{NAME}"
     data = stores.read(path)
     if data is None:
-        if stores.below(out):
+        if any(not name.startswith(".") for name in stores.below(out)):
             raise MismatchError(f"{out}: holds files but no {NAME}; give a folder that is empty or not there yet")
         return None
     try:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 Rows = Literal["document", "sentence"]
 
 LONGEST = 1_000_000  # characters of a document
-SHARD = 16  # megabytes of text that make a shard
+SHARD = 16.0  # megabytes of text that make a shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Options:
     output: str = "parquet"
     confidence: bool = True
     longest: int = LONGEST
-    shard: int = SHARD
+    shard: float = SHARD
 
     def to_json(self) -> dict[str, Any]:
         """Give what the manifest holds."""
@@ -53,8 +53,3 @@ class Part:
     name: str
     slices: tuple[Slice, ...]
     kept: str = ""  # the schema of the kept columns, if the files tell it
-
-    @property
-    def size(self) -> int:
-        """How much work it is, to compare parts by."""
-        return sum(one.end - one.start for one in self.slices)

@@ -157,7 +157,7 @@ def _parquet(file: File, ids: _Ids, options: Options) -> File:
         if (options.id or "id") in columns:
             _note_ids(opened, rows, ids, options)
         kept = _kept(found.schema_arrow, options)
-        step = max(rows * options.shard * MEGABYTE // max(_text_bytes(found.metadata, options.text), 1), 1)
+        step = max(int(rows * options.shard * MEGABYTE / max(_text_bytes(found.metadata, options.text), 1)), 1)
     cuts = tuple((cut, cut) for cut in (*range(0, rows, step), rows))
     return replace(file, cuts=cuts, kept=kept)
 
@@ -234,20 +234,22 @@ def _doubles(keys: Keys) -> Iterator[tuple[int, int]]:
 def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options) -> list[Part]:
     """Cut the files into parts, or put small ones together; each part makes a shard."""
     of_file: dict[int, list[int]] = {}
-    for number, place in doubles:
-        of_file.setdefault(number, []).append(place)
+    for number, line in doubles:
+        of_file.setdefault(number, []).append(line)
     out: list[Part] = []
+    filling: dict[tuple[str | None, str], tuple[int, float]] = {}  # the part for small files of a kind, and what it holds
     shard = options.shard * MEGABYTE
-    size, like = shard, ("", "")
     for number, file in enumerate(files):
         again = of_file.get(number, [])
+        like = sources.kind_of(file.path), file.kept
         for start, end in pairwise(file.cuts):
-            worth = file.size if len(file.cuts) == 2 else shard  # a piece of a large file has a shard for itself
-            if size + worth > shard or like != (sources.kind_of(file.path), file.kept):
-                out.append(Part(f"part-{len(out):06d}", (), file.kept))
-                size, like = 0, (sources.kind_of(file.path), file.kept)
-            size += worth
-            here = frozenset(place for place in again if start[1] < place <= end[1])
+            size = file.size if len(file.cuts) == 2 else shard  # a piece of a large file has a shard for itself
+            place, held = filling.get(like, (0, shard))
+            if held + size > shard:
+                place, held = len(out), 0.0
+                out.append(Part(f"part-{place:06d}", (), file.kept))
+            filling[like] = place, held + size
+            here = frozenset(line for line in again if start[1] < line <= end[1])
             one = Slice(file.path, file.sha256, start[0], end[0], start[1], here)
-            out[-1] = replace(out[-1], slices=(*out[-1].slices, one))
+            out[place] = replace(out[place], slices=(*out[place].slices, one))
     return out

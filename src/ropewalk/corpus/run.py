@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ropewalk.corpus.options import Options, Part
     from ropewalk.corpus.planning import File
 
-RETRIES = 5  # times that a part is given to another worker when one dies
 OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
 FILES = 64  # that are looked into by one task
 
@@ -79,24 +78,28 @@ def run(
         raise CorpusError(f"{', '.join(inputs)}: there are no files to read")
     if unknown:
         tell(f"{len(unknown)} files are left out, since their names do not tell what they hold: {unknown[0]}, …")
-    with _ray(address, workers):
+    with contextlib.ExitStack() as stack:
+        start = functools.cache(lambda: stack.enter_context(_ray(address, workers)))  # when it is needed, and once
         if known is None:
             tell(f"{len(files)} files to look into")
+            start()
             known = _plan(files, generator, options)
             manifests.save(out, known)
         else:
-            look = functools.partial(_look, options=options)
-            manifests.demand_same(out, known, generator, options, files, look)
+            manifests.demand_same(out, known, generator, options, files, functools.partial(_look, options=options))
         parts = planning.parts(known.files, known.doubles, options)
         state = State(len(parts))
         _note_files(out, known, state)
         for record in _done(out, parts, options):
             state.add(record)
         state.before = state.done
+        follow(state)
         _demand_few(state, max_errors, out)
         names = {record["name"].partition(".")[0] for record in state.records}
         missing = [part for part in parts if part.name not in names]
-        follow(state)
+        stores.clear(f"{out}/{shards.TRIES}")
+        if missing:
+            start()
         for record in _annotated(missing, out, model, generator, options):
             state.add(record)
             follow(state)
@@ -111,6 +114,7 @@ def _finish(out: str, manifest: Manifest, state: State) -> None:
     manifests.save(out, manifest, [{**one, "counts": _few(one["counts"])} for one in state.records])
     report = state.counts.to_json() | {"slowest": [_slow(one) for one in slowest(state.records)]}
     stores.write(f"{out}/report.json", json.dumps(report, ensure_ascii=False, indent=1).encode("utf-8"))
+    stores.clear(f"{out}/{shards.TRIES}")
     for folder in (shards.DATA, shards.ERRORS, shards.DONE):
         for name in stores.below(f"{out}/{folder}"):
             if name.startswith(".") and name.endswith(stores.PART):
@@ -212,9 +216,7 @@ def _rows(
 
     data = ray.data.from_items(items, override_num_blocks=blocks)
     try:
-        yield from data.map_batches(
-            work, batch_size=None, batch_format="pyarrow", num_cpus=1, max_retries=RETRIES
-        ).iter_rows(prefetch_batches=0)
+        yield from data.map_batches(work, batch_size=None, batch_format="pyarrow", num_cpus=1).iter_rows()
     except (RayError, UserCodeException) as failure:
         raise _ours(failure) from failure
 

@@ -21,7 +21,7 @@ from ropewalk import conllu
 from ropewalk.corpus import sources, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
-from ropewalk.errors import FormatError, ModelError
+from ropewalk.errors import CorpusError, FormatError, ModelError
 from ropewalk.treebank import UNWRITABLE
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("parquet", "jsonl", "jsonl.gz", "jsonl.zst", "conllu", "conllu.gz", "conllu.zst")
 ROW_GROUP = 100_000  # words, about, of a row group of Parquet
-DATA, ERRORS, DONE = "data", "errors", "done"  # folders of the output
+DATA, ERRORS, DONE, TRIES = "data", "errors", "done", "tries"  # folders of the output
+MOST_TRIES = 6  # Ray gives a part to others as long as workers die of it
 
 
 class _Writer(Protocol):
@@ -59,6 +60,7 @@ def annotate(part: Part, out: str, model: str, generator: str, options: Options)
     """Do a part: write its shard, its errors and its record, and give the record."""
     begun = time.monotonic()
     parser = parser_of(model, generator, confidence=options.confidence)
+    _try_again(part, out)
     counts = Counts()
     errors: list[dict[str, Any]] = []
     path = f"{out}/{DATA}/{part.name}.{options.output}"
@@ -89,6 +91,19 @@ def annotate(part: Part, out: str, model: str, generator: str, options: Options)
     }
     stores.write(f"{out}/{DONE}/{part.name}.json", json.dumps(record, ensure_ascii=False).encode("utf-8"))
     return record
+
+
+def _try_again(part: Part, out: str) -> None:
+    """Count how often a part was begun in this run, and give up when it ends its workers every time."""
+    path = f"{out}/{TRIES}/{part.name}"
+    tries = int(stores.read(path) or 0) + 1
+    if tries > MOST_TRIES:
+        first = part.slices[0]
+        raise CorpusError(
+            f"{part.name} was begun {MOST_TRIES} times, and every time its worker died, most likely for want of memory; "
+            f"it begins with {first.path}:{first.before + 1}; try fewer workers, or a smaller --longest"
+        )
+    stores.write(path, str(tries).encode())
 
 
 def _error(record: Record, reason: str) -> dict[str, Any]:

@@ -216,3 +216,10 @@ def remove(path: str) -> None:
     """Remove a file."""
     store, name = opened(path)
     store.delete_file(name)
+
+
+def clear(path: str) -> None:
+    """Remove a folder with all that is in it, if it is there."""
+    store, name = opened(path)
+    if store.get_file_info(name).type == fs.FileType.Directory:
+        store.delete_dir(name)
