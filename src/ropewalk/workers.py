@@ -1,7 +1,7 @@
 """A function applied by several processes at once: results in order, and a process that dies is replaced.
 
 On Linux one process loads what the function needs and forks into workers, which then share that memory; it begins as a
-fresh program with no thread but its own, so forking it is safe whatever the caller runs. Elsewhere each worker loads
+fresh program and does nothing else, so forking it is safe whatever the caller runs. Elsewhere each worker loads
 for itself, in a process that `multiprocessing` spawns.
 """
 
@@ -58,18 +58,19 @@ def apply(
     tasks: Iterable[Task],
     jobs: int,
     *,
+    here: Callable[[Task], Result] | None = None,
     share: bool = sys.platform == "linux",
 ) -> Iterator[Result]:
     """Apply a function to tasks in `jobs` processes; results come in the order of the tasks, and as they are needed.
 
     `make` gives the function. It is pickled, and called in each worker, or with `share` once for all of them. A task
     whose worker dies is given to another; the third time it is a `WorkerError`. An exception of the function is raised
-    here, when its turn comes. One task alone is done in this process.
+    here, when its turn comes. With one job, or for one task alone, no process is started, and the function is `here`.
     """
     waiting = iter(tasks)
     first = list(itertools.islice(waiting, 2))
     if jobs == 1 or len(first) < 2:
-        yield from map(make(), itertools.chain(first, waiting))
+        yield from map(here or make(), itertools.chain(first, waiting))
         return
     starter = _Forking(make) if share else _Spawning(make)
     crew = _Crew(starter, jobs)

@@ -1,9 +1,10 @@
 """`ropewalk corpus`."""
 
+import sys
 import threading
 import time
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -56,12 +57,15 @@ def corpus(
     keep: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", show_default=False, help="A column to keep; may be repeated.")
     ] = None,
-    lines: Annotated[bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")]
-    = False,
+    lines: Annotated[
+        bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
+    ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
     form: Annotated[Output, typer.Option("--output", help="What is written.")] = Output.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
-    longest: Annotated[int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")] = 1_000_000,
+    longest: Annotated[
+        int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
+    ] = 1_000_000,
     shard_size: Annotated[float, typer.Option(min=0.001, help="Megabytes of text that make a shard.")] = 16.0,
     max_errors: Annotated[
         int | None,
@@ -79,8 +83,8 @@ def corpus(
 ) -> None:
     """Parse whole corpora on all cores, or on a Ray cluster.
 
-    Shards appear in OUT/data, each whole or not at all; documents that cannot be parsed are named in OUT/errors, and the
-    run goes on. The same command does only what is missing, whatever ended it before. A report comes at the end.
+    Shards appear in OUT/data, each whole or not at all; documents that cannot be parsed are named in OUT/errors, and
+    the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the end.
     """
     _demand_packages()
     warn_if_uncompiled()
@@ -140,7 +144,7 @@ class _Follower:
         self._stop = threading.Event()
         self._first = 0  # words that were there before
 
-    def __enter__(self) -> "_Follower":
+    def __enter__(self) -> Self:
         threading.Thread(target=self._speak, daemon=True).start()
         return self
 
@@ -169,8 +173,6 @@ class _Follower:
         )
 
     def _speak(self) -> None:
-        import sys
-
         live = sys.stderr.isatty()
         while not self._stop.wait(1 if live else 60):
             if self._state is not None:

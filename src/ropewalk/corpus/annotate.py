@@ -105,7 +105,7 @@ class Annotate:
     and sent elsewhere; each process should use one thread.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, by name
         self,
         model: str | os.PathLike[str] = "en",
         *,
@@ -138,7 +138,9 @@ class Annotate:
             found = ", ".join(table.schema.names) or "none"
             raise FormatError("<table>", 0, "column", f"it has no column {self._text!r}; found {found}")
         if taken := {one.name for one in added(self._rows)} & set(table.schema.names):
-            raise FormatError("<table>", 0, "column", f"it has a column {min(taken)!r}, which is ours to add; rename it")
+            raise FormatError(
+                "<table>", 0, "column", f"it has a column {min(taken)!r}, which is ours to add; rename it"
+            )
         if self._parser is None:
             from ropewalk.pipeline import load
 

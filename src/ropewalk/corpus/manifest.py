@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "manifest.json"
 FORMAT = "ropewalk-corpus"
+ADVICE = "; run the command that began it, or give another folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,32 +71,29 @@ def save(out: str, manifest: Manifest, shards: Sequence[dict[str, Any]] | None =
     stores.write(f"{out}/{NAME}", text.encode("utf-8"))
 
 
-def demand_same(
-    out: str,
-    manifest: Manifest,
-    generator: str,
-    options: Options,
-    files: Sequence[File],
-    inspect: Callable[[File], File],
-) -> None:
-    """Refuse to go on with another model, other options or other input than the manifest's."""
+def demand_same(out: str, manifest: Manifest, generator: str, options: Options) -> None:
+    """Refuse to go on with another model or other options than the manifest's."""
     path = f"{out}/{NAME}"
-    advice = "; run the command that began it, or give another folder"
     if manifest.generator != generator:
-        raise MismatchError(f"{path}: was made by {manifest.generator}, and this is {generator}{advice}")
+        raise MismatchError(f"{path}: was made by {manifest.generator}, and this is {generator}{ADVICE}")
     ours = options.to_json()
     for name in sorted({*ours, *manifest.options}):
         if ours.get(name) != manifest.options.get(name):
             found, now = manifest.options.get(name), ours.get(name)
-            raise MismatchError(f"{path}: was made with {name} = {found!r}, and now it is {now!r}{advice}")
+            raise MismatchError(f"{path}: was made with {name} = {found!r}, and now it is {now!r}{ADVICE}")
+
+
+def demand_same_files(out: str, manifest: Manifest, files: Sequence[File], inspect: Callable[[File], File]) -> None:
+    """Refuse to go on with other input than the manifest's; a file that looks changed is looked into."""
+    path = f"{out}/{NAME}"
     known = {file.path: file for file in manifest.files}
     for file in files:
         if file.path not in known:
-            raise MismatchError(f"{path}: was made without {file.path}{advice}")
+            raise MismatchError(f"{path}: was made without {file.path}{ADVICE}")
         before = known.pop(file.path)
         if (file.size, file.modified) != (before.size, before.modified) and inspect(file) != replace(
             before, modified=file.modified
         ):
-            raise MismatchError(f"{path}: was made with another {file.path} than there is now{advice}")
+            raise MismatchError(f"{path}: was made with another {file.path} than there is now{ADVICE}")
     if known:
-        raise MismatchError(f"{path}: was made with {min(known)} too, which is not there or not given now{advice}")
+        raise MismatchError(f"{path}: was made with {min(known)} too, which is not there or not given now{ADVICE}")

@@ -65,7 +65,9 @@ def find(paths: Iterable[str]) -> tuple[list[File], list[str]]:
                 found.setdefault(stores.opened(one.path)[1], File(*one))
             elif one.path == given:
                 endings = ", ".join(sources.KINDS)
-                raise FormatError(given, 0, "ending", f"its name does not tell what it holds; expected one of {endings}")
+                raise FormatError(
+                    given, 0, "ending", f"its name does not tell what it holds; expected one of {endings}"
+                )
             else:
                 unknown.append(one.path)
     return list(found.values()), unknown
@@ -218,7 +220,7 @@ class Doubles:
 
     def _spill(self) -> None:
         if not self._buckets:
-            self._buckets = [tempfile.TemporaryFile() for _ in range(BUCKETS)]
+            self._buckets = [tempfile.TemporaryFile() for _ in range(BUCKETS)]  # noqa: SIM115 - closed by `found`
         keys = self._joined()
         for number, bucket in enumerate(self._buckets):
             bucket.write(keys[keys[:, 0] % BUCKETS == number].tobytes())
@@ -237,7 +239,9 @@ def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Op
     for number, line in doubles:
         of_file.setdefault(number, []).append(line)
     out: list[Part] = []
-    filling: dict[tuple[str | None, str], tuple[int, float]] = {}  # the part for small files of a kind, and what it holds
+    filling: dict[
+        tuple[str | None, str], tuple[int, float]
+    ] = {}  # the part for small files of a kind, and what it holds
     shard = options.shard * MEGABYTE
     for number, file in enumerate(files):
         again = of_file.get(number, [])

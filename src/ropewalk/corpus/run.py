@@ -1,4 +1,4 @@
-"""A whole corpus on Ray: on all cores of this machine, or on a cluster. Ray Data hands out the parts and minds deaths."""
+"""A whole corpus on Ray, on all cores or on a cluster: Ray Data hands out the parts and minds deaths."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class State:
         return len(self.records)
 
 
-def run(
+def run(  # noqa: PLR0913 - options, by name
     inputs: Sequence[str],
     out: str,
     options: Options,
@@ -86,7 +86,8 @@ def run(
             known = _plan(files, generator, options)
             manifests.save(out, known)
         else:
-            manifests.demand_same(out, known, generator, options, files, functools.partial(_look, options=options))
+            manifests.demand_same(out, known, generator, options)
+            manifests.demand_same_files(out, known, files, functools.partial(_look, options=options))
         parts = planning.parts(known.files, known.doubles, options)
         state = State(len(parts))
         _note_files(out, known, state)

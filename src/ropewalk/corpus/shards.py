@@ -100,7 +100,7 @@ def _try_again(part: Part, out: str) -> None:
     if tries > MOST_TRIES:
         first = part.slices[0]
         raise CorpusError(
-            f"{part.name} was begun {MOST_TRIES} times, and every time its worker died, most likely for want of memory; "
+            f"{part.name} was begun {MOST_TRIES} times, and its worker died every time, most likely memory ran out; "
             f"it begins with {first.path}:{first.before + 1}; try fewer workers, or a smaller --longest"
         )
     stores.write(path, str(tries).encode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import itertools
 import json
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -15,6 +14,8 @@ from ropewalk.corpus import stores
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ropewalk.corpus.options import Options, Slice
 
 KINDS = {
@@ -137,8 +138,10 @@ def _json_lines(part: Slice, options: Options) -> Iterator[Record]:
                 reason = f"it has no {options.id!r}"
             if reason is None and not isinstance(content, str):
                 kind = "null" if content is None else type(content).__name__
-                reason = f"{options.text!r} is {kind}; expected text" if options.text in found else (
-                    f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}"
+                reason = (
+                    f"{options.text!r} is {kind}; expected text"
+                    if options.text in found
+                    else (f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}")
                 )
             kept = tuple(_plain(found.get(key)) for key in options.keep)
             yield Record(named or name, part.path, line.number, None if reason else content, reason, kept)
@@ -278,14 +281,17 @@ def blocks(found: Iterator[Line]) -> Iterator[Block]:
     for blank, group in itertools.groupby(found, key=lambda line: line.text is not None and not line.text.strip()):
         if blank:
             continue
-        held = list(itertools.islice(group, 100_000))
-        rest = next(group, None)
+        held: list[Line] = []
+        size = 0
+        for line in group:
+            size += LONGEST_LINE + 1 if line.text is None else len(line.text) + 1
+            if size <= LONGEST_LINE or not held:
+                held.append(line)
         texts = [line.text for line in held if line.text is not None]
-        whole = rest is None and len(texts) == len(held) and sum(map(len, texts)) <= LONGEST_LINE
         comments = list(itertools.takewhile(lambda text: text.startswith(b"#"), texts))
         document = next((_value(one) for one in comments if one.startswith(b"# newdoc")), None)
         sentence = next((_value(one) for one in comments if one.startswith(b"# sent_id")), "")
-        text = b"\n".join([*texts, b"", b""]) if whole else None
+        text = b"\n".join([*texts, b"", b""]) if size <= LONGEST_LINE else None
         yield Block(held[0].start, held[0].number, text, document, sentence)
 
 
