@@ -102,7 +102,7 @@ class Parser:
                 yield group
 
         make = functools.partial(_together, self.single_threaded)
-        for bank, counts in apply(make, groups(), jobs, here=self._parsed_together):
+        for bank, counts in apply(make, groups(), jobs, here=self.parse_together):
             end = 0
             for text, count in zip(under_way.popleft(), counts, strict=True):
                 start, end = end, end + count
@@ -116,7 +116,8 @@ class Parser:
         name, _, *rest = self._loading
         return functools.partial(_loaded, name, 1, *rest)
 
-    def _parsed_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
+    def parse_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
+        """Parse some texts into one treebank, and say how many of its sentences each text has."""
         bank, counts = self._demand_segmenter().segment_many(texts)
         return self.treebank(bank), counts
 
@@ -159,7 +160,7 @@ class Parser:
 
 
 def _together(make: Callable[[], Parser]) -> Callable[[Sequence[str]], tuple[Treebank, list[int]]]:
-    return make()._parsed_together
+    return make().parse_together
 
 
 _Loading = tuple[str, int, bool, int | None, str | None]

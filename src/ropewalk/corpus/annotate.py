@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ropewalk import conllu
 from ropewalk.corpus.options import LONGEST
 from ropewalk.corpus.sources import too_long
-from ropewalk.errors import FormatError, ModelError, OptionError
+from ropewalk.errors import FormatError, OptionError
 from ropewalk.formats import arrow
 from ropewalk.treebank import Treebank
 
@@ -66,10 +66,7 @@ def _parsed_together(parser: Parser, contents: Sequence[Content]) -> tuple[Treeb
     if contents and isinstance(contents[0], bytes):
         banks = [conllu.loads(one) for one in contents if isinstance(one, bytes)]
         return parser.treebank(Treebank.concat(banks)), [len(bank) for bank in banks]
-    if parser.segmenter is None:
-        raise ModelError(parser.name, "was exported without a segmenter and takes no text; give it CoNLL-U")
-    bank, counts = parser.segmenter.segment_many([one for one in contents if isinstance(one, str)])
-    return parser.treebank(bank), counts
+    return parser.parse_together([one for one in contents if isinstance(one, str)])
 
 
 def _refusal(content: Content, longest: int) -> str | None:
