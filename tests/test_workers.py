@@ -167,7 +167,8 @@ def test_documents_of_several_processes_are_those_of_one() -> None:
 def test_the_program_writes_the_same_bytes(form: str, tmp_path: Path, sample: Path) -> None:
     for name, times in (("a.txt", 400), ("empty.txt", 0), ("b.txt", 3)):
         (tmp_path / name).write_text(TEXT * times, encoding="utf-8")
-    words = [*PROGRAM, "--output", form, tmp_path / "empty.txt", tmp_path / "a.txt", sample, tmp_path / "b.txt"]
+    files = [tmp_path / "empty.txt", tmp_path / "a.txt", sample, tmp_path / "b.txt"]
+    words = [*PROGRAM, "--output", form, *map(str, files)]
     one, several = (
         subprocess.run([*words, "--jobs", jobs], capture_output=True, check=True).stdout for jobs in ("1", "2")
     )
@@ -196,9 +197,7 @@ def test_the_program_goes_on_when_a_worker_is_killed(tmp_path: Path) -> None:
 def test_workers_end_with_the_program(number: int, code: int, tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text(TEXT * 5000, encoding="utf-8")
-    with subprocess.Popen(
-        [*PROGRAM, text, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([*PROGRAM, text, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         seen = process.stdout.read(10_000)

@@ -147,8 +147,9 @@ class Annotate:
         schema = self.schema(whole.schema)
         out = []
         for where in groups(len(text or "") for text in texts):
-            found = parsed(self._parser, texts[where], self._longest)
-            out.append(joined(whole.slice(where.start, where.stop - where.start), found, self._rows).cast(schema))
+            some = whole.slice(where.start, where.stop - where.start)
+            annotated = joined(some, parsed(self._parser, texts[where], self._longest), self._rows)
+            out.append(annotated.cast(schema))
         return pa.concat_tables(out) if out else schema.empty_table()
 
 

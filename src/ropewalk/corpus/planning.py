@@ -130,9 +130,11 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
             yield block.start, block.number - 1
     else:
         for line in found:
-            name = sources.id_of(sources.json_line(line.text)[0], options) if kind == "jsonl" and line.text else None
-            if name is not None:
-                ids.add(name, line.number)
+            found_id = (
+                sources.id_of(sources.json_line(line.text)[0], options) if kind == "jsonl" and line.text else None
+            )
+            if found_id is not None:
+                ids.add(found_id, line.number)
             yield line.start, line.number - 1
     yield end
 

@@ -212,8 +212,7 @@ def _rows(
     if not items:
         return
     import ray
-    from ray.data.exceptions import UserCodeException
-    from ray.exceptions import RayError
+    from ray.exceptions import RayError, UserCodeException
 
     data = ray.data.from_items(items, override_num_blocks=blocks)
     try:
@@ -241,7 +240,6 @@ def _ray(address: str | None, workers: int | None) -> Iterator[None]:
     import ray
     import ray.data
 
-    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         ray.init(
             "local",
@@ -249,10 +247,11 @@ def _ray(address: str | None, workers: int | None) -> Iterator[None]:
             include_dashboard=False,
             object_store_memory=OBJECTS,
             _node_ip_address="127.0.0.1",
-            **quiet,
+            logging_level=logging.ERROR,
+            log_to_driver=False,
         )
     else:
-        ray.init(address, **quiet)
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False

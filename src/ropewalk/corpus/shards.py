@@ -81,7 +81,7 @@ def annotate(part: Part, out: str, model: str, generator: str, options: Options)
     if errors:
         lines = [json.dumps(error, ensure_ascii=False) + "\n" for error in errors]
         stores.write(f"{out}/{ERRORS}/{part.name}.jsonl", "".join(lines).encode("utf-8", "replace"))
-    record = {
+    done = {
         "name": posixpath.basename(path),
         "rows": rows,
         "bytes": file.size,
@@ -89,8 +89,8 @@ def annotate(part: Part, out: str, model: str, generator: str, options: Options)
         "seconds": round(time.monotonic() - begun, 3),
         "counts": counts.to_json(),
     }
-    stores.write(f"{out}/{DONE}/{part.name}.json", json.dumps(record, ensure_ascii=False).encode("utf-8"))
-    return record
+    stores.write(f"{out}/{DONE}/{part.name}.json", json.dumps(done, ensure_ascii=False).encode("utf-8"))
+    return done
 
 
 def _try_again(part: Part, out: str) -> None:

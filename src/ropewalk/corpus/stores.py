@@ -141,7 +141,8 @@ class Hashing:
         block = bytes(data)
         self._hash.update(block)
         self.size += len(block)
-        self._file.write(block)
+        if not self._file.closed:  # after a failure, what others still hold is of no use
+            self._file.write(block)
         return len(block)
 
     def tell(self) -> int:

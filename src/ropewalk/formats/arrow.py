@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -125,7 +125,7 @@ def _places(numbers: npt.NDArray[np.int32]) -> pa.Int32Array:
     return pa.array(numbers, pa.int32(), mask=numbers < 0)
 
 
-def _shares(values: npt.NDArray[np.floating] | None, count: int) -> pa.DoubleArray:  # type: ignore[type-arg]  # any
+def _shares(values: npt.NDArray[np.floating[Any]] | None, count: int) -> pa.DoubleArray:
     if values is None:
         return pa.nulls(count, pa.float64())
     return pa.array(np.round(values, DIGITS), pa.float64(), mask=np.isnan(values))

@@ -1,0 +1,33 @@
+"""Ropewalk as a step of a job in Spark: `python spark.py IN.parquet OUT`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from ropewalk.corpus import Annotate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if __name__ == "__main__":
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", 64)
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    documents = spark.read.parquet(sys.argv[1])
+    annotate = Annotate("en", text="text")
+
+    def annotated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from annotate(batch).to_batches()
+
+    schema = from_arrow_schema(annotate.schema(to_arrow_schema(documents.schema)))
+    documents.mapInArrow(annotated, schema).write.mode("overwrite").parquet(sys.argv[2])
+    spark.stop()
