@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -24,48 +26,68 @@ pytestmark = pytest.mark.cluster
 SECONDS = 240  # that anything may take on a busy machine
 TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
 
-# A node, and what it starts, in a process group of its own, so that all of it can be killed at once.
-NODE = """
-import sys, time
-from ray._private.node import Node
-from ray._private.parameter import RayParams
-head = len(sys.argv) == 1
-given = dict(num_cpus=1, include_dashboard=False, object_store_memory=100 << 20, node_ip_address="127.0.0.1")
-given |= {} if head else dict(gcs_address=sys.argv[1], redirect_output=True)
-node = Node(RayParams(**given), head=head, shutdown_at_exit=False, spawn_reaper=False)
-print(node.gcs_address, flush=True)
-time.sleep(3600)
-"""
+
+class Node:
+    """A node of a cluster, and all that it starts."""
+
+    def __init__(self, *words: str) -> None:
+        common = [
+            "--num-cpus=1",
+            "--node-ip-address=127.0.0.1",
+            "--object-store-memory=100000000",
+            "--disable-usage-stats",
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ray.scripts.scripts", "start", *words, *common, "--block"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def kill(self) -> None:
+        """End all of it at once, as when a machine loses power."""
+        for process in descendants(self._process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
 
 
-def start_node(*address: str) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", NODE, *address],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        process_group=0,
-        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
-    )
-    assert process.stdout is not None
-    return process, process.stdout.readline().strip()
-
-
-def kill_group(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+def descendants(process: int) -> list[int]:
+    """The processes below a process."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
+    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
+    found = [process]
+    for above in found:
+        found += [one for one, parent in pairs if parent == above]
+    return found[1:]
 
 
 @pytest.fixture
-def cluster() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    head, address = start_node()
-    second, _ = start_node(address)
-    yield address, second
-    if second.poll() is None:
-        kill_group(second)
-    kill_group(head)
+def cluster() -> Iterator[tuple[str, Node]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    head = Node("--head", f"--port={port}", "--include-dashboard=false")
+    second: Node | None = None
+    try:
+        wait_until(lambda: joined(address) == 1)
+        second = Node(f"--address={address}")
+        wait_until(lambda: joined(address) == 2)
+        yield address, second
+    finally:
+        if second is not None:
+            second.kill()
+        head.kill()
+
+
+def joined(address: str) -> int:
+    """How many nodes a cluster has; 0 if there is none yet."""
+    program = (
+        "import sys, ray; ray.init(sys.argv[1], log_to_driver=False); print(sum(one['Alive'] for one in ray.nodes()))"
+    )
+    asked = subprocess.run([sys.executable, "-c", program, address], capture_output=True, text=True, check=False)
+    return int(asked.stdout) if asked.returncode == 0 else 0
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
@@ -93,37 +115,37 @@ def working() -> list[int]:
     return found
 
 
-def start(address: str, source: Path, out: Path) -> subprocess.Popen[str]:
+@contextlib.contextmanager
+def driver(address: str, source: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     words = [str(source), "-o", str(out), "--shard-size", "0.016", "--address", address]
-    return subprocess.Popen(
-        [sys.executable, "-m", "ropewalk", "corpus", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    program = [sys.executable, "-m", "ropewalk", "corpus", *words]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def test_a_worker_a_node_and_the_driver_are_killed(cluster: tuple[str, subprocess.Popen[str]], tmp_path: Path) -> None:
+def test_a_worker_a_node_and_the_driver_are_killed(cluster: tuple[str, Node], tmp_path: Path) -> None:
     address, second = cluster
     source, out = tmp_path / "in.parquet", tmp_path / "out"
     pq.write_table(pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), source)
-    with start(address, source, out) as driver:
-        wait_until(lambda: done(out) >= 1 and bool(working()))
-        victim = working()[0]
-        os.kill(victim, signal.SIGKILL)
+    with driver(address, source, out) as first:
+        wait_until(lambda: done(out) >= 1 and bool(working()) or first.poll() is not None)
+        assert first.poll() is None, first.communicate()[1]
+        os.kill(working()[0], signal.SIGKILL)
         reached = done(out)
         wait_until(lambda: done(out) >= reached + 2)
-        kill_group(second)
+        second.kill()
         reached = done(out)
         wait_until(lambda: done(out) >= reached + 2)
-        driver.kill()
-        driver.wait()
+        first.kill()
     parts = len(json.loads((out / "manifest.json").read_text(encoding="utf-8"))["inputs"][0]["cuts"]) - 1
     reached = done(out)
     assert 5 <= reached < parts, f"{reached} of {parts} parts were done when the driver was killed"
-    with start(address, source, out) as driver:
-        _, said = driver.communicate(timeout=SECONDS)
-    assert driver.returncode == 0, said
+    with driver(address, source, out) as again:
+        _, said = again.communicate(timeout=SECONDS)
+        assert again.returncode == 0, said
     assert done(out) == parts
     found = rows(out)
     assert [row["id"] for row in found] == list(TEXTS)

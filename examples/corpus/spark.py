@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 if __name__ == "__main__":
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need Ropewalk too
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", 64)
