@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ropewalk.pipeline import Parser
 
-WORDS = (
+COMMON = (
     "the a old new long rope ship harbour maker walker hemp day night line knot anchor sail water storm he she they we "
     "it walks twists holds carries breaks says sees and or but when because don't isn't always never again in on under"
-).split()
+)
 
 
 @functools.cache
@@ -30,7 +30,7 @@ def parser() -> Parser:
 def text(seed: int, sentences: int) -> str:
     """Invent some sentences."""
     rng = random.Random(seed)  # noqa: S311 - invented sentences
-    made = (" ".join(rng.choices(WORDS, k=rng.randint(3, 20))).capitalize() + "." for _ in range(sentences))
+    made = (" ".join(rng.choices(COMMON.split(), k=rng.randint(3, 20))).capitalize() + "." for _ in range(sentences))
     return " ".join(made)
 
 

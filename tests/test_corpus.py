@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -29,6 +30,8 @@ from ropewalk.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from ropewalk.corpus.options import Rows
 
 GENERATOR = parser().generator
 TEXTS = {f"d{number}": text(number, 1 + number % 4) for number in range(30)}
@@ -215,9 +218,9 @@ def test_a_document_that_fails_costs_no_other(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("kind", ["document", "sentence"])
-def test_tables_are_annotated(kind: Any) -> None:
+def test_tables_are_annotated(kind: Rows) -> None:
     given = pa.table({"n": [1, 2, 3, 4], "text": pa.array(["One. Two don't.", None, " ", "Three."], pa.large_string())})
-    step = pickle.loads(pickle.dumps(Annotate(rows=kind)))
+    step = pickle.loads(pickle.dumps(Annotate(rows=kind)))  # noqa: S301 - our own
     out = step(given)
     assert out.schema == step.schema(given.schema)
     batch = given.to_batches()[0]
@@ -274,9 +277,9 @@ def test_other_outputs_hold_the_same(packed: str, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(json_lines(TEXTS), encoding="utf-8")
 
-    def content(output: str, **options: Any) -> str:
-        out = tmp_path / f"{output}-{len(options)}"
-        annotate([file], out, Options(output=output, **options))
+    def content(output: str, rows: Rows = "document") -> str:
+        out = tmp_path / f"{output}-{rows}"
+        annotate([file], out, Options(output=output, rows=rows))
         name = out / "data" / f"part-000000.{output}"
         with pa.input_stream(str(name), compression=stores.compression(str(name))) as stream:
             return bytes(stream.read()).decode()
@@ -408,9 +411,9 @@ def test_stores_are_found_by_uri(tmp_path: Path) -> None:
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="half"), stores.creating(str(tmp_path / "sub" / "a")) as file:
+    with contextlib.suppress(KeyError), stores.creating(str(tmp_path / "sub" / "a")) as file:
         file.write(b"half")
-        raise ValueError("half")
+        raise KeyError
     assert not list((tmp_path / "sub").iterdir())
     with pytest.raises(FormatError, match="cannot be written"), stores.creating("/proc/nowhere/a"):
         pass
@@ -465,7 +468,7 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     manifest.demand_same_files(out, known, again, look)  # touched, and the same
     source.write_text("Two.", encoding="utf-8")
     again, _ = planning.find([str(source)])
-    with pytest.raises(MismatchError, match="another .*a.txt than there is now"):
+    with pytest.raises(MismatchError, match=r"another .*a\.txt than there is now"):
         manifest.demand_same_files(out, known, again, look)
     with pytest.raises(MismatchError, match="was made without b"):
         manifest.demand_same_files(out, known, [*files, planning.File("b", 1, 1)], look)
@@ -474,7 +477,7 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out" / "manifest.json").write_text("{}", encoding="utf-8")
     with pytest.raises(MismatchError, match="damaged"):
         manifest.load(out)
-    with pytest.raises(MismatchError, match="holds files but no manifest.json"):
+    with pytest.raises(MismatchError, match=r"holds files but no manifest\.json"):
         manifest.load(str(tmp_path))
 
 
@@ -542,7 +545,7 @@ def test_the_example_for_ray_data_runs(repository: Path, tmp_path: Path) -> None
 
 def test_a_slice_is_a_value() -> None:
     one = Slice("a", "b", 0, 1, 0, frozenset({3}))
-    assert pickle.loads(pickle.dumps(Part("p", (one,)))) == Part("p", (one,))
+    assert pickle.loads(pickle.dumps(Part("p", (one,)))) == Part("p", (one,))  # noqa: S301 - our own
 
 
 def test_the_base_install_gains_nothing(tmp_path: Path) -> None:

@@ -99,11 +99,10 @@ def test_large_tasks_and_results_pass(share: bool) -> None:  # noqa: FBT001 - a 
 
 @both
 def test_an_exception_is_raised_when_its_turn_comes(share: bool) -> None:  # noqa: FBT001 - a parameter of tests
-    found = []
-    with pytest.raises(FormatError, match="a.txt:7: found three") as caught:
-        for value in workers.apply(make_failing, range(9), 2, share=share):
-            found.append(value)  # noqa: PERF402 - to see how far it came
-    assert found == [0, 1, 2]
+    results = workers.apply(make_failing, range(9), 2, share=share)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(FormatError, match=r"a\.txt:7: found three") as caught:
+        next(results)
     assert (caught.value.line, caught.value.kind) == (7, "kind")
 
 
@@ -145,7 +144,7 @@ def test_every_error_reaches_another_process() -> None:
         WorkerError(3, 2),
     ]
     for error in examples:
-        again = pickle.loads(pickle.dumps(error))
+        again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
         assert type(again) is type(error)
         assert (str(again), vars(again)) == (str(error), vars(error))
 

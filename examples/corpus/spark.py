@@ -6,7 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
@@ -14,6 +13,8 @@ from ropewalk.corpus import Annotate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pyarrow as pa
 
 if __name__ == "__main__":
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need Ropewalk too
@@ -27,6 +28,7 @@ if __name__ == "__main__":
     annotate = Annotate("en", text="text")
 
     def annotated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Annotate the batches of a partition; the model is loaded with the first."""
         for batch in batches:
             yield from annotate(batch).to_batches()
 
