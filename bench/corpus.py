@@ -1,8 +1,8 @@
 """Several processes beside one, and a corpus on Ray beside both: `python bench/corpus.py [--words N] [--jobs N]`.
 
 The text is invented. Each way is run as a program of its own and watched: its time, and the CPU time and memory of
-every process that it starts. On a busy machine time says little; so beside the ratio of times stands the one that CPU times
-allow on free cores, where the slowest process, or all of them together on so many cores, sets the pace.
+every process that it starts. On a busy machine time says little; so beside the ratio of times stands the one that CPU
+times allow on free cores, where the slowest process, or all of them together on so many cores, sets the pace.
 
 With --memory it watches `ropewalk corpus` alone, from Parquet to Parquet, and exits with 1 if any process needs more
 than 600 MB at any time, or in the last quarter a tenth more than in the second.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.cluster
+HEAD, SECOND = "127.0.0.2", "127.0.0.3"  # on the loopback interface; Ray would change 127.0.0.1 to another
 SECONDS = 240  # that anything may take on a busy machine
 TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
 
@@ -30,10 +31,10 @@ TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
 class Node:
     """A node of a cluster, and all that it starts."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, ip: str, *words: str) -> None:
         common = [
             "--num-cpus=1",
-            "--node-ip-address=127.0.0.1",
+            f"--node-ip-address={ip}",
             "--object-store-memory=100000000",
             "--disable-usage-stats",
         ]
@@ -65,14 +66,14 @@ def descendants(process: int) -> list[int]:
 @pytest.fixture
 def cluster() -> Iterator[tuple[str, Node]]:
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind((HEAD, 0))
         port = free.getsockname()[1]
-    address = f"127.0.0.1:{port}"
-    head = Node("--head", f"--port={port}", "--include-dashboard=false")
+    address = f"{HEAD}:{port}"
+    head = Node(HEAD, "--head", f"--port={port}", "--include-dashboard=false")
     second: Node | None = None
     try:
         wait_until(lambda: is_open(port))
-        second = Node(f"--address={address}")
+        second = Node(SECOND, f"--address={address}")
         yield address, second
     finally:
         if second is not None:
@@ -83,7 +84,7 @@ def cluster() -> Iterator[tuple[str, Node]]:
 def is_open(port: int) -> bool:
     """Whether somebody listens."""
     with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
+        return tried.connect_ex((HEAD, port)) == 0
 
 
 def wait_until(reached: Callable[[], bool]) -> None:

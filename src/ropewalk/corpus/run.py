@@ -237,6 +237,8 @@ def _ray(address: str | None, workers: int | None) -> Iterator[None]:
     """Join a cluster, or start Ray on this machine and for this run: without dashboard and reports to its makers."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # it warns of graphics cards that nobody asked for
+    if address is None:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # whatever the system, this keeps to the loopback interface
     import ray
     import ray.data
 
@@ -246,7 +248,6 @@ def _ray(address: str | None, workers: int | None) -> Iterator[None]:
             num_cpus=workers or cores(),
             include_dashboard=False,
             object_store_memory=OBJECTS,
-            _node_ip_address="127.0.0.1",
             logging_level=logging.ERROR,
             log_to_driver=False,
         )
