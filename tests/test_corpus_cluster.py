@@ -42,6 +42,7 @@ class Node:
             [sys.executable, "-m", "ray.scripts.scripts", "start", *words, *common, "--block"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=os.environ | {"RAY_agent_register_timeout_ms": "300000"},  # a node of a busy machine needs its time
         )
 
     def kill(self) -> None:
