@@ -20,6 +20,7 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 # A module imports from its own part or from parts in the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "tables", "progress"),
+    ("workers",),
     ("kernels", "files"),
     ("trees", "plots", "lemmas"),
     ("treebank",),
@@ -33,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("loading",),
     ("pipeline",),
-    ("spacy_component",),
+    ("spacy_component", "corpus"),
     ("cli", "spacy_factory"),
     ("__main__",),
 )

@@ -19,6 +19,8 @@
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
     ├── ModelError              a model folder that is damaged, incomplete or something else
     ├── TrainingError           a training run that cannot begin or go on
+    ├── CorpusError             a corpus that cannot be parsed, or not to its end
+    ├── WorkerError             a process that died again and again over the same work
     └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
 
@@ -33,6 +35,16 @@ if TYPE_CHECKING:
 
 class RopewalkError(Exception):
     """The base of all errors that Ropewalk raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Whatever a constructor takes, an error reaches another process with its message and data.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[RopewalkError], args: tuple[object, ...], data: dict[str, object]) -> RopewalkError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(data)
+    return error
 
 
 class TreeError(RopewalkError):
@@ -183,3 +195,17 @@ class ModelError(RopewalkError):
 
 class TrainingError(RopewalkError):
     """A training run that cannot begin or go on."""
+
+
+class CorpusError(RopewalkError):
+    """A corpus that cannot be parsed, or not to its end."""
+
+
+class WorkerError(RopewalkError):
+    """A process that died again and again over the same work; `task` counts from 1, 0 before there was any."""
+
+    def __init__(self, task: int, deaths: int) -> None:
+        self.task = task
+        self.deaths = deaths
+        where = f"{deaths} processes died over part {task} of the input" if task else "a process died as it began"
+        super().__init__(f"{where}; most likely memory ran out: try fewer jobs, or one to see what happens")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections import deque
 from typing import TYPE_CHECKING, Protocol, final
 
 from ropewalk import conllu
@@ -12,9 +14,10 @@ from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.loading import load_model
 from ropewalk.models.installed import SEGMENTER
 from ropewalk.treebank import Treebank
+from ropewalk.workers import apply, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.models.model import Model as LoadedModel
 
@@ -79,24 +82,44 @@ class Parser:
         """Parse a text."""
         return next(self.pipe([text]))
 
-    def pipe(self, texts: Iterable[str], *, batch: int = BATCH) -> Iterator[Document]:
+    def pipe(self, texts: Iterable[str], *, batch: int = BATCH, jobs: int = 1) -> Iterator[Document]:
         """Parse many texts, one document for each, in order: the same as one by one, and faster.
 
-        Texts are taken as they are needed: about `batch` words of them are segmented and parsed together.
+        Texts are taken as they are needed: about `batch` words of them are segmented and parsed together, by one of
+        `jobs` processes with a thread each; 0 is a process for each core.
         """
         if isinstance(texts, str):
             raise FormatError("<texts>", 0, "not-texts", "found one text; expected several: put it into a list")
-        return self._piped(texts, batch)
+        return self._piped(texts, batch, count_of(jobs))
 
-    def _piped(self, texts: Iterable[str], batch: int) -> Iterator[Document]:
+    def _piped(self, texts: Iterable[str], batch: int, jobs: int) -> Iterator[Document]:
         generator = self.generator
-        for group in _groups(texts, batch * CHARACTERS):
-            segmented, counts = self._demand_segmenter().segment_many(group)
-            bank = self.treebank(segmented)
+        under_way: deque[list[str]] = deque()
+
+        def groups() -> Iterator[list[str]]:
+            for group in _groups(texts, batch * CHARACTERS):
+                under_way.append(group)
+                yield group
+
+        make = functools.partial(_together, self.single_threaded)
+        for bank, counts in apply(make, groups(), jobs, here=self.parse_together):
             end = 0
-            for text, count in zip(group, counts, strict=True):
+            for text, count in zip(under_way.popleft(), counts, strict=True):
                 start, end = end, end + count
                 yield Document(bank, text, generator, sentences=range(start, end))
+
+    @property
+    def single_threaded(self) -> Callable[[], Parser]:
+        """What makes this parser again, with one thread; it can be pickled, for a process that is one of several."""
+        if self._loading is None:
+            return functools.partial(Parser, *self._parts, self.name)
+        name, _, *rest = self._loading
+        return functools.partial(_loaded, name, 1, *rest)
+
+    def parse_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
+        """Parse some texts into one treebank, and say how many of its sentences each text has."""
+        bank, counts = self._demand_segmenter().segment_many(texts)
+        return self.treebank(bank), counts
 
     def tokens(self, sentences: Iterable[Sequence[str]]) -> Document:
         """Parse sentences that are cut into words already."""
@@ -113,7 +136,11 @@ class Parser:
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
         """Parse one text that comes in pieces, in memory that does not grow with it."""
-        return map(self.treebank, self._demand_segmenter().stream(pieces))
+        return map(self.treebank, self.segmented(pieces))
+
+    def segmented(self, pieces: Iterable[str]) -> Iterator[Treebank]:
+        """Find the sentences and words of one text that comes in pieces; they have no trees yet."""
+        return self._demand_segmenter().stream(pieces)
 
     def _demand_segmenter(self) -> Segmenter:
         found = self.segmenter
@@ -122,14 +149,18 @@ class Parser:
         return found
 
     def _renewed(self) -> tuple[Model, Segmenter | None]:
-        """Give model and segmenter, loaded again in a forked process: what computes them has lost its threads there."""
-        if self._loading is not None and self._process != os.getpid():
+        """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
+        if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
             import ctypes
 
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
             self._parts = _parts(*self._loading)
             self._process = os.getpid()
         return self._parts
+
+
+def _together(make: Callable[[], Parser]) -> Callable[[Sequence[str]], tuple[Treebank, list[int]]]:
+    return make().parse_together
 
 
 _Loading = tuple[str, int, bool, int | None, str | None, str | None]

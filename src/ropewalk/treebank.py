@@ -126,6 +126,9 @@ class Probabilities:
     trees: Floats | None = None
     tags: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Probabilities, (self.arcs, self.trees, dict(self.tags))  # a mapping that cannot be changed has no pickle
+
     def select(self, words: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> Probabilities:
         """Pick words and sentences by their numbers."""
         return Probabilities(
@@ -366,6 +369,9 @@ class Treebank:
             Probabilities.concat(banks) if any(bank.estimates is not None for bank in banks) else None,
         )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, ({name: getattr(self, name) for name in _FIELDS}, dict(self.edits))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -541,6 +547,10 @@ class Treebank:
             None if self.headings is None else tuple(self.headings[number] for number in chosen.tolist()),
             None if self.estimates is None else self.estimates.select(words, chosen),
         )
+
+
+def _restored(fields: dict[str, Any], edits: dict[str, Column]) -> Treebank:
+    return Treebank(**fields, edits=MappingProxyType(edits))
 
 
 _FIELDS = tuple(name for name in Treebank.__dataclass_fields__ if name not in {"edits", "_kept"})

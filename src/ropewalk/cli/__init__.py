@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ropewalk.cli.compare import compare
+from ropewalk.cli.corpus import corpus
 from ropewalk.cli.coverage import coverage
 from ropewalk.cli.decode import decode
 from ropewalk.cli.draw import draw
@@ -33,6 +34,7 @@ from ropewalk.errors import RopewalkError
 
 COMMANDS = (
     parse,
+    corpus,
     models,
     compare,
     draw,

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -24,9 +25,8 @@ from ropewalk.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from ropewalk.documents import Sentence
     from ropewalk.pipeline import Parser
     from ropewalk.treebank import Treebank
 
@@ -71,6 +71,22 @@ class Source(NamedTuple):
         """The name of the document that a file is; nothing where there is no name, or CoNLL-U says it itself."""
         named = self.is_file and self.value != "-" and self.kind is not Input.CONLLU
         return UNWRITABLE.sub("?", self.value) if named else ""
+
+
+class Look(NamedTuple):
+    """How trees are written."""
+
+    form: Output
+    width: int | None
+    colour: bool
+
+
+class Piece(NamedTuple):
+    """Sentences to parse: the document that begins with them, if it has a name, and whether the output does."""
+
+    bank: "Treebank"
+    document: str
+    begins: bool
 
 
 def parse(
@@ -120,6 +136,9 @@ def parse(
     ] = None,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     threads: Annotated[int, typer.Option(min=0, help="Threads to use; 0 is a sensible number.")] = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Processes that parse, with a thread each; 0 is one for each core.")
+    ] = 1,
     batch: Annotated[
         int | None,
         typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
@@ -155,8 +174,8 @@ def parse(
     _demand_other(out, sources)
     chosen = form_out or _form_of(out)
     warn_if_uncompiled()
-    from ropewalk import conllu
     from ropewalk.pipeline import load
+    from ropewalk.workers import apply, count_of
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     parser = load(
@@ -168,21 +187,24 @@ def parse(
         repair=repair and repair.value,
     )
     words = 0
+    look = Look(chosen, room(None, out), colourful(out))
 
-    def blocks() -> "Iterator[bytes]":
+    def pieces() -> "Iterator[Piece]":
         nonlocal words
-        if chosen is Output.TREE:
-            yield f"# generator = {parser.generator}\n".encode()
         for source in sources:
             document = source.document
             for bank in _banks(parser, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
-                if chosen is not Output.CONLLU:
-                    yield from _shown(bank, chosen, out, parser.generator)
-                else:
-                    named = bank.with_document(document) if document and len(bank) else bank
-                    yield from conllu.sentences(named, generator="" if words else parser.generator)
+                if len(bank):
+                    yield Piece(bank, document, begins=not words)
                     document = ""
-                words += bank.words
+                    words += bank.words
+
+    def blocks() -> "Iterator[bytes]":
+        if chosen is Output.TREE:
+            yield f"# generator = {parser.generator}\n".encode()
+        make = partial(_worker, parser.single_threaded, look)
+        for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
+            yield from written
 
     put(out, blocks())
     if out != "-":
@@ -250,7 +272,7 @@ def _form_of(out: str) -> Output:
 
 
 def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
-    """Parse one argument piece by piece."""
+    """Read one argument, and find its sentences, piece by piece."""
     from ropewalk import conllu
     from ropewalk.files import shown
     from ropewalk.formats.text import text_pieces, token_banks
@@ -258,7 +280,7 @@ def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "
     if source.kind is Input.CONLLU:
         stream = conllu.stream(source.value, on_error="skip" if on_error == "skip" else "stop", chunk_bytes=1 << 19)
         banks = stream if quiet else followed(stream, source.value, bytes_of)
-        yield from map(parser.treebank, banks)
+        yield from banks
         for problem in stream.problems:
             say(f"skipped: {problem}")
         return
@@ -266,19 +288,31 @@ def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "
     if source.is_file and not quiet:
         pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
     if source.kind is Input.TEXT:
-        yield from parser.stream(pieces)
+        yield from parser.segmented(pieces)
     else:
-        yield from map(parser.treebank, token_banks(pieces, shown(source.value) if source.is_file else "<tokens>"))
+        yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 
 
-def _shown(bank: "Treebank", form: Output, out: str, generator: str) -> "Iterator[bytes]":
+def _worker(make: "Callable[[], Parser]", look: Look) -> "Callable[[Piece], list[bytes]]":
+    """Make what a process does that is one of several."""
+    parser = make()
+    return lambda piece: list(_written(parser, look, piece))
+
+
+def _written(parser: "Parser", look: Look, piece: Piece) -> "Iterator[bytes]":
+    """Parse some sentences and write each."""
     import json
 
-    from ropewalk import Document
+    from ropewalk import Document, conllu
 
-    def drawn(sentence: "Sentence") -> str:
-        return "\n" + sentence.draw().text(width=room(None, out), colour=colourful(out))
-
-    for sentence in Document(bank, None, generator):
-        text = drawn(sentence) if form is Output.TREE else json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
+    bank = parser.treebank(piece.bank)
+    if look.form is Output.CONLLU:
+        named = bank.with_document(piece.document) if piece.document else bank
+        yield from conllu.sentences(named, generator=parser.generator if piece.begins else "")
+        return
+    for sentence in Document(bank, None, parser.generator):
+        if look.form is Output.TREE:
+            text = "\n" + sentence.draw().text(width=look.width, colour=look.colour)
+        else:
+            text = json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
         yield text.encode()

@@ -1,0 +1,183 @@
+"""Several processes beside one, and a corpus on Ray beside both: `python bench/corpus.py [--words N] [--jobs N]`.
+
+The text is invented. Each way is run as a program of its own and watched: its time, and the CPU time and memory of
+every process that it starts. On a busy machine time says little; so beside the ratio of times stands the one that CPU
+times allow on free cores, where the slowest process, or all of them together on so many cores, sets the pace.
+
+With --memory it watches `ropewalk corpus` alone, from Parquet to Parquet, and exits with 1 if any process needs more
+than 600 MB at any time, or in the last quarter a tenth more than in the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+COMMON = (
+    "the a old new long rope ship harbour maker walker hemp day night line knot anchor sail water storm he she they we "
+    "it walks twists holds carries breaks says sees and or but when because slowly always never again in on under with"
+)
+RARE = 10  # of a hundred words are made up and hardly ever come again
+MOST = 600.0  # MB of a process
+TICKS = 100  # of a second of CPU time in /proc
+
+
+class Run(NamedTuple):
+    """What was seen of a program: seconds, seconds of CPU by process, and megabytes by process, in quarters."""
+
+    seconds: float
+    cpu: dict[str, float]
+    memory: dict[str, list[float]]
+
+    def pace(self, cores: int) -> float:
+        """The seconds that it needs on so many free cores."""
+        return max(*self.cpu.values(), sum(self.cpu.values()) / cores)
+
+
+def write(folder: Path, words: int) -> int:
+    """Write documents of some hundred words as Parquet and as one text; say how many words they have by spaces."""
+    rng = random.Random(1)  # noqa: S311 - invented sentences
+    common = COMMON.split()
+    schema = pa.schema([("id", pa.string()), ("text", pa.string())])
+    done = number = 0
+    with pq.ParquetWriter(folder / "in.parquet", schema) as writer, (folder / "in.txt").open("w") as plain:
+        while done < words:
+            texts = []
+            for _ in range(200):
+                sentences = []
+                for _ in range(rng.randint(2, 40)):
+                    rare = [f"{rng.randrange(36**6):x}" if rng.randrange(100) < RARE else "" for _ in range(20)]
+                    some = [word or rng.choice(common) for word in rare[: rng.randint(4, 20)]]
+                    done += len(some) + 1
+                    sentences.append(" ".join(some).capitalize() + ".")
+                texts.append(" ".join(sentences))
+            names = [f"d{number + at}" for at in range(len(texts))]
+            number += len(texts)
+            writer.write_table(pa.table({"id": names, "text": texts}, schema=schema))
+            plain.write("\n\n".join(texts) + "\n\n")
+    return done
+
+
+def below(process: int) -> dict[int, tuple[str, float, float]]:
+    """Find the processes below one, with their names, seconds of CPU and megabytes; Linux only."""
+    found: dict[int, tuple[int, str, float, float]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                name, rest = (folder / "stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)
+                fields = rest.split()
+                pages = int((folder / "statm").read_text(encoding="ascii").split()[1])
+            except (OSError, ValueError, IndexError):  # it ended meanwhile
+                continue
+            used = (int(fields[11]) + int(fields[12])) / TICKS
+            found[int(folder.name)] = int(fields[1]), name.partition("(")[2], used, pages * 4096 / 1e6
+    wanted = [process]
+    for above in wanted:
+        wanted += [one for one, (parent, *_) in found.items() if parent == above]
+    return {one: found[one][1:] for one in wanted if one in found}
+
+
+def watch(words: list[str]) -> Run:
+    """Run a program to its end."""
+    begun = time.monotonic()
+    cpu: dict[str, float] = {}
+    seen: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            for number, (name, used, megabytes) in below(process.pid).items():
+                cpu[f"{number} {name}"] = used
+                seen[f"{number} {name}"].append((time.monotonic() - begun, megabytes))
+            time.sleep(0.1)
+    if process.returncode:
+        sys.exit(process.returncode)
+    end = time.monotonic() - begun
+    memory = {
+        name: [max((held for at, held in some if end * q / 4 <= at < end * (q + 1) / 4), default=0.0) for q in range(4)]
+        for name, some in seen.items()
+    }
+    return Run(end, cpu, memory)
+
+
+PIPE = """
+import sys, pyarrow.parquet as pq, ropewalk
+texts = pq.read_table(sys.argv[1], columns=["text"]).column(0).to_pylist()
+for document in ropewalk.load(threads=1).pipe(texts, jobs=int(sys.argv[2])):
+    document.to_conllu()
+"""
+
+
+def compare(folder: Path, words: int, jobs: int) -> None:
+    """Run every way once and print what it took."""
+    parse = [sys.executable, "-m", "ropewalk", "parse", "--threads", "1", str(folder / "in.txt"), "--output", "conllu"]
+    corpus = [sys.executable, "-m", "ropewalk", "corpus", str(folder / "in.parquet"), "--shard-size", "0.5"]
+    ways = {
+        "parse": [*parse, "-o", str(folder / "one.conllu")],
+        f"parse --jobs {jobs}": [*parse, "-o", str(folder / "several.conllu"), "--jobs", str(jobs)],
+        "pipe": [sys.executable, "-c", PIPE, str(folder / "in.parquet"), "1"],
+        f"pipe, jobs={jobs}": [sys.executable, "-c", PIPE, str(folder / "in.parquet"), str(jobs)],
+        f"corpus --workers {jobs}": [*corpus, "-o", str(folder / "out"), "--workers", str(jobs)],
+    }
+    runs = {}
+    print(f"{words:,} words\n{'':24} seconds  words a second  CPU seconds  on {jobs} free cores: seconds")
+    for name, program in ways.items():
+        run = runs[name] = watch(program)
+        used = sum(run.cpu.values())
+        print(
+            f"{name:24} {run.seconds:7.1f}  {words / run.seconds:14,.0f}  {used:11.1f}  {run.pace(jobs):9.1f}",
+            flush=True,
+        )
+    several, pipes = runs[f"parse --jobs {jobs}"], runs[f"pipe, jobs={jobs}"]
+    for name, faster, slower in (
+        (f"parse --jobs {jobs} beside parse", several, runs["parse"]),
+        (f"pipe with {jobs} jobs beside one", pipes, runs["pipe"]),
+        (f"corpus beside parse --jobs {jobs}", runs[f"corpus --workers {jobs}"], several),
+    ):
+        ratio, free = slower.seconds / faster.seconds, slower.pace(jobs) / faster.pace(jobs)
+        print(f"{name}: {ratio:.2f} times as fast; on free cores {free:.2f}, by CPU time")
+    same = (folder / "one.conllu").read_bytes() == (folder / "several.conllu").read_bytes()
+    print(f"the output of several processes is {'that' if same else 'NOT that'} of one, byte for byte")
+
+
+def memory(folder: Path, words: int, jobs: int) -> bool:
+    """Run a corpus and watch the memory of every process."""
+    out = ["-o", str(folder / "out"), "--workers", str(jobs), "--shard-size", "2"]
+    run = watch([sys.executable, "-m", "ropewalk", "corpus", str(folder / "in.parquet"), *out])
+    print(f"{words:,} words in {run.seconds:.1f} s; peak memory of processes over 50 MB by quarters, in MB:")
+    fine = True
+    for name, quarters in run.memory.items():
+        if max(quarters) > 50:
+            lasting = min(quarters[1], quarters[3]) > 0
+            flat = not lasting or quarters[3] <= 1.1 * quarters[1]
+            fine &= flat and max(quarters) < MOST
+            shown = " ".join(f"{quarter:6.0f}" for quarter in quarters)
+            print(f"{name:32} {shown}  {'flat' if flat else 'it grows'}{'' if max(quarters) < MOST else ', too much'}")
+    return fine
+
+
+def main() -> None:
+    """Run what was asked for."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--words", type=int, default=0)
+    options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--memory", action="store_true")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        words = write(folder, given.words or (5_000_000 if given.memory else 500_000))
+        if given.memory:
+            sys.exit(not memory(folder, words, given.jobs))
+        compare(folder, words, given.jobs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What can be chosen for a corpus, and what a part of it is: values that go into the manifest and to every worker."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Rows = Literal["document", "sentence"]
+
+LONGEST = 1_000_000  # characters of a document
+SHARD = 16.0  # megabytes of text that make a shard
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides on the output, besides the model and the input."""
+
+    text: str = "text"
+    id: str | None = None  # a column that every document must have; by default `id` where there is one
+    keep: tuple[str, ...] = ()
+    lines: bool = False  # of plain text, each line is a document
+    rows: Rows = "document"
+    output: str = "parquet"
+    confidence: bool = True
+    longest: int = LONGEST
+    shard: float = SHARD
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what the manifest holds."""
+        return asdict(self) | {"keep": list(self.keep)}
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Consecutive documents of one file: from `start` to `end` in bytes, unpacked, or in rows.
+
+    `before` counts the lines or rows of the file before it. `doubles` are the lines or rows, from 1, of documents with
+    an id that an earlier document has.
+    """
+
+    path: str
+    sha256: str
+    start: int
+    end: int
+    before: int
+    doubles: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The work that makes one shard."""
+
+    name: str
+    slices: tuple[Slice, ...]
+    kept: str = ""  # the schema of the kept columns, if the files tell it

@@ -1,0 +1,128 @@
+"""What was counted: of one shard, or of all together."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ropewalk.tables import Column, Table
+
+if TYPE_CHECKING:
+    from ropewalk.treebank import Column as Strings
+    from ropewalk.treebank import Treebank
+
+BINS = 10  # of probabilities
+SLOWEST = 5
+
+
+@dataclass(slots=True)
+class Counts:
+    """What some documents hold."""
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    errors: int = 0
+    upos: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
+    scripts: Counter[str] = field(default_factory=Counter)
+    probabilities: list[int] = field(default_factory=lambda: [0] * BINS)
+
+    def add(self, bank: Treebank) -> None:
+        """Count the sentences of a treebank."""
+        self.sentences += len(bank)
+        self.words += bank.words
+        _count(self.upos, bank.column("upos"))
+        _count(self.relations, bank.relations)
+        forms = bank.column("form")
+        times = np.bincount(forms.ids, minlength=len(forms.names)).tolist()
+        for name, count in zip(forms.names, times, strict=True):
+            if count:
+                self.scripts[script(name)] += count
+        arcs = None if bank.probabilities is None else bank.probabilities.arcs
+        if arcs is not None:
+            bins = np.minimum((arcs[~np.isnan(arcs)] * BINS).astype(np.int64), BINS - 1)
+            found = np.bincount(bins, minlength=BINS).tolist()
+            self.probabilities = [a + b for a, b in zip(self.probabilities, found, strict=True)]
+
+    def merge(self, other: Counts) -> None:
+        """Add the counts of other documents."""
+        self.documents += other.documents
+        self.sentences += other.sentences
+        self.words += other.words
+        self.errors += other.errors
+        self.upos.update(other.upos)
+        self.relations.update(other.relations)
+        self.scripts.update(other.scripts)
+        self.probabilities = [a + b for a, b in zip(self.probabilities, other.probabilities, strict=True)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values, the most frequent first."""
+        return {
+            "documents": self.documents,
+            "sentences": self.sentences,
+            "words": self.words,
+            "errors": self.errors,
+            "upos": dict(self.upos.most_common()),
+            "relations": dict(self.relations.most_common()),
+            "scripts": dict(self.scripts.most_common()),
+            "probabilities": self.probabilities,
+        }
+
+    @classmethod
+    def of_json(cls, table: dict[str, Any]) -> Self:
+        """Read them again."""
+        counters = {name: Counter(table[name]) for name in ("upos", "relations", "scripts")}
+        return cls(**(table | counters))
+
+
+def _count(counter: Counter[str], column: Strings) -> None:
+    times = np.bincount(column.ids, minlength=len(column.names)).tolist()
+    counter.update({name: count for name, count in zip(column.names, times, strict=True) if count})
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def script(word: str) -> str:
+    """Tell the script of a word by the name of its first letter, such as `Latin`; `none` if it has no letter."""
+    letter = next((character for character in word if character.isalpha()), None)
+    if letter is None:
+        return "none"
+    return unicodedata.name(letter, "unknown").split()[0].split("-")[0].capitalize()
+
+
+def tables(counts: Counts, shards: list[dict[str, Any]]) -> list[Table]:
+    """Show what was counted."""
+    totals = (("documents", counts.documents), ("sentences", counts.sentences), ("words", counts.words))
+    shares = (("script", counts.scripts), ("upos", counts.upos), ("relation", counts.relations))
+    words = Column("words")
+    return [
+        Table("Corpus", (Column("what", numeric=False), Column("count")), (*totals, ("set aside", counts.errors))),
+        *(
+            Table(
+                f"Words by {name}",
+                (Column(name, numeric=False), words, Column("share", unit="%", decimals=2)),
+                tuple((key, count, 100 * count / max(counts.words, 1)) for key, count in found.most_common()),
+            )
+            for name, found in shares
+        ),
+        Table(
+            "Words by the probability of their arcs",
+            (Column("from", decimals=1), Column("to", decimals=1), words),
+            tuple((at / BINS, (at + 1) / BINS, count) for at, count in enumerate(counts.probabilities)),
+        ),
+        Table(
+            "Slowest shards",
+            (Column("shard", numeric=False), words, Column("seconds", decimals=1)),
+            tuple((one["name"], one["counts"]["words"], one["seconds"]) for one in slowest(shards)),
+        ),
+    ]
+
+
+def slowest(shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Pick the shards that took longest."""
+    return sorted(shards, key=lambda one: -one["seconds"])[:SLOWEST]

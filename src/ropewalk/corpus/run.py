@@ -1,0 +1,265 @@
+"""A whole corpus on Ray, on all cores or on a cluster: Ray Data hands out the parts and minds deaths."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import logging
+import os
+import pickle
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ropewalk.corpus import manifest as manifests
+from ropewalk.corpus import planning, shards, stores
+from ropewalk.corpus.report import Counts, slowest
+from ropewalk.errors import CorpusError, RopewalkError
+from ropewalk.workers import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ropewalk.corpus.manifest import Manifest
+    from ropewalk.corpus.options import Options, Part
+    from ropewalk.corpus.planning import File
+
+OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
+FILES = 64  # that are looked into by one task
+
+
+@dataclass(slots=True)
+class State:
+    """How far a run is: parts that are done, of how many, and what they hold."""
+
+    parts: int
+    before: int = 0  # parts that an earlier run has done
+    records: list[dict[str, Any]] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Note that a part is done."""
+        self.records.append(record)
+        self.counts.merge(Counts.of_json(record["counts"]))
+
+    @property
+    def done(self) -> int:
+        """How many parts are done."""
+        return len(self.records)
+
+
+def run(  # noqa: PLR0913 - options, by name
+    inputs: Sequence[str],
+    out: str,
+    options: Options,
+    *,
+    model: str = "en",
+    address: str | None = None,
+    workers: int | None = None,
+    max_errors: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    follow: Callable[[State], None] = lambda _: None,
+) -> State:
+    """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
+
+    `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
+    `tell` is given messages, `follow` the state whenever a part is done.
+    """
+    from ropewalk.pipeline import load
+
+    out = out.rstrip("/") or "/"
+    generator = load(model, threads=1, confidence=options.confidence).generator
+    known = manifests.load(out)
+    files, unknown = planning.find(inputs)
+    if not files:
+        raise CorpusError(f"{', '.join(inputs)}: there are no files to read")
+    if unknown:
+        tell(f"{len(unknown)} files are left out, since their names do not tell what they hold: {unknown[0]}, …")
+    with contextlib.ExitStack() as stack:
+        start = functools.cache(lambda: stack.enter_context(_ray(address, workers)))  # when it is needed, and once
+        if known is None:
+            tell(f"{len(files)} files to look into")
+            start()
+            known = _plan(files, generator, options)
+            manifests.save(out, known)
+        else:
+            manifests.demand_same(out, known, generator, options)
+            manifests.demand_same_files(out, known, files, functools.partial(_look, options=options))
+        parts = planning.parts(known.files, known.doubles, options)
+        state = State(len(parts))
+        _note_files(out, known, state)
+        for record in _done(out, parts, options):
+            state.add(record)
+        state.before = state.done
+        follow(state)
+        _demand_few(state, max_errors, out)
+        names = {record["name"].partition(".")[0] for record in state.records}
+        missing = [part for part in parts if part.name not in names]
+        stores.clear(f"{out}/{shards.TRIES}")
+        if missing:
+            start()
+        for record in _annotated(missing, out, model, generator, options):
+            state.add(record)
+            follow(state)
+            _demand_few(state, max_errors, out)
+    state.records.sort(key=lambda one: str(one["name"]))
+    _finish(out, known, state)
+    return state
+
+
+def _finish(out: str, manifest: Manifest, state: State) -> None:
+    """Write what is known when all is done, and remove what killed workers left."""
+    manifests.save(out, manifest, [{**one, "counts": _few(one["counts"])} for one in state.records])
+    report = state.counts.to_json() | {"slowest": [_slow(one) for one in slowest(state.records)]}
+    stores.write(f"{out}/report.json", json.dumps(report, ensure_ascii=False, indent=1).encode("utf-8"))
+    stores.clear(f"{out}/{shards.TRIES}")
+    for folder in (shards.DATA, shards.ERRORS, shards.DONE):
+        for name in stores.below(f"{out}/{folder}"):
+            if name.startswith(".") and name.endswith(stores.PART):
+                stores.remove(f"{out}/{folder}/{name}")
+
+
+def _few(counts: dict[str, Any]) -> dict[str, int]:
+    return {name: counts[name] for name in ("documents", "sentences", "words", "errors")}
+
+
+def _slow(record: dict[str, Any]) -> dict[str, Any]:
+    return {"shard": record["name"], "words": record["counts"]["words"], "seconds": record["seconds"]}
+
+
+def _note_files(out: str, manifest: Manifest, state: State) -> None:
+    """Name the files that cannot be read at all."""
+    bad = [{"id": None, "file": one.path, "place": 0, "reason": one.error} for one in manifest.files if one.error]
+    state.counts.errors += len(bad)
+    if bad:
+        lines = [json.dumps(error, ensure_ascii=False) + "\n" for error in bad]
+        stores.write(f"{out}/{shards.ERRORS}/files.jsonl", "".join(lines).encode("utf-8", "replace"))
+
+
+def _demand_few(state: State, most: int | None, out: str) -> None:
+    if most is not None and state.counts.errors > most:
+        raise CorpusError(
+            f"{state.counts.errors} documents or files were set aside, more than {most}; {out}/{shards.ERRORS} says "
+            f"why; {state.done} of {state.parts} shards are done and stay"
+        )
+
+
+def _done(out: str, parts: Iterable[Part], options: Options) -> Iterator[dict[str, Any]]:
+    """Read the records of the parts that are done and whose shards are there."""
+    data = stores.below(f"{out}/{shards.DATA}")
+    records = stores.below(f"{out}/{shards.DONE}")
+    for part in parts:
+        if f"{part.name}.json" in records and f"{part.name}.{options.output}" in data:
+            record = json.loads(stores.read(f"{out}/{shards.DONE}/{part.name}.json") or b"{}")
+            if record.get("bytes") == data[record["name"]]:
+                yield record
+
+
+def _look(file: File, options: Options) -> File:
+    return planning.inspect(file, options)[0]
+
+
+def _plan(files: Sequence[File], generator: str, options: Options) -> Manifest:
+    """Look into all files, and find the ids that come twice."""
+    doubles = planning.Doubles()
+    found: dict[int, File] = {}
+    items = [{"number": number, "file": json.dumps(file.to_json())} for number, file in enumerate(files)]
+    blocks = max(len(items) // FILES, min(len(items), 256))
+    for row in _rows(items, blocks, functools.partial(_inspected, options=options)):
+        found[row["number"]] = planning.File.of_json(json.loads(row["file"]))
+        doubles.add(np.frombuffer(row["keys"], dtype=np.uint64).reshape(-1, 4).copy(), row["number"])
+    looked = tuple(found[number] for number in range(len(files)))
+    return manifests.Manifest(generator, options.to_json(), looked, tuple(sorted(doubles.found())))
+
+
+def _inspected(table: pa.Table, options: Options) -> Iterator[pa.Table]:
+    """Look into files, as Ray Data hands them out."""
+    for row in table.to_pylist():
+        file, keys = planning.inspect(planning.File.of_json(json.loads(row["file"])), options)
+        row |= {"file": json.dumps(file.to_json()), "keys": keys.tobytes()}
+        yield pa.Table.from_pylist([row])
+
+
+def _annotated(
+    parts: Sequence[Part], out: str, model: str, generator: str, options: Options
+) -> Iterator[dict[str, Any]]:
+    """Do parts, and give their records as they are done."""
+    work = functools.partial(_worked, out=out, model=model, generator=generator, options=options)
+    items = [{"part": pickle.dumps(part)} for part in parts]
+    for row in _rows(items, len(items), work):
+        yield json.loads(row["record"])
+
+
+def _worked(table: pa.Table, out: str, model: str, generator: str, options: Options) -> Iterator[pa.Table]:
+    """Do parts, as Ray Data hands them out."""
+    for row in table.to_pylist():
+        part: Part = pickle.loads(row["part"])  # noqa: S301 - written by the driver of this run
+        record = shards.annotate(part, out, model, generator, options)
+        yield pa.Table.from_pylist([{"record": json.dumps(record)}])
+
+
+def _rows(
+    items: list[dict[str, Any]], blocks: int, work: Callable[[pa.Table], Iterator[pa.Table]]
+) -> Iterator[dict[str, Any]]:
+    """Apply a function to rows on the cluster, one block in a task; tasks of dead workers and nodes are done again.
+
+    Tasks rather than actors: a task is free to go to any node that is left or has come, and the model stays loaded in
+    the worker's process between tasks.
+    """
+    if not items:
+        return
+    import ray
+    from ray.exceptions import RayError, UserCodeException
+
+    data = ray.data.from_items(items, override_num_blocks=blocks)
+    try:
+        yield from data.map_batches(work, batch_size=None, batch_format="pyarrow", num_cpus=1).iter_rows()
+    except (RayError, UserCodeException) as failure:
+        raise _ours(failure) from failure
+
+
+def _ours(failure: BaseException) -> RopewalkError:
+    """Find our own error in what Ray made of it, or say in a line what happened."""
+    seen: BaseException | None = failure
+    while seen is not None:
+        if isinstance(seen, RopewalkError):
+            return seen
+        seen = getattr(seen, "cause", None) or seen.__cause__
+    said = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
+    return CorpusError(f"Ray gave up: {said[-1].strip()}; what is done stays: run the same command again to go on")
+
+
+@contextlib.contextmanager
+def _ray(address: str | None, workers: int | None) -> Iterator[None]:
+    """Join a cluster, or start Ray on this machine and for this run: without dashboard and reports to its makers."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")  # or it gives up on a machine that is busy
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # it warns of graphics cards that nobody asked for
+    if address is None:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # whatever the system, this keeps to the loopback interface
+    import ray
+    import ray.data
+
+    if address is None:
+        ray.init(
+            "local",
+            num_cpus=workers or cores(),
+            include_dashboard=False,
+            object_store_memory=OBJECTS,
+            logging_level=logging.ERROR,
+            log_to_driver=False,
+        )
+    else:
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    context.execution_options.preserve_order = False
+    try:
+        yield
+    finally:
+        ray.shutdown()

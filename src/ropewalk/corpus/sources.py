@@ -1,0 +1,339 @@
+"""Documents in files: Parquet, JSON lines, plain text and CoNLL-U; what is no document is one with a reason."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ropewalk.corpus import stores
+from ropewalk.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ropewalk.corpus.options import Options, Slice
+
+KINDS = {
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".txt": "text",
+    ".conllu": "conllu",
+}
+LONGEST_LINE = 1 << 24  # bytes; of a longer one nothing is held
+ROWS = 64  # of Parquet that are read at a time
+
+
+class Record(NamedTuple):
+    """A document as it was found: text, or CoNLL-U as bytes; or the reason why it is none.
+
+    `number` is that of its line or row in the file, from 1.
+    """
+
+    id: str
+    path: str
+    number: int
+    content: str | bytes | None
+    reason: str | None = None
+    kept: tuple[Any, ...] = ()
+
+
+class Line(NamedTuple):
+    """A line without its break: where it begins, where the next one does, its number from 1, and its bytes.
+
+    The bytes are None if they are too many to hold.
+    """
+
+    start: int
+    end: int
+    number: int
+    text: bytes | None
+
+
+class Block(NamedTuple):
+    """A sentence of CoNLL-U, or a document of some, as bytes; None if it is too long."""
+
+    start: int
+    number: int
+    text: bytes | None
+    document: str | None  # the name of the document that begins here, if one does
+    sentence: str  # its own name, or nothing
+
+
+def kind_of(path: str) -> str | None:
+    """Tell by its name what is in a file."""
+    return KINDS.get(stores.ending(path))
+
+
+def records(part: Slice, options: Options) -> Iterator[Record]:
+    """Read the documents of a slice."""
+    read: Callable[[Slice, Options], Iterator[Record]] = {
+        "parquet": _rows,
+        "jsonl": _json_lines,
+        "text": _text_lines if options.lines else _text_file,
+        "conllu": _conllu,
+    }[kind_of(part.path) or ""]
+    for record in read(part, options):
+        if record.number in part.doubles:
+            yield record._replace(content=None, reason="an earlier document has the same id")
+        else:
+            yield record
+
+
+def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) -> Iterator[Line]:
+    """Read the lines of a file from one that begins at `start`, up to `end`."""
+    with _at(path, start) as file:
+        begin = at = start
+        number = before
+        held: list[bytes] = []
+        size = 0
+
+        def line(end: int) -> Line:
+            return Line(begin, end, number, b"".join(held) if size <= LONGEST_LINE else None)
+
+        while block := file.read(stores.BLOCK if end is None else min(stores.BLOCK, max(end - at, 0))):
+            *whole, rest = bytes(block).split(b"\n")
+            for piece in whole:
+                size += len(piece)
+                held = [*held, piece] if size <= LONGEST_LINE else []
+                number += 1
+                yield line(begin + size + 1)
+                begin, held, size = begin + size + 1, [], 0
+            size += len(rest)
+            held = [*held, rest] if size <= LONGEST_LINE else []
+            at += len(block)
+        if size:
+            number += 1
+            yield line(begin + size)
+
+
+def _at(path: str, start: int) -> pa.NativeFile:
+    """Open a file at a place, counted in unpacked bytes."""
+    if stores.compression(path) is None:
+        file = stores.random_access(path)
+        file.seek(start)
+        return file
+    file = stores.reading(path)
+    while start > 0:
+        start -= len(file.read(min(start, stores.BLOCK)))
+    return file
+
+
+def _json_lines(part: Slice, options: Options) -> Iterator[Record]:
+    for line in lines(part.path, part.start, part.end, part.before):
+        name = f"{part.path}:{line.number}"
+        if line.text is None:
+            yield Record(name, part.path, line.number, None, _too_long_line())
+        elif line.text.strip():
+            found, reason = json_line(line.text)
+            named = id_of(found, options)
+            content = found.get(options.text)
+            if reason is None and named is None and options.id is not None:
+                reason = f"it has no {options.id!r}"
+            if reason is None and not isinstance(content, str):
+                kind = "null" if content is None else type(content).__name__
+                reason = (
+                    f"{options.text!r} is {kind}; expected text"
+                    if options.text in found
+                    else (f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}")
+                )
+            kept = tuple(_plain(found.get(key)) for key in options.keep)
+            yield Record(named or name, part.path, line.number, None if reason else content, reason, kept)
+
+
+def json_line(text: bytes) -> tuple[dict[str, Any], str | None]:
+    """Read a JSON object; if there is none, say why."""
+    try:
+        found = json.loads(text.decode("utf-8"))
+    except UnicodeDecodeError as failure:
+        return {}, _not_utf8(failure)
+    except (ValueError, RecursionError) as failure:
+        return {}, f"no JSON: {failure}"
+    return (found, None) if isinstance(found, dict) else ({}, "no JSON object")
+
+
+def id_of(found: dict[str, Any], options: Options) -> str | None:
+    """Give a document's own name, if it has one."""
+    named = found.get(options.id or "id")
+    return None if named is None or isinstance(named, dict | list) else str(named)
+
+
+def _text_lines(part: Slice, _options: Options) -> Iterator[Record]:
+    for line in lines(part.path, part.start, part.end, part.before):
+        name = f"{part.path}:{line.number}"
+        if line.text is None:
+            yield Record(name, part.path, line.number, None, _too_long_line())
+        elif line.text.strip():
+            yield _decoded(Record(name, part.path, line.number, line.text.removesuffix(b"\r")))
+
+
+def _text_file(part: Slice, options: Options) -> Iterator[Record]:
+    most = 4 * options.longest + 4  # bytes that so many characters may take, and one more
+    with stores.reading(part.path) as file:
+        held = bytes(file.read(most))
+    record = Record(part.path, part.path, 1, held.removeprefix(codecs.BOM_UTF8))
+    if len(held) == most:
+        yield record._replace(content=None, reason=too_long(options.longest))
+    else:
+        yield _decoded(record)
+
+
+def _decoded(record: Record) -> Record:
+    assert isinstance(record.content, bytes)  # noqa: S101 - as it was read
+    try:
+        return record._replace(content=record.content.decode("utf-8"))
+    except UnicodeDecodeError as failure:
+        return record._replace(content=None, reason=_not_utf8(failure))
+
+
+def _rows(part: Slice, options: Options) -> Iterator[Record]:
+    with stores.random_access(part.path) as file:
+        number = part.start
+        for batch in row_batches(file, part.start, part.end, columns_of(file, options)):
+            texts = batch.column(options.text).to_pylist()
+            names = batch.column(options.id or "id").to_pylist() if (options.id or "id") in batch.schema.names else None
+            kept = [batch.column(key).to_pylist() for key in options.keep]
+            for row, text in enumerate(texts):
+                number += 1
+                named = None if names is None or names[row] is None else text_of(names[row])
+                others = tuple(column[row] for column in kept)
+                record = Record(named or f"{part.path}:{number}", part.path, number, text, kept=others)
+                if named is None and options.id is not None:
+                    yield record._replace(content=None, reason=f"{options.id!r} is null")
+                elif text is None:
+                    yield record._replace(reason=f"{options.text!r} is null; expected text")
+                else:
+                    yield _decoded(record)
+
+
+def text_of(value: object) -> str:
+    """Write a value of a column of ids."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def columns_of(file: pa.NativeFile, options: Options) -> list[str]:
+    """Name the columns to read of a Parquet file; those that must be there and are not are a `FormatError`."""
+    schema = pq.ParquetFile(file).schema_arrow
+    needed = [options.text, *options.keep, *([] if options.id is None else [options.id])]
+    for name in needed:
+        if name not in schema.names:
+            raise FormatError("", 0, "column", f"it has no column {name!r}; found {', '.join(schema.names[:20])}")
+    if not _is_text(schema.field(options.text).type):
+        kind = schema.field(options.text).type
+        raise FormatError("", 0, "column", f"column {options.text!r} is of type {kind}; expected text")
+    return list(dict.fromkeys([*needed, *({"id"} & set(schema.names) if options.id is None else ())]))
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Tell whether a type of Arrow is text, however it is held."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(test(inner) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+
+
+def row_batches(file: pa.NativeFile, start: int, end: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Read rows of a Parquet file, a few at a time; text comes as bytes, since nobody has checked that it is UTF-8."""
+    found = pq.ParquetFile(file, pre_buffer=False, buffer_size=stores.BLOCK)
+    first = 0
+    for group in range(found.num_row_groups):
+        rows = found.metadata.row_group(group).num_rows
+        if first < end and first + rows > start:
+            at = first
+            for batch in found.iter_batches(ROWS, row_groups=[group], columns=columns):
+                wanted = batch.slice(max(start - at, 0), max(min(end - at, len(batch)) - max(start - at, 0), 0))
+                at += len(batch)
+                if len(wanted):
+                    yield _as_bytes(wanted)
+                if at >= end:
+                    break
+        first += rows
+
+
+def _as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
+    plain = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
+    columns = [one.cast(pa.large_binary()) if is_string(one.type) else one for one in plain]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _conllu(part: Slice, _options: Options) -> Iterator[Record]:
+    for found in documents(blocks(lines(part.path, part.start, part.end, part.before))):
+        named = name_of(found) or f"{part.path}:{found.number}"
+        reason = None if found.text is not None else _too_long_line()
+        yield Record(named, part.path, found.number, found.text, reason)
+
+
+def name_of(found: Block) -> str:
+    """Give the name of a document, or of a sentence that is one, or nothing: sentences are numbered in documents."""
+    return found.sentence if found.document is None else found.document
+
+
+def blocks(found: Iterator[Line]) -> Iterator[Block]:
+    """Read the sentences of CoNLL-U: what stands between empty lines."""
+    for blank, group in itertools.groupby(found, key=lambda line: line.text is not None and not line.text.strip()):
+        if blank:
+            continue
+        held: list[Line] = []
+        size = 0
+        for line in group:
+            size += LONGEST_LINE + 1 if line.text is None else len(line.text) + 1
+            if size <= LONGEST_LINE or not held:
+                held.append(line)
+        texts = [line.text for line in held if line.text is not None]
+        comments = list(itertools.takewhile(lambda text: text.startswith(b"#"), texts))
+        document = next((_value(one) for one in comments if one.startswith(b"# newdoc")), None)
+        sentence = next((_value(one) for one in comments if one.startswith(b"# sent_id")), "")
+        text = b"\n".join([*texts, b"", b""]) if size <= LONGEST_LINE else None
+        yield Block(held[0].start, held[0].number, text, document, sentence)
+
+
+def _value(comment: bytes) -> str:
+    return comment.partition(b"=")[2].strip().decode("utf-8", "replace")
+
+
+def documents(found: Iterator[Block]) -> Iterator[Block]:
+    """Put sentences together to the documents that comments begin; before the first of those each is one by itself."""
+    begun: Block | None = None
+    texts: list[bytes] = []
+    size = 0
+    for block in found:
+        if block.document is not None or begun is None:
+            if begun is not None:
+                yield begun._replace(text=b"".join(texts) if texts else None)
+            if block.document is None:
+                yield block
+                continue
+            begun, texts, size = block, [], 0
+        size += len(block.text or b"")
+        if block.text is None or size > LONGEST_LINE or (not texts and block is not begun):
+            texts = []
+        else:
+            texts.append(block.text)
+    if begun is not None:
+        yield begun._replace(text=b"".join(texts) if texts else None)
+
+
+def too_long(longest: int) -> str:
+    """Say that a document has too many characters."""
+    return f"it is longer than {longest:,} characters; allow more with --longest, or cut it"
+
+
+def _too_long_line() -> str:
+    return f"it takes more than {LONGEST_LINE:,} bytes"
+
+
+def _not_utf8(failure: UnicodeDecodeError) -> str:
+    return f"byte 0x{failure.object[failure.start]:02x} at {failure.start} is not UTF-8"
+
+
+def _plain(value: object) -> str | None:
+    """Write a kept value of JSON as text, since nobody knows of which type the next one is."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

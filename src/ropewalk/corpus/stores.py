@@ -1,0 +1,226 @@
+"""Files in any store that PyArrow or fsspec opens, by path or URI; files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import posixpath
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import pyarrow as pa
+from pyarrow import fs
+
+from ropewalk.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+PART = ".part"  # how names of files end that are not whole
+BLOCK = 1 << 20  # bytes that are read at a time
+FAILURES = (OSError, EOFError, pa.ArrowException)
+
+
+class Listed(NamedTuple):
+    """A file: its path as the user would write it, its size in bytes, and when it was changed."""
+
+    path: str
+    size: int
+    modified: int
+
+
+def why(failure: Exception) -> str:
+    """Say in one line what a store complained of."""
+    text = failure.strerror if isinstance(failure, OSError) and failure.strerror else str(failure)
+    return (text or type(failure).__name__).splitlines()[0]
+
+
+def compression(path: str) -> str | None:
+    """Tell by its name how a file is packed."""
+    return COMPRESSION.get(posixpath.splitext(path)[1].lower())
+
+
+def ending(path: str) -> str:
+    """Give the ending that tells what is in a file, whatever it is packed with."""
+    name = path.lower()
+    for packed in COMPRESSION:
+        name = name.removesuffix(packed)
+    return posixpath.splitext(name)[1]
+
+
+def opened(path: str) -> tuple[fs.FileSystem, str]:
+    """Find the store of a path or URI, and its name there."""
+    if "://" not in path:
+        return fs.LocalFileSystem(), os.path.abspath(path)  # noqa: PTH100 - a text, which names files of any store
+    try:
+        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        import fsspec
+
+        try:
+            store, name = fsspec.core.url_to_fs(path)
+        except (ValueError, ImportError) as failure:
+            message = f"{failure}; expected a path, or a URI that PyArrow or fsspec knows"
+            raise FormatError(path, 0, "store", message) from failure
+        return fs.PyFileSystem(fs.FSSpecHandler(store)), name
+    return found
+
+
+def listed(path: str) -> list[Listed]:
+    """List a file, or the files below a folder, in the order of their names; hidden ones are none."""
+    store, name = opened(path)
+    try:
+        info = store.get_file_info(name)
+        if info.type == fs.FileType.NotFound:
+            raise FormatError(path, 0, "unreadable", "there is no such file or folder")
+        if info.type == fs.FileType.File:
+            return [_listed(path, info)]
+        below = store.get_file_info(fs.FileSelector(name, recursive=True))
+    except FAILURES as failure:
+        raise FormatError(path, 0, "unreadable", f"cannot be read: {why(failure)}") from failure
+    found = []
+    for one in below:
+        inside = posixpath.relpath(one.path, name)
+        if one.type == fs.FileType.File and not any(step.startswith((".", "_")) for step in inside.split("/")):
+            found.append(_listed(f"{path.rstrip('/')}/{inside}", one))
+    return sorted(found)
+
+
+def _listed(path: str, info: fs.FileInfo) -> Listed:
+    return Listed(path, int(info.size), int(info.mtime_ns or 0))
+
+
+def reading(path: str) -> pa.NativeFile:
+    """Open a file to be read from its start, unpacked."""
+    store, name = opened(path)
+    return store.open_input_stream(name, compression=compression(path))
+
+
+def random_access(path: str) -> pa.NativeFile:
+    """Open a file to be read anywhere, as it is."""
+    store, name = opened(path)
+    return store.open_input_file(name)
+
+
+def sha256(path: str) -> str:
+    """Read a whole file, as it is, and give its hash."""
+    found = hashlib.sha256()
+    store, name = opened(path)
+    with store.open_input_stream(name, compression=None) as file:
+        while block := file.read(BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def read(path: str) -> bytes | None:
+    """Read a small file; None if there is none."""
+    store, name = opened(path)
+    try:
+        with store.open_input_stream(name, compression=None) as file:
+            return bytes(file.read())
+    except FileNotFoundError:
+        return None
+    except FAILURES as failure:
+        raise FormatError(path, 0, "unreadable", f"cannot be read: {why(failure)}") from failure
+
+
+@final
+class Hashing:
+    """A file to write that knows its size and SHA-256."""
+
+    def __init__(self, file: pa.NativeFile) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+        self.size = 0
+        self.closed = False
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
+        """Write bytes."""
+        block = bytes(data)
+        self._hash.update(block)
+        self.size += len(block)
+        if not self._file.closed:  # after a failure, what others still hold is of no use
+            self._file.write(block)
+        return len(block)
+
+    def tell(self) -> int:
+        """Say how many bytes were written."""
+        return self.size
+
+    def flush(self) -> None:
+        """Do nothing: the file appears when it is whole."""
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the file closes it."""
+
+    def readable(self) -> bool:
+        """Nothing can be read."""
+        return False
+
+    def writable(self) -> bool:
+        """It is for writing."""
+        return True
+
+    def seekable(self) -> bool:
+        """What is written stays."""
+        return False
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what was written."""
+        return self._hash.hexdigest()
+
+
+@contextlib.contextmanager
+def creating(path: str) -> Iterator[Hashing]:
+    """Write a file that takes its name only when the block ends without an exception.
+
+    Where the store is no file system, an object appears when it is closed, and half of one after a failure may stay
+    until it is written again.
+    """
+    store, name = opened(path)
+    renames = isinstance(store, fs.LocalFileSystem | fs.HadoopFileSystem)
+    folder, last = posixpath.split(name)
+    target = f"{folder}/.{last}.{secrets.token_hex(4)}{PART}" if renames else name
+    try:
+        store.create_dir(folder, recursive=True)
+        file = store.open_output_stream(target, compression=None)
+    except FAILURES as failure:
+        raise FormatError(path, 0, "unwritable", f"cannot be written: {why(failure)}") from failure
+    try:
+        with file:
+            yield Hashing(file)
+        if renames:
+            store.move(target, name)
+    finally:
+        if renames:
+            with contextlib.suppress(*FAILURES):  # it was renamed
+                store.delete_file(target)
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a small file."""
+    with creating(path) as file:
+        file.write(data)
+
+
+def below(path: str) -> dict[str, int]:
+    """Give the names of the files in a folder and their sizes; nothing if there is no folder."""
+    store, name = opened(path)
+    found = store.get_file_info(fs.FileSelector(name, allow_not_found=True))
+    return {one.base_name: int(one.size) for one in found if one.type == fs.FileType.File}
+
+
+def remove(path: str) -> None:
+    """Remove a file."""
+    store, name = opened(path)
+    store.delete_file(name)
+
+
+def clear(path: str) -> None:
+    """Remove a folder with all that is in it, if it is there."""
+    store, name = opened(path)
+    if store.get_file_info(name).type == fs.FileType.Directory:
+        store.delete_dir(name)

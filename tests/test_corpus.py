@@ -1,0 +1,571 @@
+"""Corpora: documents from files to shards, without Ray; and a few runs of the program with it."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus_tools import expected, parser, rows, text
+from ropewalk import conllu
+from ropewalk.corpus import Annotate, manifest, planning, shards, sources, stores
+from ropewalk.corpus.annotate import parsed
+from ropewalk.corpus.options import Options, Part, Slice
+from ropewalk.corpus.report import Counts, script
+from ropewalk.errors import CorpusError, FormatError, MismatchError, ModelError, OptionError
+from ropewalk.formats import arrow
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ropewalk.corpus.options import Rows
+
+GENERATOR = parser().generator
+TEXTS = {f"d{number}": text(number, 1 + number % 4) for number in range(30)}
+
+
+def json_lines(texts: dict[str, str]) -> str:
+    return "".join(json.dumps({"id": name, "text": given}) + "\n" for name, given in texts.items())
+
+
+def plan(files: Iterable[Path | str], options: Options) -> tuple[list[planning.File], list[Part]]:
+    """Look into files one after another, as a run does on all cores."""
+    found, _ = planning.find(map(str, files))
+    looked = []
+    doubles = planning.Doubles()
+    for number, file in enumerate(found):
+        one, keys = planning.inspect(file, options)
+        looked.append(one)
+        doubles.add(keys, number)
+    return looked, planning.parts(looked, doubles.found(), options)
+
+
+def records(parts: Iterable[Part], options: Options) -> list[sources.Record]:
+    return [record for part in parts for one in part.slices for record in sources.records(one, options)]
+
+
+def annotate(files: Iterable[Path | str], out: Path | str, options: Options) -> list[dict[str, Any]]:
+    return [shards.annotate(part, str(out), "en", GENERATOR, options) for part in plan(files, options)[1]]
+
+
+def named(out: Path) -> list[dict[str, Any]]:
+    """What was set aside."""
+    files = sorted((out / "errors").iterdir())
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+# Reading
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst", "parquet", "txt", "txt.gz"])
+def test_a_file_cut_anywhere_has_the_same_documents(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        table = pa.table({"id": list(TEXTS), "text": list(TEXTS.values())})
+        pq.write_table(table, file, row_group_size=7)
+    else:
+        lines = json_lines(TEXTS) if "jsonl" in ending else "\n\n".join(TEXTS.values())
+        with pa.output_stream(str(file), compression=stores.compression(str(file))) as stream:
+            stream.write(lines.encode())
+    options = Options(lines=True)
+    (whole,) = plan([file], replace(options, shard=1.0))[1]
+    found = records([whole], options)
+    assert [record.content for record in found] == list(TEXTS.values())
+    if "txt" not in ending:
+        assert [record.id for record in found] == list(TEXTS)
+    for size in (0.0001, 0.0004, 0.001):
+        _, cut = plan([file], replace(options, shard=size))
+        assert len(cut) > 2
+        assert records(cut, options) == found
+
+
+def test_documents_of_conllu_are_where_comments_say(tmp_path: Path) -> None:
+    def sentence(number: int, *comments: str) -> str:
+        return "".join(f"# {one}\n" for one in comments) + f"1\tword{number}\t" + "\t".join("_" * 8) + "\n\n"
+
+    plain = tmp_path / "plain.conllu"
+    plain.write_text("".join(sentence(number, f"sent_id = s{number}") for number in range(9)), encoding="utf-8")
+    options = Options(shard=0.0001)
+    _, cut = plan([plain], options)
+    assert len(cut) > 2
+    assert [record.id for record in records(cut, options)] == [f"s{number}" for number in range(9)]
+    named = tmp_path / "named.conllu"
+    blocks = [sentence(0, "sent_id = before")]
+    for number in range(1, 10):
+        begun = {1: ("global.x = y", "newdoc id = one"), 4: ("newdoc",), 6: ("newdoc id = three",)}.get(number, ())
+        blocks.append(sentence(number, *begun, f"sent_id = {number}"))
+    named.write_text("\n".join(blocks), encoding="utf-8")  # more empty lines than are needed
+    for size in (1.0, 0.0001, 0.00005):
+        found = records(plan([named], replace(options, shard=size))[1], options)
+        assert [record.id for record in found] == ["before", "one", f"{named}:{found[2].number}", "three"]
+        banks = [conllu.loads(record.content) for record in found if isinstance(record.content, bytes)]
+        assert [len(bank) for bank in banks] == [1, 3, 2, 4]
+
+
+def test_lines_too_long_to_hold_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(stores, "BLOCK", 300)
+    file = tmp_path / "a.txt"
+    file.write_text("short\n" + "x" * 5000 + "\nalso short\n" + "y" * 1001, encoding="utf-8")
+    found = list(sources.lines(str(file)))
+    assert [line.text for line in found] == [b"short", None, b"also short", None]
+    assert [line.end for line in found[:-1]] == [line.start for line in found[1:]]
+    assert found[-1].end == file.stat().st_size
+
+
+# Planning
+
+
+def test_small_files_share_parts_and_large_ones_are_cut(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"small{number:02d}.txt").write_text("She walks. " * 10, encoding="utf-8")
+        (tmp_path / f"small{number:02d}.jsonl").write_text(json_lines({f"j{number}": "He too."}), encoding="utf-8")
+    (tmp_path / "large.jsonl").write_text(json_lines(TEXTS), encoding="utf-8")
+    files, parts = plan([tmp_path], Options(shard=0.001))
+    assert len(files) == 41
+    kinds = [{sources.kind_of(one.path) for one in part.slices} for part in parts]
+    assert all(len(kind) == 1 for kind in kinds)
+    texts = [part for part, kind in zip(parts, kinds, strict=True) if kind == {"text"}]
+    assert [len(part.slices) for part in texts] == [9, 9, 2]
+    assert len({part.name for part in parts}) == len(parts)
+    assert plan([tmp_path, tmp_path / "large.jsonl"], Options(shard=0.001))[1] == parts  # no file is read twice
+
+
+@pytest.mark.parametrize("held", [planning.HELD, 10])
+def test_double_ids_are_found_however_many_there_are(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "HELD", held)
+    names = [[f"{(number * 7) % 41}" for number in range(file * 13)] for file in range(5)]
+    seen: set[str] = set()
+    wanted = set()
+    doubles = planning.Doubles()
+    for file, some in enumerate(names):
+        ids = planning._Ids()
+        for number, name in enumerate(some, start=1):
+            ids.add(name, number)
+            if name in seen:
+                wanted.add((file, number))
+            seen.add(name)
+        doubles.add(ids.keys(), file)
+    found = doubles.found()
+    assert len(found) == len(wanted) > 20
+    assert set(found) == wanted
+
+
+# Parsing and writing
+
+
+def test_annotation_in_columns_is_that_of_documents() -> None:
+    given = "They don't twist hemp… She isn't here,\n\nis  she? Ünïcödé 語 works."
+    document = parser()(given)
+    for found, sentence in zip(arrow.sentences(document.treebank).to_pylist(), document, strict=True):
+        told = sentence.to_json()
+        assert [found[key] for key in ("id", "text", "start", "end", "probability", "multiword_tokens")] == [
+            told[key] for key in ("id", "text", "start", "end", "probability", "multiword_tokens")
+        ]
+        for word, other in zip(found["words"], told["words"], strict=True):
+            assert {key: word[key] for key in other if key != "index"} == {
+                key: value for key, value in other.items() if key != "index"
+            }
+            assert given[word["start"] : word["end"]]
+    assert [len(one) for one in arrow.documents(document.treebank, [0, len(document), 0]).to_pylist()] == [
+        0, len(document), 0,
+    ]  # fmt: skip
+
+
+def test_columns_of_conllu_are_kept(sample: Path) -> None:
+    bank = conllu.read(sample)
+    found = arrow.sentences(bank).to_pylist()
+    for number, sentence in enumerate(found):
+        view = bank[number]
+        assert (sentence["id"], sentence["text"]) == (view.id, view.text)
+        for name, key in (("lemma", "lemma"), ("xpos", "xpos"), ("feats", "feats"), ("deps", "deps"), ("misc", "misc")):
+            assert [word[key] or "_" for word in sentence["words"]] == list(view.column(name))
+        assert [word["head"] for word in sentence["words"]] == list(view.heads)
+    assert any(sentence["multiword_tokens"] for sentence in found)
+    assert arrow.sentences(Treebank.of([])).to_pylist() == []
+
+
+def test_a_document_that_fails_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = ["She walks.", None, "", " \n", "x" * 50, "He\ud800", "They don't. He does."]
+    found = parsed(parser(), contents, longest=40)
+    assert found.counts == (1, 0, 0, 0, 0, 0, 2)
+    assert [reason is None for reason in found.reasons] == [True, False, False, False, False, False, True]
+    assert "longer than 40" in str(found.reasons[4])
+    whole = type(parser()).parse_together
+
+    def fail(self: object, texts: list[str]) -> object:
+        if any("bad" in one for one in texts):
+            raise RuntimeError("no tree for this")
+        return whole(self, texts)  # type: ignore[arg-type]  # it is a parser
+
+    monkeypatch.setattr(type(parser()), "parse_together", fail)
+    found = parsed(parser(), ["One. Two.", "A bad one.", "Three."])
+    assert found.counts == (2, 0, 1)
+    assert found.reasons == (None, "RuntimeError: no tree for this", None)
+
+
+@pytest.mark.parametrize("kind", ["document", "sentence"])
+def test_tables_are_annotated(kind: Rows) -> None:
+    given = pa.table({"n": [1, 2, 3, 4], "text": pa.array(["One. Two don't.", None, " ", "Three."], pa.large_string())})
+    step = pickle.loads(pickle.dumps(Annotate(rows=kind)))  # noqa: S301 - our own
+    out = step(given)
+    assert out.schema == step.schema(given.schema)
+    batch = given.to_batches()[0]
+    assert step(batch).to_pylist() == out.to_pylist()
+    assert step(given.slice(0, 0)).schema == out.schema
+    assert step(given.slice(0, 0)).num_rows == 0
+    told = [(row["n"], row["error"] is None) for row in out.to_pylist()]
+    one, three = (row["sentences"] for row in expected({"a": "One. Two don't.", "b": "Three."}))
+    if kind == "document":
+        assert told == [(1, True), (2, False), (3, False), (4, True)]
+        assert [row["sentences"] for row in out.to_pylist()] == [one, None, None, three]
+    else:
+        assert told == [(1, True), (1, True), (2, False), (3, False), (4, True)]
+        assert [row["sentence"] for row in out.to_pylist()] == [*one, None, None, *three]
+        assert [row["number"] for row in out.to_pylist()] == [1, 2, None, None, 1]
+
+
+def test_tables_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(FormatError, match="no column 'text'; found a"):
+        Annotate()(pa.table({"a": ["x"]}))
+    with pytest.raises(FormatError, match="column 'error', which is ours"):
+        Annotate()(pa.table({"text": ["x"], "error": ["x"]}))
+    with pytest.raises(OptionError, match="rows='word'"):
+        Annotate(rows="word")  # type: ignore[arg-type]  # what is tested
+    bad = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\4\0\0\0"), pa.py_buffer(b"caf\xe9")])
+    assert Annotate()(pa.table({"text": bad})).column("error").to_pylist() == ["it is not UTF-8"]
+
+
+def test_shards_hold_what_one_process_makes(tmp_path: Path) -> None:
+    table = pa.table({
+        "id": list(TEXTS), "text": list(TEXTS.values()), "n": range(30), "s": pa.array(["é"] * 30).dictionary_encode(),
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=11)
+    options = Options(shard=0.001, keep=("n", "s"))
+    done = annotate([tmp_path / "a.parquet"], tmp_path / "out", options)
+    found = rows(tmp_path / "out")
+    assert len(done) > 2
+    assert [(row["n"], row["s"]) for row in found] == [(number, "é") for number in range(30)]
+    assert [{"id": row["id"], "sentences": row["sentences"]} for row in found] == expected(TEXTS)
+    assert (
+        pq.read_schema(tmp_path / "out" / "data" / "part-000000.parquet").metadata[b"generator"] == GENERATOR.encode()
+    )
+    for record in done:
+        data = (tmp_path / "out" / "data" / record["name"]).read_bytes()
+        assert (record["bytes"], record["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    assert sum(record["rows"] for record in done) == 30
+    before = {file: file.read_bytes() for file in (tmp_path / "out" / "data").iterdir()}
+    annotate([tmp_path / "a.parquet"], tmp_path / "out", options)
+    assert {file: file.read_bytes() for file in (tmp_path / "out" / "data").iterdir()} == before
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+def test_other_outputs_hold_the_same(packed: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json_lines(TEXTS), encoding="utf-8")
+
+    def content(output: str, rows: Rows = "document") -> str:
+        out = tmp_path / f"{output}-{rows}"
+        annotate([file], out, Options(output=output, rows=rows))
+        name = out / "data" / f"part-000000.{output}"
+        with pa.input_stream(str(name), compression=stores.compression(str(name))) as stream:
+            return bytes(stream.read()).decode()
+
+    found = [json.loads(line) for line in content(f"jsonl{packed}").splitlines()]
+    assert found == expected(TEXTS)
+    each = [json.loads(line) for line in content(f"jsonl{packed}", rows="sentence").splitlines()]
+    assert [row["sentence"] for row in each] == [one for row in found for one in row["sentences"]]
+    text_out = content(f"conllu{packed}")
+    assert text_out.count("# newdoc id = d") == len(TEXTS)
+    assert text_out.count("# generator") == 1
+    bank = conllu.loads(text_out, trees="required")
+    assert [bank[number].text for number in range(len(bank))] == [
+        one["text"] for row in found for one in row["sentences"]
+    ]
+
+
+def test_conllu_in_and_out_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
+    annotate([sample], tmp_path / "out", Options(output="conllu", confidence=False))
+    given, found = conllu.read(sample), conllu.read(tmp_path / "out" / "data" / "part-000000.conllu")
+    wanted = parser().treebank(given)
+    assert found.heads.tolist() == wanted.heads.tolist()
+    for name in ("form", "lemma", "xpos", "feats", "misc"):
+        assert found.column(name).texts() == given.column(name).texts()
+
+
+def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pq.write_table(pa.table({"id": ["a", "b", "c", "a"], "text": ["One.", None, "", "Double."]}), folder / "a.parquet")
+    whole = (folder / "a.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    pq.write_table(pa.table({"id": ["x"], "body": ["One."]}), folder / "other.parquet")
+    lines = [
+        b'{"id": "j", "text": "Good."}', b'{"id": "u", "text": "caf\xe9"}', b"nonsense", b"[1]", b'{"id": "n"}',
+        b'{"id": "num", "text": 3}', b'{"id": "long", "text": "' + b"word " * 2_000_000 + b'"}', b"",
+        b'{"id": "c", "text": "The id of an earlier document."}', b'{"text": "No id."}',
+    ]  # fmt: skip
+    (folder / "b.jsonl").write_bytes(b"\n".join(lines))
+    packed = gzip.compress(json_lines(TEXTS).encode())
+    (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    (folder / "bad.txt").write_bytes(b"caf\xe9")
+    (folder / "empty.txt").touch()
+    (folder / "good.txt").write_text("\ufeffA byte order mark.", encoding="utf-8")
+    (folder / "bad.conllu").write_text("# sent_id = s1\n1\tbroken\n\n", encoding="utf-8")
+    (folder / "notes.md").write_text("What is this?", encoding="utf-8")
+    options = Options()
+    files, _ = plan([folder], options)
+    bad = {file.path.rsplit("/", 1)[1]: file.error for file in files if file.error}
+    assert set(bad) == {"cut.parquet", "other.parquet", "cut.jsonl.gz"}
+    assert "no column 'text'; found id, body" in str(bad["other.parquet"])
+    assert planning.find([str(folder)])[1] == [f"{folder}/notes.md"]
+    annotate([folder], tmp_path / "out", options)
+    assert {row["id"] for row in rows(tmp_path / "out")} == {
+        "a", "j", f"{folder}/b.jsonl:10", f"{folder}/good.txt",
+    }  # fmt: skip
+    errors = named(tmp_path / "out")
+    reasons = {(error["id"], error["place"]): error["reason"] for error in errors}
+    assert reasons.keys() == {
+        ("b", 2), ("c", 3), ("a", 4), (f"{folder}/b.jsonl:2", 2), (f"{folder}/b.jsonl:3", 3), (f"{folder}/b.jsonl:4", 4),
+        ("n", 5), ("num", 6), ("long", 7), ("c", 9), (f"{folder}/bad.txt", 1), (f"{folder}/empty.txt", 1), ("s1", 1),
+    }  # fmt: skip
+    for key, part in (
+        (("a", 4), "same id"), (("c", 9), "same id"), (("long", 7), "longer than 1,000,000"), (("num", 6), "is int"),
+        ((f"{folder}/b.jsonl:2", 2), "0xe9"), ((f"{folder}/bad.txt", 1), "0xe9 at 3"), (("n", 5), "no 'text'"),
+        (("s1", 1), "FormatError"),
+    ):  # fmt: skip
+        assert part in reasons[key]
+
+
+def test_an_id_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"key": 7, "text": "One."}\n{"text": "Two."}\n', encoding="utf-8")
+    pq.write_table(pa.table({"text": ["Three."]}), tmp_path / "b.parquet")
+    options = Options(id="key")
+    found = records(plan([tmp_path], options)[1], options)
+    assert [(record.id, record.reason) for record in found] == [
+        ("7", None),
+        (f"{tmp_path}/a.jsonl:2", "it has no 'key'"),
+    ]
+
+
+def test_a_file_damaged_inside_is_told_from_one_that_changed(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), file, row_group_size=5, use_dictionary=False
+    )
+    data = bytearray(file.read_bytes())
+    place = pq.ParquetFile(file).metadata.row_group(3).column(1).data_page_offset
+    data[place : place + 40] = b"\xff" * 40
+    file.write_bytes(data)
+    (record,) = annotate([file], tmp_path / "out", Options())
+    assert record["counts"]["documents"] == 15
+    (error,) = named(tmp_path / "out")
+    assert "cannot be read from here on" in error["reason"]
+    _, (part,) = plan([file], Options())
+    file.write_bytes(data[:-100])
+    with pytest.raises(FormatError, match="has changed since the run began"):
+        shards.annotate(part, str(tmp_path / "other"), "en", GENERATOR, Options())
+    assert not list((tmp_path / "other" / "data").iterdir())
+
+
+def test_a_part_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One.", encoding="utf-8")
+    _, (part,) = plan([tmp_path / "a.txt"], Options())
+    for _ in range(shards.MOST_TRIES):
+        shards.annotate(part, str(tmp_path / "out"), "en", GENERATOR, Options())
+    with pytest.raises(CorpusError, match="part-000000 was begun 6 times"):
+        shards.annotate(part, str(tmp_path / "out"), "en", GENERATOR, Options())
+
+
+def test_a_worker_with_another_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="expected ropewalk 0, model other"):
+        shards.annotate(Part("part-000000", ()), str(tmp_path), "en", "ropewalk 0, model other", Options())
+
+
+def test_stores_are_found_by_uri(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
+    for scheme in ("file", "local"):  # of PyArrow, of fsspec
+        folder = f"{scheme}://{tmp_path}/in"
+        assert [one.path for one in stores.listed(folder)] == [f"{folder}/a.txt"]
+        annotate([folder], f"{scheme}://{tmp_path}/{scheme}", Options())
+        assert [row["id"] for row in rows(tmp_path / scheme)] == [f"{folder}/a.txt"]
+    for wrong in (str(tmp_path / "nowhere"), "nonsense://a/b"):
+        with pytest.raises(FormatError):
+            stores.listed(wrong)
+    with pytest.raises(FormatError, match="does not tell what it holds"):
+        planning.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")])
+
+
+def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
+    with contextlib.suppress(KeyError), stores.creating(str(tmp_path / "sub" / "a")) as file:
+        file.write(b"half")
+        raise KeyError
+    assert not list((tmp_path / "sub").iterdir())
+    with pytest.raises(FormatError, match="cannot be written"), stores.creating("/proc/nowhere/a"):
+        pass
+
+
+# Counting
+
+
+def test_counts_can_be_added_and_kept() -> None:
+    bank, _ = parser().parse_together(list(TEXTS.values()))
+    whole, parts = Counts(), Counts()
+    whole.add(bank)
+    for number in range(len(bank)):
+        one = Counts()
+        one.add(bank.select([number]))
+        parts.merge(Counts.of_json(json.loads(json.dumps(one.to_json()))))
+    assert whole == parts
+    assert sum(whole.upos.values()) == sum(whole.relations.values()) == sum(whole.probabilities) == bank.words
+    assert whole.relations["root"] == len(bank)
+
+
+def test_scripts_are_known_by_letters() -> None:
+    words = ("rope", "канат", "σχοινί", "縄", "なわ", "3.14", "«ü»")
+    assert [script(word) for word in words] == ["Latin", "Cyrillic", "Greek", "Cjk", "Hiragana", "none", "Latin"]
+
+
+# Manifests
+
+
+def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("One.", encoding="utf-8")
+    options = Options()
+    files, _ = plan([source], options)
+    out = str(tmp_path / "out")
+    assert manifest.load(out) is None
+    manifest.save(out, manifest.Manifest(GENERATOR, options.to_json(), tuple(files), ((0, 3),)))
+    known = manifest.load(out)
+    assert known == manifest.Manifest(GENERATOR, options.to_json(), tuple(files), ((0, 3),))
+
+    def look(file: planning.File) -> planning.File:
+        return planning.inspect(file, options)[0]
+
+    manifest.demand_same(out, known, GENERATOR, options)
+    manifest.demand_same_files(out, known, files, look)
+    with pytest.raises(MismatchError, match="and this is ropewalk 9"):
+        manifest.demand_same(out, known, "ropewalk 9, model x", options)
+    with pytest.raises(MismatchError, match="rows = 'document', and now it is 'sentence'"):
+        manifest.demand_same(out, known, GENERATOR, replace(options, rows="sentence"))
+    os.utime(source)
+    again, _ = planning.find([str(source)])
+    manifest.demand_same_files(out, known, again, look)  # touched, and the same
+    source.write_text("Two.", encoding="utf-8")
+    again, _ = planning.find([str(source)])
+    with pytest.raises(MismatchError, match=r"another .*a\.txt than there is now"):
+        manifest.demand_same_files(out, known, again, look)
+    with pytest.raises(MismatchError, match="was made without b"):
+        manifest.demand_same_files(out, known, [*files, planning.File("b", 1, 1)], look)
+    with pytest.raises(MismatchError, match="which is not there or not given now"):
+        manifest.demand_same_files(out, known, [], look)
+    (tmp_path / "out" / "manifest.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(MismatchError, match="damaged"):
+        manifest.load(out)
+    with pytest.raises(MismatchError, match=r"holds files but no manifest\.json"):
+        manifest.load(str(tmp_path))
+
+
+# With Ray
+
+
+def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ropewalk", "corpus", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(json_lines(TEXTS) + '{"id": "d3", "text": "Again."}\n', encoding="utf-8")
+    words = [folder, "-o", out, "--shard-size", "0.001", "--workers", "2", "--format", "json"]
+    done = program(*words)
+    assert done.returncode == 0, done.stderr
+    assert [{"id": row["id"], "sentences": row["sentences"]} for row in rows(out)] == expected(TEXTS)
+    assert done.stderr.splitlines() == [
+        "ropewalk: 1 files to look into",
+        f"ropewalk: 1 document or file set aside: see {out}/errors",
+    ]
+    table = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert table["finished"]
+    assert table["generator"] == GENERATOR
+    data = (folder / "a.jsonl").read_bytes()
+    assert [(one["size"], one["sha256"]) for one in table["inputs"]] == [(len(data), hashlib.sha256(data).hexdigest())]
+    assert sum(one["counts"]["documents"] for one in table["shards"]) == 30
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert (report["documents"], report["errors"]) == (30, 1)
+    assert report["words"] == sum(len(one["words"]) for row in rows(out) for one in row["sentences"])
+    # Some of it is lost: the same command makes it again, and touches nothing else.
+    first, second = sorted((out / "data").iterdir())[:2]
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in (out / "data").iterdir()}
+    first.unlink()
+    (out / "done" / second.with_suffix(".json").name).unlink()
+    (out / "data" / ".part-000009.parquet.0123.part").touch()
+    assert program(*words).returncode == 0
+    after = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in (out / "data").iterdir()}
+    assert {file: data for file, (_, data) in after.items()} == {file: data for file, (_, data) in before.items()}
+    assert {file for file in after if after[file][0] != before[file][0]} == {first, second}
+    other = program(*words, "--rows", "sentence")
+    assert other.returncode == 1
+    assert "was made with rows = 'document'" in other.stderr
+    few = program(*words[:1], "-o", tmp_path / "few", *words[3:], "--max-errors", "0")
+    assert few.returncode == 1
+    assert "1 documents or files were set aside, more than 0" in few.stderr
+
+
+def test_the_example_for_ray_data_runs(repository: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), tmp_path / "in.parquet")
+    done = subprocess.run(
+        [sys.executable, repository / "examples" / "corpus" / "ray_data.py", tmp_path / "in.parquet", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    found = sorted(pq.read_table(tmp_path / "out").to_pylist(), key=lambda row: list(TEXTS).index(row["id"]))
+    assert [{"id": row["id"], "sentences": row["sentences"]} for row in found] == expected(TEXTS)
+
+
+def test_a_slice_is_a_value() -> None:
+    one = Slice("a", "b", 0, 1, 0, frozenset({3}))
+    assert pickle.loads(pickle.dumps(Part("p", (one,)))) == Part("p", (one,))  # noqa: S301 - our own
+
+
+def test_the_base_install_gains_nothing(tmp_path: Path) -> None:
+    """Without the extra's packages all else works, and the command says what to install."""
+    program = (
+        "import sys, importlib.abc\n"
+        "class Missing(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name.split('.')[0] in {'ray', 'pyarrow', 'pandas', 'fsspec'}:\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "import importlib.util as util\n"
+        "found = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name in {'ray', 'pyarrow'} else found(name, *rest)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "import ropewalk\n"
+        "assert next(ropewalk.load().pipe(['He sleeps.', 'She too.'], jobs=2)).text == 'He sleeps.'\n"
+        "from ropewalk.cli import main\n"
+        f"sys.argv = ['ropewalk', 'corpus', 'a.txt', '-o', {str(tmp_path / 'out')!r}]\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install ropewalk[corpus]" in done.stderr.splitlines()[-1]

@@ -1,0 +1,153 @@
+"""A cluster of two nodes on this machine that loses a worker, a node and the driver: nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus_tools import expected, rows, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.cluster
+HEAD, SECOND = "127.0.0.2", "127.0.0.3"  # on the loopback interface; Ray would change 127.0.0.1 to another
+SECONDS = 240  # that anything may take on a busy machine
+TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
+
+
+class Node:
+    """A node of a cluster, and all that it starts."""
+
+    def __init__(self, ip: str, *words: str) -> None:
+        common = [
+            "--num-cpus=1",
+            f"--node-ip-address={ip}",
+            "--object-store-memory=100000000",
+            "--disable-usage-stats",
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ray.scripts.scripts", "start", *words, *common, "--block"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"RAY_agent_register_timeout_ms": "300000"},  # a node of a busy machine needs its time
+        )
+
+    def kill(self) -> None:
+        """End all of it at once, as when a machine loses power."""
+        for process in descendants(self._process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+
+
+def descendants(process: int) -> list[int]:
+    """The processes below a process."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
+    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
+    found = [process]
+    for above in found:
+        found += [one for one, parent in pairs if parent == above]
+    return found[1:]
+
+
+@pytest.fixture
+def cluster() -> Iterator[tuple[str, Node]]:
+    with socket.socket() as free:
+        free.bind((HEAD, 0))
+        port = free.getsockname()[1]
+    address = f"{HEAD}:{port}"
+    head = Node(HEAD, "--head", f"--port={port}", "--include-dashboard=false")
+    second: Node | None = None
+    try:
+        wait_until(lambda: is_open(port))
+        second = Node(SECOND, f"--address={address}")
+        yield address, second
+    finally:
+        if second is not None:
+            second.kill()
+        head.kill()
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens."""
+    with socket.socket() as tried:
+        return tried.connect_ex((HEAD, port)) == 0
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not reached():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def done(out: Path) -> int:
+    """How many parts are done."""
+    return len(list((out / "done").glob("part-*.json"))) if (out / "done").is_dir() else 0
+
+
+def working() -> list[int]:
+    """The workers that do a part just now."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            command = (folder / "cmdline").read_bytes()
+        except OSError:  # no process, or no more
+            continue
+        if command.startswith(b"ray::MapBatches(_worked)"):
+            found.append(int(folder.name))
+    return found
+
+
+@contextlib.contextmanager
+def driver(address: str, source: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+    words = [str(source), "-o", str(out), "--shard-size", "0.016", "--address", address]
+    program = [sys.executable, "-m", "ropewalk", "corpus", *words]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_worker_a_node_and_the_driver_are_killed(cluster: tuple[str, Node], tmp_path: Path) -> None:
+    address, second = cluster
+    source, out = tmp_path / "in.parquet", tmp_path / "out"
+    pq.write_table(pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), source)
+    with driver(address, source, out) as first:
+        # A node has one core: two workers mean that both nodes work.
+        wait_until(lambda: (done(out) >= 1 and len(working()) == 2) or first.poll() is not None)
+        assert first.poll() is None, first.communicate()[1]
+        os.kill(working()[0], signal.SIGKILL)
+        reached = done(out)
+        wait_until(lambda: done(out) >= reached + 2)
+        second.kill()
+        reached = done(out)
+        wait_until(lambda: done(out) >= reached + 2)
+        first.kill()
+    parts = len(json.loads((out / "manifest.json").read_text(encoding="utf-8"))["inputs"][0]["cuts"]) - 1
+    reached = done(out)
+    assert 5 <= reached < parts, f"{reached} of {parts} parts were done when the driver was killed"
+    with driver(address, source, out) as again:
+        _, said = again.communicate(timeout=SECONDS)
+        assert again.returncode == 0, said
+    assert done(out) == parts
+    found = rows(out)
+    assert [row["id"] for row in found] == list(TEXTS)
+    assert found == expected(TEXTS)
+    assert not [file for file in (out / "data").iterdir() if file.suffix != ".parquet"]
+    assert json.loads((out / "report.json").read_text(encoding="utf-8"))["documents"] == len(TEXTS)
