@@ -2,7 +2,7 @@
 
 Each kernel is a plain Python file beside a `.pxd` file that gives its C types. An extension that does not
 compile is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the
-two is in use.
+two is in use. With ROPEWALK_BOUNDSCHECK=1 they look at every index before they use it: for tests (`make bounds`).
 """
 
 import os
@@ -12,6 +12,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
+BOUNDSCHECK = os.environ.get("ROPEWALK_BOUNDSCHECK", "") not in {"", "0"}
 NO_SYMBOLS = [] if os.name == "nt" else ["-g0"]  # what debuggers need is most of a compiled kernel
 
 extensions = cythonize(
@@ -25,12 +26,12 @@ extensions = cythonize(
         "language_level": "3",
         "annotation_typing": False,  # Python's annotations are for readers; the `.pxd` gives the C types
         "infer_types": True,
-        "boundscheck": False,
+        "boundscheck": BOUNDSCHECK,
         "wraparound": False,
         "initializedcheck": False,
         "cdivision": True,
     },
-    build_dir="build/cython",
+    build_dir="build/checked/cython" if BOUNDSCHECK else "build/cython",
 )
 for extension in extensions:
     extension.optional = True  # Cython makes new extensions out of those it is given and drops this

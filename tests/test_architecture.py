@@ -21,7 +21,8 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "tables", "progress"),
     ("kernels", "files"),
-    ("trees", "plots"),
+    ("arrays", "plots"),
+    ("trees",),
     ("treebank",),
     ("conllu", "ropes", "projectivity"),
     ("summary", "repair"),

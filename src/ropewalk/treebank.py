@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import Rebuilt, as_array, checked_offsets, ints, numbers_below
 from ropewalk.errors import FormatError, MismatchError, UnknownNameError
 from ropewalk.kernels import conllu as conllu_kernel
 from ropewalk.kernels import intern as kernel
@@ -35,6 +36,15 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
 
     Returns the number of each stretch, and for each number the first stretch that has it.
     """
+    raw = as_array(raw, "bytes")
+    starts, stops = as_array(starts, "starts"), as_array(stops, "stops")
+    if not (raw.dtype == np.uint8 and raw.ndim == 1 and _are_places(starts) and _are_places(stops)):
+        raise MismatchError("stretches of bytes are one row of uint8 and two rows of int64, where they begin and end")
+    if len(starts) != len(stops):
+        raise MismatchError(f"{len(starts)} stretches of bytes begin and {len(stops)} end")
+    if len(starts) and (starts.min() < 0 or stops.max() > len(raw) or (stops < starts).any()):
+        raise MismatchError(f"a stretch of bytes lies outside the {len(raw)} that there are, or ends before it begins")
+    raw, starts, stops = (np.ascontiguousarray(array) for array in (raw, starts, stops))
     ids = np.zeros(len(starts), dtype=np.int32)
     firsts = np.zeros(len(starts), dtype=np.int32)
     slots = np.full(1 << (2 * len(starts) + 1).bit_length(), -1, dtype=np.int32)
@@ -42,25 +52,47 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
     return ids, firsts[:count]
 
 
+def _are_places(array: npt.NDArray[Any]) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(Rebuilt):
     """One string per word, as numbers into a list of distinct strings."""
 
     ids: Ints
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        if strange := [name for name in names if not isinstance(name, str)]:
+            raise MismatchError(f"a column holds {strange[0]!r}; expected text")
+        ids = frozen_ints(numbers_below(self.ids, len(names), "numbers of a column"))
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "names", names)
+
+    def _of_own(self, ids: Ints) -> Column:
+        """Make a column of some of this one's numbers, which need no check."""
+        column = object.__new__(Column)
+        object.__setattr__(column, "ids", frozen_ints(ids))
+        object.__setattr__(column, "names", self.names)
+        return column
+
     @classmethod
     def of(cls, texts: Iterable[str]) -> Column:
         """Give equal strings one number, in order of first appearance."""
         numbers: dict[str, int] = {}
-        ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
+        try:
+            ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
+        except TypeError as error:
+            raise MismatchError(f"a column cannot be made of this: {error}; expected texts") from error
         return cls(ids, tuple(numbers))
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, where: slice) -> Column:
-        return Column(self.ids[where], self.names)
+        return self._of_own(self.ids[where])
 
     def texts(self) -> list[str]:
         """Write out the string of every word."""
@@ -69,12 +101,16 @@ class Column:
 
     def take(self, words: npt.NDArray[Any]) -> Column:
         """Pick words by their numbers."""
-        return Column(frozen_ints(self.ids[words]), self.names)
+        return self._of_own(self.ids[words])
 
     @classmethod
     def of_heads(cls, heads: Ints) -> Column:
         """Write heads as text: `_` where there is none."""
+        heads = np.maximum(ints(heads, "heads"), -1)
         most = int(heads.max(initial=0))
+        if most > len(heads):  # some head lies outside its sentence, perhaps far outside
+            found, ids = np.unique(heads, return_inverse=True)
+            return cls(frozen_ints(ids), tuple("_" if head < 0 else str(head) for head in found.tolist()))
         return cls(frozen_ints(heads + 1), ("_", *map(str, range(most + 1))))
 
     @classmethod
@@ -120,6 +156,19 @@ class Text:
     multiwords: Ints
     empties: Ints
     file: str
+
+    def __post_init__(self) -> None:
+        sentences, fields = self.sentences, self.fields
+        if (
+            not (_are_places(sentences) and _are_places(self.lines) and _are_places(np.ravel(fields)))
+            or self.raw.dtype != np.uint8
+            or self.raw.ndim != 1
+            or fields.shape[1:] != (11,)
+            or not len(sentences) == len(self.lines) + 1 == len(self.multiwords) + 1 == len(self.empties) + 1
+            or (sentences[1:] < sentences[:-1]).any()
+            or not 0 <= sentences[0] <= sentences[-1] <= len(self.raw)
+        ):
+            raise MismatchError("the places of sentences and columns do not fit the bytes of their CoNLL-U")
 
     @classmethod
     def blank(cls, lengths: Ints) -> Text:
@@ -204,6 +253,11 @@ class Text:
 
     def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
         """Put other text into some columns of every word; nothing else changes."""
+        offsets = checked_offsets(offsets, end=len(self.fields))
+        self._demand_order(offsets)
+        for name, column in columns.items():
+            if len(column) != len(self.fields):
+                raise MismatchError(f"{len(column)} values for column {name}, but there are {len(self.fields)} words")
         places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
         names: list[bytes] = []
         choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
@@ -231,6 +285,19 @@ class Text:
             view(fields),
         )
         return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
+
+    def _demand_order(self, offsets: Ints) -> None:
+        """Refuse places of columns that do not lie in order in their sentences."""
+        fields = self.fields
+        full = np.diff(offsets) > 0  # sentences that have a first and a last word
+        if not (
+            len(offsets) == len(self.sentences)
+            and (fields[:, 1:] > fields[:, :-1]).all()
+            and (fields[1:, 0] >= fields[:-1, 10]).all()
+            and (fields[offsets[:-1][full], 0] >= self.sentences[:-1][full]).all()
+            and (fields[offsets[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
+        ):
+            raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
 
     def commented(self, offsets: Ints, comments: Sequence[str]) -> Text:
         """Put a comment line before each sentence's own lines; an empty one is left out."""
@@ -317,6 +384,19 @@ class Treebank:
     text: Text | None = None
     edits: Mapping[str, Column] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __post_init__(self) -> None:
+        heads = frozen_ints(self.heads, "heads")
+        object.__setattr__(self, "heads", heads)
+        object.__setattr__(self, "offsets", frozen_ints(checked_offsets(self.offsets, end=len(heads))))
+        held = {"deprel": self.relations, **({} if self.upos is None else {"upos": self.upos}), **self.edits}
+        for name, column in held.items():
+            self._fits(name, len(column))
+        if self.text is not None and (len(self.text.fields), len(self.text.sentences)) != (len(heads), len(self) + 1):
+            raise MismatchError(
+                f"{len(heads)} words in {len(self)} sentences over CoNLL-U of {len(self.text.fields)} words "
+                f"in {len(self.text.sentences) - 1} sentences"
+            )
+
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
         """Lay trees side by side."""
@@ -363,9 +443,7 @@ class Treebank:
         return len(self.offsets) - 1
 
     def __getitem__(self, sentence: int) -> Sentence:
-        if not -len(self) <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
-        sentence %= len(self)
+        sentence = self._number(sentence)
         where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
         return Sentence(
             tuple(self._texts("form", where)),
@@ -374,6 +452,11 @@ class Treebank:
             tuple(self.relations[where].texts()),
             self.comments(sentence),
         )
+
+    def _number(self, sentence: int) -> int:
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
+        return sentence % len(self)
 
     @property
     def words(self) -> int:
@@ -387,6 +470,7 @@ class Treebank:
 
     def tree(self, sentence: int) -> Tree:
         """Take one sentence's tree as a value of its own."""
+        sentence = self._number(sentence)
         where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
         return Tree(self.heads[where], self.relations[where].texts())
 
@@ -396,6 +480,7 @@ class Treebank:
 
     def comments(self, sentence: int) -> tuple[str, ...]:
         """Give the comment lines of one sentence as written."""
+        sentence = self._number(sentence)
         if self.text is None:
             return ()
         lines = self.text.sentence(sentence).decode("utf-8").split("\n")
@@ -434,9 +519,9 @@ class Treebank:
 
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
         """Put other trees over the same words."""
+        heads = frozen_ints(heads, "heads")
         self._fits("head", len(heads))
         self._fits("deprel", len(relations))
-        heads = frozen_ints(heads)
         edits = {**self.edits, "head": Column.of_heads(heads), "deprel": relations}
         return replace(self, heads=heads, relations=relations, edits=MappingProxyType(edits))
 
@@ -446,8 +531,9 @@ class Treebank:
         for name, given in columns.items():
             if name not in EDITABLE:
                 raise UnknownNameError("column", name, EDITABLE)
-            self._fits(name, len(given))
-            edits[name] = given if isinstance(given, Column) else Column.of(given)
+            column = given if isinstance(given, Column) else Column.of(given)
+            self._fits(name, len(column))
+            edits[name] = column
         return replace(
             self,
             relations=edits.get("deprel", self.relations),
@@ -472,12 +558,15 @@ class Treebank:
 
     def select(self, sentences: npt.NDArray[Any] | Sequence[int] | Sequence[bool]) -> Treebank:
         """Keep some sentences: a mask of one truth value a sentence, or sentence numbers in any order."""
-        chosen = np.asarray(sentences)
+        chosen = as_array(sentences, "sentences to keep")
         if chosen.dtype == np.bool_:
-            if len(chosen) != len(self):
-                raise MismatchError(f"a mask of {len(chosen)} values for a treebank of {len(self)} sentences")
+            if chosen.shape != (len(self),):
+                raise MismatchError(f"a mask of {chosen.size} values for a treebank of {len(self)} sentences")
             chosen = np.flatnonzero(chosen)
-        chosen = np.arange(len(self))[chosen.astype(np.int64)]
+        chosen = ints(chosen, "sentences to keep")
+        if len(chosen) and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
+            raise MismatchError(f"sentences {chosen.min()} to {chosen.max()} of a treebank of {len(self)}")
+        chosen = np.arange(len(self))[chosen]
         offsets, words = gather(self.offsets, chosen)
         return Treebank(
             frozen_ints(offsets),

@@ -16,7 +16,7 @@ from ropewalk.encodings.indexed import OptimalNonprojective
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError
 from ropewalk.kernels.codes import INDEX, SUPER
-from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover, structural_arcs
+from ropewalk.ropes import arcs_of, brackets, rope_cover, structural_arcs
 from ropewalk.treebank import Sentence, Treebank
 from ropewalk.trees import Graph, Tree
 
@@ -217,8 +217,7 @@ def _cover_row(graph: Graph, cover: str) -> Row:
     """Write the bracketing that a cover induces; without superbrackets if every arc is structural."""
     arcs = arcs_of(graph)
     marks = structural_arcs(arcs, cover)
-    _, side = leaning(arcs, marks)
-    symbols, starts = brackets(arcs, side)
+    symbols, starts = brackets(arcs, marks)
     if cover == "all":
         symbols = symbols & (INDEX - 1 - SUPER)
     implicit = ("/" if cover == "all" else "/^") * int(np.count_nonzero(marks[graph.heads == 0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -13,7 +14,7 @@ from ropewalk.pipeline.document import Document
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ropewalk.treebank import Treebank
 
@@ -147,17 +148,18 @@ def bank_of_tokens(sentences: Iterable[Sequence[str]], *, first: int = 1, name: 
     """Make a treebank of words without trees; sentences are numbered from `first`."""
     blocks = []
     for number, words in enumerate(sentences, start=first):
-        if isinstance(words, str) or not len(words):
+        if isinstance(words, str) or not isinstance(words, Sequence) or not len(words):
             found = "is text" if isinstance(words, str) else "has no words"
             message = f"sentence {number} {found}; expected a list of at least one word"
             raise FormatError(name, 0, "no-words", message)
         for place, word in enumerate(words, start=1):
-            if not word or treebank.UNWRITABLE.search(word):
+            if not isinstance(word, str) or not word or treebank.UNWRITABLE.search(word):
+                shown = word[:LONGEST_SHOWN] if isinstance(word, str) else word
                 raise FormatError(
                     name,
                     0,
                     "unwritable-text",
-                    f"sentence {number}: word {place} is {word[:LONGEST_SHOWN]!r}; expected at least one character, "
+                    f"sentence {number}: word {place} is {shown!r}; expected text of at least one character, "
                     "and no tab, line break, NUL or lone surrogate",
                 )
         lines = [f"{place}\t{word}" + "\t_" * 8 + "\n" for place, word in enumerate(words, start=1)]
