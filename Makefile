@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure format lint types docs figures check
+.PHONY: setup test pure bounds fuzz format lint types docs figures check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -12,10 +12,21 @@ test: setup  ## the tests
 	$(PYTHON) -m pytest -n auto
 
 KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
-	conllu decoding encodings projectivity repair ropes spanning treebank trees))
+	conllu decoding encodings fuzz_arrays projectivity repair ropes spanning treebank trees))
 
 pure: setup  ## the tests of what kernels do, with kernels in plain Python
 	ROPEWALK_PURE=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
+
+CHECKED := build/checked/lib
+
+bounds: setup  ## the same tests, with kernels that look at every index before they use it
+	CFLAGS=-O1 ROPEWALK_BOUNDSCHECK=1 $(PYTHON) setup.py -q build --build-base build/checked --build-lib $(CHECKED)
+	PYTHONPATH=$(CHECKED) ROPEWALK_BOUNDSCHECK=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
+
+MINUTES := 1
+
+fuzz: setup  ## random arrays against all that takes arrays, for some time: make fuzz MINUTES=10
+	$(PYTHON) tests/fuzz_arrays.py --minutes $(MINUTES)
 
 format: setup
 	.venv/bin/ruff format

@@ -3,6 +3,7 @@
 Each kernel is a plain Python file beside a `.pxd` file that gives its C types. What Cython needs to read buffers
 is compiled once, as a module that all kernels import, not into each of them. An extension that does not compile
 is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the two is in use.
+With ROPEWALK_BOUNDSCHECK=1 kernels look at every index before they use it: for tests (`make bounds`).
 """
 
 import os
@@ -13,6 +14,7 @@ from setuptools import Extension, setup
 
 KERNELS = Path("src/ropewalk/kernels")
 SHARED = "ropewalk.kernels.buffers"
+BOUNDSCHECK = os.environ.get("ROPEWALK_BOUNDSCHECK", "") not in {"", "0"}
 NO_SYMBOLS = [] if os.name == "nt" else ["-g0"]  # what debuggers need is most of a compiled kernel
 NO_HURRY = (
     [] if os.name == "nt" else ["-O1"]
@@ -28,12 +30,12 @@ extensions = cythonize(
         "language_level": "3",
         "annotation_typing": False,  # Python's annotations are for readers; the `.pxd` gives the C types
         "infer_types": True,
-        "boundscheck": False,
+        "boundscheck": BOUNDSCHECK,
         "wraparound": False,
         "initializedcheck": False,
         "cdivision": True,
     },
-    build_dir="build/cython",
+    build_dir="build/checked/cython" if BOUNDSCHECK else "build/cython",
     shared_utility_qualified_name=SHARED,
 )
 for extension in extensions:

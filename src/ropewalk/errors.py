@@ -15,7 +15,7 @@
     │   ├── OptionError         an option that the encoding does not take, or a wrong value
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
     │   └── LabelError          a label that the encoding does not have
-    ├── MismatchError           two inputs that should agree and do not, with the first place where they part
+    ├── MismatchError           inputs that should agree and do not, or an array that is not what is expected
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
     ├── ModelError              a model folder that is damaged, incomplete or something else
     ├── TrainingError           a training run that cannot begin or go on
@@ -48,11 +48,19 @@ def _restored(kind: type[RopewalkError], args: tuple[object, ...], data: dict[st
 
 
 class TreeError(RopewalkError):
-    """Heads that are not a tree; `word` is the first word at fault, counted from 1."""
+    """Heads that are not a tree; `word` is the first word at fault, counted from 1.
+
+    `sentence` counts from 1 among those handed over together; it is 0 where there is just one.
+    """
 
     def __init__(self, message: str, word: int) -> None:
         super().__init__(message)
         self.word = word
+        self.sentence = 0
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"sentence {self.sentence}: {message}" if self.sentence else message
 
 
 class MissingHeadError(TreeError):
@@ -162,7 +170,7 @@ class LabelError(EncodingError):
 
 
 class MismatchError(RopewalkError):
-    """Two inputs that should agree and do not."""
+    """Two inputs that should agree and do not, or an array of the wrong kind, shape or range."""
 
 
 class MissingExtraError(RopewalkError):

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.errors import UnknownNameError
+from ropewalk.arrays import ints, numbers_below, one_number
+from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.treebank import Column, Treebank, gather
-from ropewalk.trees import DOWN, UP, Bools, Ints, projective, scratch
+from ropewalk.trees import DOWN, UP, Bools, Ints, checked_trees, heads_and_offsets, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,14 @@ class Lifts:
 
 def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
     """Lift the chosen sentences until they need no more than `planes` planes, or for at most `steps` lifts each."""
+    heads, offsets = checked_trees(heads, offsets)
+    chosen = ints(numbers_below(chosen, len(offsets) - 1, "chosen sentences"), "chosen sentences")
+    planes = one_number(planes, "the number of planes", least=1)
+    return _lifted(heads, offsets, chosen, planes, one_number(steps, "the number of lifts", least=0))
+
+
+def _lifted(heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int) -> Lifts:
+    """Lift trees that have been checked."""
     room = 64 + 4 * int(np.diff(offsets)[chosen].sum())
     while True:
         lifted = np.array(heads, dtype=np.int32)
@@ -66,7 +75,7 @@ def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes:
     while planes > 1:  # fitting the planes may not be enough for an encoding with a further limit
         offsets, words = gather(bank.offsets, chosen)
         chosen = chosen[~covers(heads[words], offsets.astype(np.int32))]
-        lifts = lift_heads(heads, bank.offsets, chosen, steps=1)
+        lifts = _lifted(heads, bank.offsets, chosen, 1, 1)  # lifted trees are trees
         if not len(lifts.words):  # all covered, or projective and still not covered: lifting cannot help
             break
         heads = lifts.heads
@@ -104,9 +113,13 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
     """Hang lifted words back where their marks say, and take the marks off the relations."""
     if scheme not in SCHEMES:
         raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    heads, offsets = heads_and_offsets(heads, offsets)
+    if len(relations) != len(heads):
+        raise MismatchError(f"{len(heads)} heads but {len(relations)} relations; each word needs one of each")
     marked = [UP in name or DOWN in name for name in relations.names]
     if not any(marked):
         return heads, relations
+    heads, offsets = checked_trees(heads, offsets)
     numbers: dict[str, int] = {}
     plain: list[int] = []
     parts: list[list[int]] = []

@@ -17,7 +17,7 @@ from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ATTACHED, REROOTED
-from ropewalk.trees import Ints, scratch
+from ropewalk.trees import Ints, heads_and_offsets, scratch
 
 POLICIES = {"nearest": kernel.nearest, "root": kernel.root}
 REPAIRS = {ATTACHED: "attached", REROOTED: "rerooted"}
@@ -41,7 +41,8 @@ def repair(heads: Ints, offsets: Ints, policy: str = "nearest", *, keep_roots: b
     """Make every sentence one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
     if policy not in POLICIES:
         raise UnknownNameError("repair policy", policy, POLICIES)
-    out = np.array(heads, dtype=np.int32)
+    heads, offsets = heads_and_offsets(heads, offsets)
+    out = heads.copy()
     words = np.empty(len(heads), dtype=np.int32)
     kinds = np.empty(len(heads), dtype=np.int32)
     fill = POLICIES[policy]

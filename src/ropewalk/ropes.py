@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import checked_offsets, frozen_array, ints, numbers_below
 from ropewalk.errors import GraphError, UnknownNameError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
-from ropewalk.trees import Bools, Graph, Ints, Tree, positions
+from ropewalk.trees import Graph, Ints, Tree, checked_trees, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,8 @@ COVERS = ("all", "farthest", "proper")
 class Arcs:
     """The arcs of many sentences as flat arrays, those of sentence s at `offsets[s]:offsets[s+1]`.
 
-    `order` lists them by left end, then from the longest to the shortest.
+    `order` lists them by left end, then from the longest to the shortest. The constructor takes heads and dependents,
+    counted from 1 within their sentence (0 is the root), and raises a `GraphError` if an arc leaves its sentence.
     """
 
     left: Ints
@@ -42,9 +44,24 @@ class Arcs:
     words: Ints
     order: Ints
 
-    @classmethod
-    def of(cls, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> Arcs:
-        """Lay out arcs from heads to dependents, both counted from 1 within their sentence (0 is the root)."""
+    def __init__(self, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> None:
+        heads = ints(heads, "heads")
+        dependents = ints(dependents, "dependents", size=len(heads))
+        offsets = checked_offsets(offsets, end=len(heads))
+        words = ints(words, "numbers of words", size=len(offsets) - 1)
+        most = np.repeat(words, np.diff(offsets))
+        outside = (heads < 0) | (heads > most) | (dependents < 1) | (dependents > most) | (heads == dependents)
+        if outside.any():
+            arc = int(np.flatnonzero(outside)[0])
+            raise GraphError(
+                f"arc {arc + 1} of all, {heads[arc]}->{dependents[arc]}: expected two of the {most[arc]} words"
+            )
+        if words.min(initial=0) < 0:
+            raise GraphError(f"a sentence of {words.min()} words; expected 0 or more")
+        self._lay_out(heads, dependents, offsets, words)
+
+    def _lay_out(self, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> None:
+        """Fill in the fields from arcs that lie in their sentences."""
         left = np.minimum(heads, dependents)
         right = np.maximum(heads, dependents)
         rightward = (heads < dependents).view(np.uint8)
@@ -60,12 +77,21 @@ class Arcs:
             view(order),
             *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
         )
-        return cls(left, right, rightward, offsets, words, order)
+        rows = (left, right, rightward, offsets, words, order)
+        for name, row in zip(("left", "right", "rightward", "offsets", "words", "order"), rows, strict=True):
+            object.__setattr__(self, name, frozen_array(row))
+
+    def __reduce__(self) -> tuple[type, tuple[Ints, ...]]:
+        heads = np.where(self.rightward, self.left, self.right)
+        return type(self), (heads, self.left + self.right - heads, self.offsets, self.words)
 
     @classmethod
     def of_trees(cls, heads: Ints, offsets: Ints) -> Arcs:
         """Lay out the arcs of many trees: arc w is the one into the w-th word of all."""
-        return cls.of(heads, positions(offsets), offsets, np.diff(offsets))
+        heads, offsets = checked_trees(heads, offsets)
+        arcs = object.__new__(cls)
+        arcs._lay_out(heads, positions(offsets), offsets, np.diff(offsets))
+        return arcs
 
     @classmethod
     def of_graphs(cls, graphs: Iterable[Graph]) -> Arcs:
@@ -73,7 +99,7 @@ class Arcs:
         graphs = list(graphs)
         nothing = [np.zeros(0, dtype=np.int32)]
         counts = [len(graph.heads) for graph in graphs]
-        return cls.of(
+        return cls(
             np.concatenate(nothing + [graph.heads for graph in graphs]),
             np.concatenate(nothing + [graph.dependents for graph in graphs]),
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
@@ -120,6 +146,8 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
 
 def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     """Give for each arc the rope on which it leans and with which end, as the codes of `kernels.codes`."""
+    structural = numbers_below(structural, 2, "marks of structural arcs", size=len(arcs.left))
+    structural = np.ascontiguousarray(structural, dtype=np.uint8)
     rope = np.empty(len(arcs.left), dtype=np.int32)
     side = np.empty(len(arcs.left), dtype=np.uint8)
     kernel.lean(
@@ -137,8 +165,12 @@ def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     return rope, side
 
 
-def brackets(arcs: Arcs, side: Bytes) -> tuple[Ints, Ints]:
-    """Write the bracketing that a cover induces: the brackets of all words, and where each word's begin."""
+def brackets(arcs: Arcs, structural: Bytes) -> tuple[Ints, Ints]:
+    """Write the bracketing that a cover induces: the brackets of all words, and where each word's begin.
+
+    Structural arcs on which some other arc cannot lean raise a `GraphError`.
+    """
+    side = _cover(arcs, structural)[1]
     symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
     starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
     count = kernel.brackets(
@@ -159,10 +191,22 @@ def brackets(arcs: Arcs, side: Bytes) -> tuple[Ints, Ints]:
     return symbols[:count], starts
 
 
+def _cover(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
+    """Do as `leaning`, and refuse a set of arcs that is no rope cover."""
+    ropes, side = leaning(arcs, structural)
+    loose = side == LEANS_NOWHERE
+    if loose.any():
+        arc = int(np.flatnonzero(loose)[0])
+        ends = arcs.left[arc], arcs.right[arc]
+        head, dependent = ends if arcs.rightward[arc] else ends[::-1]
+        raise GraphError(f"not a rope cover: the arc {head}->{dependent} leans on none of its arcs")
+    return ropes, side
+
+
 def rope_thickness(heads: Ints, offsets: Ints) -> Ints:
     """Give for each of many trees the largest number of ropes of its proper cover over one place."""
     arcs = Arcs.of_trees(heads, offsets)
-    out = np.empty(len(offsets) - 1, dtype=np.int32)
+    out = np.empty(len(arcs.words), dtype=np.int32)
     kernel.thickness(
         view(arcs.left),
         view(arcs.right),
@@ -239,11 +283,7 @@ def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] =
         if unknown:
             raise GraphError(f"the arc {unknown[0][0]}->{unknown[0][1]} of the cover is not in the tree or graph")
         structural = np.array([pair in wanted for pair in pairs], dtype=np.uint8)
-    ropes, side = leaning(arcs, structural)
-    loose: Bools = side == LEANS_NOWHERE
-    if loose.any():
-        head, dependent = pairs[int(np.flatnonzero(loose)[0])]
-        raise GraphError(f"not a rope cover: the arc {head}->{dependent} leans on none of its arcs")
+    ropes, side = _cover(arcs, structural)
     words = {LEANS_LEFT: "left", LEANS_RIGHT: "right"}
     return RopeCover(
         len(structure),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import Rebuilt, as_array, checked_offsets, ints, numbers_below
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
@@ -40,6 +41,15 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
 
     Returns the number of each stretch, and for each number the first stretch that has it.
     """
+    raw = as_array(raw, "bytes")
+    starts, stops = as_array(starts, "starts"), as_array(stops, "stops")
+    if not (raw.dtype == np.uint8 and raw.ndim == 1 and are_places(starts) and are_places(stops)):
+        raise MismatchError("stretches of bytes are one row of uint8 and two rows of int64, where they begin and end")
+    if len(starts) != len(stops):
+        raise MismatchError(f"{len(starts)} stretches of bytes begin and {len(stops)} end")
+    if len(starts) and (starts.min() < 0 or stops.max() > len(raw) or (stops < starts).any()):
+        raise MismatchError(f"a stretch of bytes lies outside the {len(raw)} that there are, or ends before it begins")
+    raw, starts, stops = (np.ascontiguousarray(array) for array in (raw, starts, stops))
     ids = np.zeros(len(starts), dtype=np.int32)
     firsts = np.zeros(len(starts), dtype=np.int32)
     slots = np.full(1 << (2 * len(starts) + 1).bit_length(), -1, dtype=np.int32)
@@ -47,25 +57,48 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
     return ids, firsts[:count]
 
 
+def are_places(array: npt.NDArray[Any]) -> bool:
+    """Tell whether an array is one row of places in bytes."""
+    return isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(Rebuilt):
     """One string per word, as numbers into a list of distinct strings."""
 
     ids: Ints
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        if strange := [name for name in names if not isinstance(name, str)]:
+            raise MismatchError(f"a column holds {strange[0]!r}; expected text")
+        ids = frozen_ints(numbers_below(self.ids, len(names), "numbers of a column"))
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "names", names)
+
+    def _of_own(self, ids: Ints) -> Column:
+        """Make a column of some of this one's numbers, which need no check."""
+        column = object.__new__(Column)
+        object.__setattr__(column, "ids", frozen_ints(ids))
+        object.__setattr__(column, "names", self.names)
+        return column
+
     @classmethod
     def of(cls, texts: Iterable[str]) -> Column:
         """Give equal strings one number, in order of first appearance."""
         numbers: dict[str, int] = {}
-        ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
+        try:
+            ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
+        except TypeError as error:
+            raise MismatchError(f"a column cannot be made of this: {error}; expected texts") from error
         return cls(ids, tuple(numbers))
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, where: slice) -> Column:
-        return Column(self.ids[where], self.names)
+        return self._of_own(self.ids[where])
 
     def texts(self) -> list[str]:
         """Write out the string of every word."""
@@ -74,12 +107,16 @@ class Column:
 
     def take(self, words: npt.NDArray[Any]) -> Column:
         """Pick words by their numbers."""
-        return Column(frozen_ints(self.ids[words]), self.names)
+        return self._of_own(self.ids[words])
 
     @classmethod
     def of_heads(cls, heads: Ints) -> Column:
         """Write heads as text: `_` where there is none."""
+        heads = np.maximum(ints(heads, "heads"), -1)
         most = int(heads.max(initial=0))
+        if most > len(heads):  # some head lies outside its sentence, perhaps far outside
+            found, ids = np.unique(heads, return_inverse=True)
+            return cls(frozen_ints(ids), tuple("_" if head < 0 else str(head) for head in found.tolist()))
         return cls(frozen_ints(heads + 1), ("_", *map(str, range(most + 1))))
 
     @classmethod
@@ -249,6 +286,11 @@ class Source(ABC):
     def size(self) -> int:
         """How many bytes it takes."""
 
+    @property
+    @abstractmethod
+    def words(self) -> int:
+        """How many words it has."""
+
     @abstractmethod
     def column(self, name: str) -> Column:
         """Read one column of every word."""
@@ -303,6 +345,22 @@ class Treebank:
     headings: tuple[Heading, ...] | None = None
     estimates: Probabilities | None = None
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what was computed once
+
+    def __post_init__(self) -> None:
+        heads = frozen_ints(self.heads, "heads")
+        object.__setattr__(self, "heads", heads)
+        object.__setattr__(self, "offsets", frozen_ints(checked_offsets(self.offsets, end=len(heads))))
+        self._fits("deprel", len(self.relations))
+        if self.upos is not None:
+            self._fits("upos", len(self.upos))
+        for name, column in self.edits.items():
+            self._fits(name, len(column))
+        source = self.text
+        if source is not None and (source.words, len(source.lines)) != (len(heads), len(self)):
+            raise MismatchError(
+                f"{len(heads)} words in {len(self)} sentences over {source.file}, "
+                f"which has {source.words} words in {len(source.lines)} sentences"
+            )
 
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
@@ -378,9 +436,12 @@ class Treebank:
     def __getitem__(self, sentence: int) -> Sentence:
         import ropewalk
 
+        return ropewalk.Sentence(self, self._number(sentence))
+
+    def _number(self, sentence: int) -> int:
         if not -len(self) <= sentence < len(self):
             raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
-        return ropewalk.Sentence(self, sentence % len(self))
+        return sentence % len(self)
 
     def __iter__(self) -> Iterator[Sentence]:
         return map(self.__getitem__, range(len(self)))
@@ -430,16 +491,18 @@ class Treebank:
 
     def heading(self, sentence: int) -> Heading:
         """Say what is known of one sentence as a whole."""
+        sentence = self._number(sentence)
         if self.headings is not None:
             return self.headings[sentence]
         return Heading() if self.text is None else self.text.heading(sentence)
 
     def comments(self, sentence: int) -> tuple[str, ...]:
         """Give the comment lines of one sentence as they were read."""
-        return () if self.text is None else self.text.comments(sentence)
+        return () if self.text is None else self.text.comments(self._number(sentence))
 
     def tree(self, sentence: int) -> Tree:
         """Take one sentence's tree as a value of its own."""
+        sentence = self._number(sentence)
         where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
         return Tree(self.heads[where], self.relations[where].texts())
 
@@ -466,9 +529,9 @@ class Treebank:
 
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
         """Put other trees over the same words."""
+        heads = frozen_ints(heads, "heads")
         self._fits("head", len(heads))
         self._fits("deprel", len(relations))
-        heads = frozen_ints(heads)
         edits = (
             {**self.edits, "head": Column.of_heads(heads), "deprel": relations} if self.text is not None else self.edits
         )
@@ -480,8 +543,9 @@ class Treebank:
         for name, given in columns.items():
             if name not in EDITABLE:
                 raise UnknownNameError("column", name, EDITABLE)
-            self._fits(name, len(given))
-            edits[name] = given if isinstance(given, Column) else Column.of(given)
+            column = given if isinstance(given, Column) else Column.of(given)
+            self._fits(name, len(column))
+            edits[name] = column
         relations = edits["deprel"] if "deprel" in columns else self.relations
         return self._with(relations=relations, upos=edits["upos"] if "upos" in columns else self.upos, edits=edits)
 
@@ -529,12 +593,15 @@ class Treebank:
 
     def select(self, sentences: npt.NDArray[Any] | Sequence[int] | Sequence[bool]) -> Treebank:
         """Keep some sentences: a mask of one truth value a sentence, or sentence numbers in any order."""
-        chosen = np.asarray(sentences)
+        chosen = as_array(sentences, "sentences to keep")
         if chosen.dtype == np.bool_:
-            if len(chosen) != len(self):
-                raise MismatchError(f"a mask of {len(chosen)} values for a treebank of {len(self)} sentences")
+            if chosen.shape != (len(self),):
+                raise MismatchError(f"a mask of {chosen.size} values for a treebank of {len(self)} sentences")
             chosen = np.flatnonzero(chosen)
-        chosen = np.arange(len(self))[chosen.astype(np.int64)]
+        chosen = ints(chosen, "sentences to keep")
+        if len(chosen) and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
+            raise MismatchError(f"sentences {chosen.min()} to {chosen.max()} of a treebank of {len(self)}")
+        chosen = np.arange(len(self))[chosen]
         offsets, words = gather(self.offsets, chosen)
         return Treebank(
             frozen_ints(offsets),

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.errors import CycleError, GraphError, HeadRangeError, MissingHeadError, RootError, TreeError
+from ropewalk.arrays import (
+    HIGHEST,
+    LOWEST,
+    as_array,
+    checked_offsets,
+    frozen_array,
+    ints,
+    numbers_below,
+    one_number,
+    unchangeable,
+)
+from ropewalk.errors import (
+    CycleError,
+    GraphError,
+    HeadRangeError,
+    MissingHeadError,
+    RootError,
+    TreeError,
+)
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import HEAD_MISSING, HEAD_OUT_OF_RANGE
@@ -27,13 +46,9 @@ def is_root_relation(relation: str) -> bool:
     return relation.partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
 
 
-def frozen_ints(values: Iterable[int] | npt.NDArray[Any]) -> Ints:
-    """Make a read-only array of 32-bit integers, copying only what could still be changed by others."""
-    array = np.ascontiguousarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.int32)
-    if array.flags.writeable:
-        array = array.copy() if array is values or array.base is not None else array
-        array.flags.writeable = False
-    return array
+def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") -> Ints:
+    """Make an array of 32-bit integers that nobody can change, copying what could still be changed by others."""
+    return frozen_array(ints(values, what))
 
 
 def scratch(offsets: Ints, extra: int = 2) -> Ints:
@@ -44,6 +59,7 @@ def scratch(offsets: Ints, extra: int = 2) -> Ints:
 
 def positions(offsets: Ints) -> Ints:
     """Give each word's number within its sentence, counted from 1."""
+    offsets = checked_offsets(offsets)
     return np.arange(1, int(offsets[-1]) + 1, dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
@@ -69,8 +85,15 @@ class Checked:
     roots: Ints
 
 
+def heads_and_offsets(heads: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+    """Take heads of any kind, and the places where sentences begin and end among them."""
+    heads = ints(heads, "heads")
+    return heads, checked_offsets(offsets, end=len(heads))
+
+
 def check(heads: Ints, offsets: Ints) -> Checked:
     """Look at many sentences at once for missing heads, heads out of range and cycles; count roots."""
+    heads, offsets = heads_and_offsets(heads, offsets)
     sentences = len(offsets) - 1
     found = Checked(*(np.zeros(sentences, dtype=np.int32) for _ in range(3)))
     kernel.check(
@@ -82,6 +105,52 @@ def check(heads: Ints, offsets: Ints) -> Checked:
         view(scratch(offsets)),
     )
     return found
+
+
+_trees: dict[tuple[int, int], tuple[weakref.ref[Ints], weakref.ref[Ints]]] = {}
+
+
+def checked_trees(heads: Ints, offsets: Ints) -> tuple[Ints, Ints]:
+    """Take the heads of many trees as a kernel needs them, or raise the `TreeError` of the first that is none.
+
+    Arrays that nobody can change are looked at once and remembered as long as they live: it costs next to nothing to
+    ask again.
+    """
+    key = id(heads), id(offsets)
+    known = _trees.get(key)
+    if known is not None and known[0]() is heads and known[1]() is offsets:
+        return heads, offsets
+    given = heads, offsets
+    heads, offsets = heads_and_offsets(heads, offsets)
+    found = check(heads, offsets)
+    if found.codes.any():
+        sentence = int(np.flatnonzero(found.codes)[0])
+        own = heads[offsets[sentence] : offsets[sentence + 1]]
+        error = tree_error(own, int(found.codes[sentence]), int(found.words[sentence]))
+        error.sentence = sentence + 1 if len(offsets) > 2 else 0
+        raise error
+    if heads is given[0] and offsets is given[1] and unchangeable(heads) and unchangeable(offsets):
+
+        def forget(_: object) -> None:
+            _trees.pop(key, None)
+
+        _trees[key] = weakref.ref(heads, forget), weakref.ref(offsets, forget)
+    return heads, offsets
+
+
+def _tree_heads(heads: Iterable[int]) -> Ints:
+    """Take the heads of one tree, or say which word's is no integer or leaves the sentence."""
+    array = as_array(heads, "heads")
+    if array.ndim != 1:
+        raise GraphError(f"heads must be one row of integers, found an array of shape {array.shape}")
+    if array.dtype == np.int32 or not len(array):
+        return frozen_ints(array, "heads")
+    for word, head in enumerate(array.tolist(), start=1):
+        if not isinstance(head, int):
+            raise TreeError(f"word {word}: HEAD is {head!r}; expected an integer", word)
+        if not LOWEST <= head <= HIGHEST:
+            raise HeadRangeError(word, head, len(array))
+    return frozen_ints(array.astype(np.int32), "heads")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,12 +167,12 @@ class Tree:
     def __init__(
         self, heads: Iterable[int], relations: Sequence[str] | None = None, *, single_root: bool = False
     ) -> None:
-        array = frozen_ints(heads)
-        if array.ndim != 1:
-            raise GraphError(f"heads must be one row of integers, found an array of shape {array.shape}")
+        array = _tree_heads(heads)
         names = tuple(relations) if relations is not None else ("_",) * len(array)
         if len(names) != len(array):
             raise GraphError(f"{len(array)} heads but {len(names)} relations; each word needs one of each")
+        if strange := [name for name in names if not isinstance(name, str)]:
+            raise GraphError(f"a relation is {strange[0]!r}; expected text")
         found = check(array, np.array([0, len(array)], dtype=np.int32))
         if found.codes[0]:
             raise tree_error(array, int(found.codes[0]), int(found.words[0]))
@@ -159,7 +228,9 @@ class Graph:
     relations: tuple[str, ...]
 
     def __init__(self, words: int, arcs: Iterable[tuple[int, int] | tuple[int, int, str]]) -> None:
-        rows = sorted((arc[1], arc[0], arc[2] if len(arc) > 2 else "_") for arc in arcs)
+        if not isinstance(words, int | np.integer) or not 0 <= words < HIGHEST:
+            raise GraphError(f"a graph over {words!r} words; expected their number")
+        rows = sorted(_row(arc) for arc in arcs)
         for row, (dependent, head, _) in enumerate(rows):
             if head == dependent:
                 raise GraphError(f"the arc {head}->{dependent} joins a word to itself")
@@ -167,7 +238,7 @@ class Graph:
                 raise GraphError(f"the arc {head}->{dependent} leaves the sentence of {words} words")
             if row and rows[row - 1][:2] == (dependent, head):
                 raise GraphError(f"the arc {head}->{dependent} is given twice")
-        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "words", int(words))
         object.__setattr__(self, "heads", frozen_ints(head for _, head, _ in rows))
         object.__setattr__(self, "dependents", frozen_ints(dependent for dependent, _, _ in rows))
         object.__setattr__(self, "relations", tuple(relation for _, _, relation in rows))
@@ -201,8 +272,22 @@ class Graph:
         return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
 
 
+def _row(arc: tuple[int, int] | tuple[int, int, str]) -> tuple[int, int, str]:
+    """Turn an arc into dependent, head and relation."""
+    try:
+        head, dependent, relation = arc if len(arc) > 2 else (*arc, "_")
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"an arc is {arc!r}; expected a head, a dependent and perhaps a relation") from error
+    if not isinstance(head, int | np.integer) or not isinstance(dependent, int | np.integer):
+        raise GraphError(f"the arc {head!r}->{dependent!r} does not join two words by their numbers")
+    if not isinstance(relation, str):
+        raise GraphError(f"the relation of the arc {head}->{dependent} is {relation!r}; expected text")
+    return int(dependent), int(head), relation
+
+
 def projective(heads: Ints, offsets: Ints) -> Bools:
     """Tell for each of many trees whether no two of its arcs cross, arcs from node 0 included."""
+    heads, offsets = checked_trees(heads, offsets)
     out = np.zeros(len(offsets) - 1, dtype=np.uint8)
     kernel.projective(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(3)))
     return out.view(np.bool_)
@@ -214,6 +299,7 @@ def planes(heads: Ints, offsets: Ints) -> Ints:
     Arcs go breadth-first from the root, children in word order, into the first plane in which they cross
     nothing.
     """
+    heads, offsets = checked_trees(heads, offsets)
     out = np.zeros(len(heads), dtype=np.int32)
     kernel.planes(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(4)))
     return out
@@ -221,6 +307,7 @@ def planes(heads: Ints, offsets: Ints) -> Ints:
 
 def gap_degrees(heads: Ints, offsets: Ints) -> Ints:
     """Give for each of many trees the largest number of gaps in the span of one word's descendants."""
+    heads, offsets = checked_trees(heads, offsets)
     out = np.zeros(len(offsets) - 1, dtype=np.int32)
     kernel.gap_degrees(view(heads), view(offsets), view(out), view(scratch(offsets)), view(scratch(offsets)))
     return out
@@ -257,6 +344,10 @@ def stackable(heads: Ints, offsets: Ints, arc_planes: Ints, many: int) -> Bools:
 
     Arcs outside the first `many` planes count as of the first.
     """
+    heads, offsets = checked_trees(heads, offsets)
+    arc_planes = ints(numbers_below(arc_planes, len(heads) + 1, "planes of arcs", size=len(heads)), "planes of arcs")
+    # a plane without arcs changes nothing, so the loop over planes stays short
+    many = min(one_number(many, "the number of planes", least=1), max(int(arc_planes.max(initial=1)), 1))
     out = np.zeros(len(offsets) - 1, dtype=np.uint8)
     kernel.stackable(view(heads), view(offsets), view(arc_planes), many, view(out), view(scratch(offsets)))
     return out.view(np.bool_)
@@ -264,11 +355,14 @@ def stackable(heads: Ints, offsets: Ints, arc_planes: Ints, many: int) -> Bools:
 
 def single_rooted(heads: Ints, offsets: Ints) -> Bools:
     """Tell for each of many trees whether one word hangs on node 0; a sentence without words counts as if."""
+    heads, offsets = heads_and_offsets(heads, offsets)
     roots = np.concatenate([[0], np.cumsum(heads == 0)])
     return np.asarray(roots[offsets[1:]] - roots[offsets[:-1]] <= 1)
 
 
 def same_trees(heads: Ints, others: Ints, offsets: Ints) -> Bools:
     """Tell for each sentence whether all its heads agree."""
+    heads, offsets = heads_and_offsets(heads, offsets)
+    others = ints(others, "the other heads", size=len(heads))
     wrong = np.concatenate([[0], np.cumsum(heads != others)])
     return np.asarray(wrong[offsets[1:]] == wrong[offsets[:-1]])

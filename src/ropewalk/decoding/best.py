@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import checked_offsets, ints, real_numbers
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.beam import Memory, search
 from ropewalk.decoding.inputs import (
     DEEPEST,
     DEPTH,
-    bounds_of,
     checked,
     demand_depth,
     joint_encodings,
@@ -39,6 +39,7 @@ DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
 LONGEST = 500  # words of a sentence that is worth more than the first search
 WIDTHS = (4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
+LARGEST_ARC = np.float32(1e30)  # scores of arcs are taken as no larger, so that their differences stay finite
 BEAM = 16  # states kept where it cannot be,
 WAYS = 2  # ways to each of them,
 CHOICES = 12  # and labels tried for each word
@@ -107,7 +108,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     if decoder not in DECODERS:
         raise UnknownNameError("decoder", decoder, DECODERS)
     demand_depth(depth)
-    offsets = bounds_of(offsets)
+    offsets = checked_offsets(offsets)
     words = int(offsets[-1])
     if not len(scores) == len(alphabets) == len(encoding.columns):
         raise MismatchError(
@@ -141,6 +142,12 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
 
 def assign_relations(scores: npt.NDArray[np.floating], names: Sequence[str], heads: Ints) -> LabelIds:
     """Choose each word's best relation: that of a root for the root, never a lifted one, and for no other word."""
+    scores = real_numbers(scores, "scores of relations")
+    heads = ints(heads, "heads")
+    if scores.shape != (len(heads), len(names)) or (len(heads) and not len(names)):
+        raise MismatchError(f"scores of shape {scores.shape}; expected {len(heads)} words by {len(names)} relations")
+    if not len(heads):
+        return np.zeros(0, dtype=np.int32)
     roots, plain = _roots(tuple(names))
     if not plain.any() or roots.all():
         return np.asarray(scores.argmax(axis=1), dtype=np.int32)
@@ -202,9 +209,12 @@ def _checked_arcs(
             f"the joint decoder needs arc scores, {int(starts[-1])} for these sentences: one for each word and each "
             f"head from 0 on, in one row; found {'none' if found is None else f'an array of shape {found}'}"
         )
-    arcs = np.ascontiguousarray(arcs, dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
+        arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
     if not np.isfinite(arcs).all():
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
+    if np.abs(arcs).max(initial=0.0) > LARGEST_ARC:
+        arcs = np.clip(arcs, -LARGEST_ARC, LARGEST_ARC)
     if not len(arcs):
         return arcs, starts
     widths = np.repeat(lengths + 1, lengths)  # of the rows of words

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import floats
 from ropewalk.encodings import Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
@@ -73,19 +74,9 @@ def demand_depth(depth: int) -> None:
         raise OptionError(f"the depth is {depth}; expected 1 to {DEEPEST}: it grows by itself for trees that need more")
 
 
-def bounds_of(offsets: npt.ArrayLike) -> Ints:
-    """Take the places where sentences begin, and where the last one ends, or say what is wrong with them."""
-    bounds = np.ascontiguousarray(offsets, dtype=np.int32)
-    if bounds.ndim != 1 or not len(bounds) or bounds[0] != 0 or (np.diff(bounds) < 0).any():
-        raise MismatchError(
-            "offsets must be one row of numbers that begins with 0 and never falls, one more than sentences"
-        )
-    return bounds
-
-
 def checked(scores: npt.ArrayLike, labels: int, words: int) -> Floats:
     """Take scores as they are needed, or say what is wrong with them."""
-    array = np.ascontiguousarray(scores, dtype=np.float64)
+    array = floats(scores, "scores")
     if array.shape != (words, labels):
         raise MismatchError(f"scores of shape {array.shape}; expected {words} words by {labels} labels")
     if words and not labels:
@@ -111,7 +102,7 @@ def root_ties(machine: Machine, root: Logs | None, words: int) -> Floats:
     """
     if root is None or not machine.marks_root:
         return np.zeros((words, 2))
-    logs = np.asarray(root, dtype=np.float64)
+    logs = floats(root, "root log-probabilities")
     if logs.shape != (words,):
         raise MismatchError(f"root log-probabilities of shape {logs.shape}; expected one for each of {words} words")
     _demand_numbers("root log-probabilities", logs)

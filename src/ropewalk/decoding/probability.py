@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import Rebuilt, checked_offsets, floats, frozen_array, ints, numbers_below
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.inputs import (
     DEEPEST,
     DEPTH,
-    bounds_of,
     checked,
     demand_depth,
     exact_encodings,
@@ -54,7 +54,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class Scored(Rebuilt):
     """The scores of many sentences for an encoding with an automaton, ready to be summed.
 
     `table` and `ties` are divided by the temperature.
@@ -66,6 +66,14 @@ class Scored:
     table: Floats
     ties: Floats
 
+    def __post_init__(self) -> None:
+        offsets = checked_offsets(self.offsets)
+        object.__setattr__(self, "offsets", frozen_array(offsets))
+        for name, columns in (("table", len(self.machine.labels)), ("ties", 2)):
+            object.__setattr__(self, name, frozen_array(checked(getattr(self, name), columns, int(offsets[-1]))))
+        if self.ties.max(initial=0.0) > 0.0:
+            raise MismatchError(f"a tie is {self.ties.max()}; expected logarithms of probabilities, none above 0")
+
     def automaton(self, depth: int) -> Automaton:
         """Build the automaton of a depth, or take the one built before."""
         demand_depth(depth)
@@ -73,6 +81,8 @@ class Scored:
 
     def sentence(self, number: int) -> tuple[Floats, Floats, slice]:
         """Cut out one sentence."""
+        if not 0 <= number < len(self.offsets) - 1:
+            raise IndexError(f"sentence {number} of {len(self.offsets) - 1}")
         where = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
         return self.table[where], self.ties[where], where
 
@@ -89,7 +99,8 @@ def scored(  # noqa: PLR0913 - the parts of a question
     """Take the scores of sentences, of one if there are no offsets, for an encoding that has an automaton."""
     if not 0.0 < temperature < np.inf:
         raise OptionError(f"the temperature is {temperature}; expected a number above 0")
-    bounds = bounds_of([0, len(np.asarray(scores))] if offsets is None else offsets)
+    scores = floats(scores, "scores")
+    bounds = checked_offsets([0, len(np.atleast_1d(scores))] if offsets is None else offsets)
     words = int(bounds[-1])
     machine = machine_of(encoding, alphabet)
     if machine is None or not machine.spells_trees:
@@ -108,6 +119,8 @@ def marginals(given: Scored, *, depth: int = DEPTH) -> Sums:
 
 def tree_scores(given: Scored, ids: LabelIds, heads: Ints) -> Floats:
     """Add up what the labels and the root of each sentence gain."""
+    ids = numbers_below(ids, given.table.shape[1], "labels", size=len(given.table))
+    heads = ints(heads, "heads", size=len(given.table))
     words = np.arange(len(ids))
     rooted = (heads == 0).astype(np.intp) if given.machine.marks_root else np.zeros(len(ids), dtype=np.intp)
     return sums_of(given.table[words, ids] + given.ties[words, rooted], given.offsets)
@@ -120,6 +133,7 @@ def confidences(given: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPTH
     """
     _demand_arcs(given)
     lengths = np.diff(given.offsets)
+    ids, heads = ints(ids, "labels"), ints(heads, "heads")
     if len(ids) != len(given.table) or len(heads) != len(given.table):
         raise MismatchError(f"{len(ids)} labels and {len(heads)} heads for scores of {len(given.table)} words")
     if (heads < 0).any() or (heads > np.repeat(lengths, lengths)).any():
@@ -129,7 +143,7 @@ def confidences(given: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPTH
     for number in np.flatnonzero(np.isfinite(sums.logs)).tolist():
         table, ties, where = given.sentence(number)
         arcs[where] += arc_sums(given.automaton(int(depths[number])), table, ties, np.ascontiguousarray(heads[where]))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # what is no sequence may score more than all that are
         trees = np.exp(tree_scores(given, ids, heads) - sums.logs)
     return np.clip(arcs, 0.0, 1.0), np.clip(np.nan_to_num(trees, posinf=0.0), 0.0, 1.0)
 
@@ -177,7 +191,9 @@ def fit_temperature(given: Scored, best: Best, gold: Ints, *, depth: int = DEPTH
 
     It makes the log-loss of "this arc is right" smallest on the sentences given, whose gold heads are known.
     """
-    right = best.heads == gold
+    if not len(best.heads):
+        raise MismatchError("no words to find a temperature on; give sentences whose heads are known")
+    right = best.heads == ints(gold, "gold heads", size=len(best.heads))
 
     def loss(log_temperature: float) -> float:
         factor = float(np.exp(log_temperature))
@@ -237,7 +253,8 @@ def _deep_enough(given: Scored, sentence: int, depth: int) -> Automaton:
 def _candidates(given: Scored, rows: LabelIds, totals: Floats) -> list[Candidate]:
     words = rows.shape[1]
     bounds = (np.arange(len(rows) + 1) * words).astype(np.int32)
-    heads = spelled_heads(given.encoding, (rows.reshape(-1),), bounds, [given.machine.labels]).reshape(-1, words)
+    heads = spelled_heads(given.encoding, (rows.reshape(-1),), bounds, [given.machine.labels])
+    heads = heads.reshape(len(rows), words)
     names = given.machine.labels
     return [
         Candidate(tuple(names[label] for label in row), tuple(tree), total)

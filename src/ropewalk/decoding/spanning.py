@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import floats
+from ropewalk.decoding.inputs import LARGEST
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import spanning as kernel
 from ropewalk.kernels import view
@@ -22,13 +24,14 @@ def spanning_tree(scores: npt.NDArray[Any]) -> Ints:
     words. All scores must be finite. A toll on arcs from the root that outweighs all else keeps their number at
     one (Stanojević & Cohen 2021, A Root of a Problem).
     """
-    words = len(scores)
+    scores = floats(scores, "scores of arcs")
+    words = len(scores) if scores.ndim else 0
     if scores.shape != (words, words + 1):
         raise MismatchError(f"scores of shape {scores.shape}; expected one row a word and one column more than words")
     if not np.isfinite(scores).all():
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
     table = np.zeros((words + 1, words + 1), dtype=np.float64)
-    table[1:] = scores
+    table[1:] = np.clip(scores, -LARGEST, LARGEST)
     if words:
         table[1:, 0] -= (words + 1) * (1.0 + table.max() - table.min())
     heads = np.zeros(words, dtype=np.int32)

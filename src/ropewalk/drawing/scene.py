@@ -16,7 +16,7 @@ from ropewalk.encodings.indexed import OptimalNonprojective
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError
 from ropewalk.kernels.codes import INDEX, SUPER
-from ropewalk.ropes import arcs_of, brackets, leaning, rope_cover
+from ropewalk.ropes import arcs_of, brackets, rope_cover
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Graph, Tree
 
@@ -204,8 +204,7 @@ def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:
     """Write the bracketing that a cover induces; without superbrackets if every arc is structural."""
     arcs = arcs_of(graph)
     marks = np.array(rope_cover(graph, cover).structural, dtype=np.uint8)
-    _, side = leaning(arcs, marks)
-    symbols, starts = brackets(arcs, side)
+    symbols, starts = brackets(arcs, marks)
     if cover == "all":
         symbols = symbols & (INDEX - 1 - SUPER)
     implicit = ("/" if cover == "all" else "/^") * int(np.count_nonzero(marks[graph.heads == 0]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
 from ropewalk.errors import (
     EncodingError,
     LabelError,
@@ -35,7 +36,7 @@ from ropewalk.kernels.codes import (
 from ropewalk.projectivity import lift_until
 from ropewalk.repair import repair
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Bools, Ints, Tree, crossing_arcs, scratch
+from ropewalk.trees import Bools, Ints, Tree, checked_trees, crossing_arcs, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,8 +66,12 @@ def smallest(ids: npt.NDArray[np.integer[Any]], alphabet: int) -> Ids:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labels:
-    """The labels of many sentences: one row of numbers per column, each into its own list of label texts."""
+class Labels(Rebuilt):
+    """The labels of many sentences: one row of numbers per column, each into its own list of label texts.
+
+    They are checked when made and never changed: numbers that fit neither the sentences nor the texts raise a
+    `MismatchError`.
+    """
 
     encoding: str
     offsets: Ints
@@ -74,6 +79,25 @@ class Labels:
     alphabets: tuple[tuple[str, ...], ...]
     relations: Column
     upos: Column | None = None
+
+    def __post_init__(self) -> None:
+        offsets = frozen_array(checked_offsets(self.offsets))
+        words = int(offsets[-1])
+        alphabets = tuple(map(tuple, self.alphabets))
+        if len(self.ids) != len(alphabets) or not alphabets:
+            raise MismatchError(f"{len(self.ids)} columns of labels and {len(alphabets)} lists of label texts")
+        if strange := [text for names in alphabets for text in names if not isinstance(text, str)]:
+            raise MismatchError(f"a label is {strange[0]!r}; expected text")
+        ids = tuple(
+            frozen_array(numbers_below(column, len(names), "numbers of labels", size=words))
+            for column, names in zip(self.ids, alphabets, strict=True)
+        )
+        for what, column in (("relations", self.relations), ("parts of speech", self.upos)):
+            if column is not None and len(column) != words:
+                raise MismatchError(f"{words} labels but {len(column)} {what}; each word needs one of each")
+        object.__setattr__(self, "offsets", offsets)
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "alphabets", alphabets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -236,12 +260,14 @@ class Encoding(ABC):
     def covers(self, trees: Tree | Treebank) -> Bools:
         """Tell for each tree whether it comes back exactly from its labels."""
         bank = as_bank(trees)
+        checked_trees(bank.heads, bank.offsets)
         return self.covers_heads(bank.heads, bank.offsets)
 
     @final
     def encode(self, trees: Tree | Treebank, *, threads: int = 1) -> Labels:
         """Write trees as labels; what the encoding does not cover meets its policy."""
         bank = as_bank(trees)
+        checked_trees(bank.heads, bank.offsets)
         if self.needs_upos and bank.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech: give the treebank its UPOS column")
         if threads > 1 and len(bank) > threads:
@@ -268,6 +294,8 @@ class Encoding(ABC):
         """Read labels, however wrong, into partial heads and a list of faults."""
         if self.needs_upos and labels.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech to read its labels")
+        if len(labels.ids) != len(self.columns):
+            raise MismatchError(f"{self.spec} has {len(self.columns)} label columns, found {len(labels.ids)}")
         if threads > 1 and len(labels) > threads:
             parts = split_labels(labels, threads)
             with ThreadPoolExecutor(threads) as pool:
@@ -339,6 +367,8 @@ class ClosedEncoding(Encoding):
         if labels.alphabets[0] == self.alphabet:
             return np.ascontiguousarray(labels.ids[0], dtype=np.uint8)
         places = {text: place for place, text in enumerate(self.alphabet)}
+        for text in labels.alphabets[0]:
+            self.check_label(text)
         table = np.array([places[text] for text in labels.alphabets[0]], dtype=np.uint8)
         return table[labels.ids[0]]
 
@@ -357,6 +387,8 @@ def read_codes(
     reader: Callable[..., None], codes: npt.NDArray[np.uint8], offsets: Ints, *options: int, arrays: int
 ) -> tuple[Ints, Ints, Ints]:
     """Run a kernel that reads labels of a few bits into heads, with so many arrays to work in."""
+    codes = np.ascontiguousarray(numbers_below(codes, 1 << 8, "codes"), dtype=np.uint8)
+    offsets = checked_offsets(offsets, end=len(codes))
     heads = np.empty(len(codes), dtype=np.int32)
     faults = fault_room(8 * len(codes))
     room = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]

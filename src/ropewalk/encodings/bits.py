@@ -14,7 +14,7 @@ from ropewalk.encodings.text import compact_text
 from ropewalk.kernels import bits as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import BIT_FARTHEST, BIT_HEAD_LEFT, BIT_LEFT, BIT_RIGHT, BIT_SECOND_PLANE
-from ropewalk.trees import Bools, Ints, planes, scratch, single_rooted, stackable
+from ropewalk.trees import Bools, Ints, checked_trees, planes, scratch, single_rooted, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +110,7 @@ class SevenBit(ClosedEncoding):
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the bits of every word."""
+        heads, offsets = checked_trees(heads, offsets)
         codes = np.empty(len(heads), dtype=np.uint8)
         room = (view(np.empty(2 * len(scratch(offsets)), dtype=np.int32)) for _ in range(2))
         kernel.write(view(heads), view(offsets), view(planes(heads, offsets)), view(codes), *room)

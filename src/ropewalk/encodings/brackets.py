@@ -15,7 +15,7 @@ from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import Arcs
-from ropewalk.trees import Bools, Graph, Ints, planes, projective, stackable
+from ropewalk.trees import Bools, Graph, Ints, checked_trees, planes, projective, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,10 +59,12 @@ class Brackets(Encoding):
         """Tell which trees the stacks can read."""
         if self.stacks == 1:
             return projective(heads, offsets)
+        heads, offsets = checked_trees(heads, offsets)
         return stackable(heads, offsets, self._planes(heads, offsets), self.planes)
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write two brackets for each arc."""
+        heads, offsets = checked_trees(heads, offsets)
         arcs = Arcs.of_trees(heads, offsets)
         if self.stacks == 1:
             return [self._single(arcs)]
@@ -75,9 +77,7 @@ class Brackets(Encoding):
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no row of plain brackets of these planes."""
-        for symbol in bracket_symbols(self.spec, text):
-            if symbol & SUPER or symbol // INDEX >= self.planes:
-                raise LabelError(self.spec, text, rf"brackets < > \ / with at most {self.planes - 1} * and no ^")
+        self._symbols(text)
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
         """Labels are brackets, of one stack or of several."""
@@ -101,6 +101,13 @@ class Brackets(Encoding):
         """Read graphs, and the words and kinds of what was wrong."""
         heads, dependents, arc_offsets, faults = self._match(labels)
         return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
+
+    def _symbols(self, text: str) -> list[int]:
+        symbols = bracket_symbols(self.spec, text)
+        for symbol in symbols:
+            if symbol & SUPER or symbol // INDEX >= self.planes:
+                raise LabelError(self.spec, text, rf"brackets < > \ / with at most {self.planes - 1} * and no ^")
+        return symbols
 
     def _planes(self, heads: Ints, offsets: Ints) -> Ints:
         return planes(heads, offsets) if self.planes > 1 else np.ones(len(heads), dtype=np.int32)
@@ -128,7 +135,7 @@ class Brackets(Encoding):
         return number_labels(symbols[:count], starts, bracket_text)
 
     def _match(self, labels: Labels) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
-        symbols, starts = spell(labels.alphabets[0], lambda text: bracket_symbols(self.spec, text))
+        symbols, starts = spell(labels.alphabets[0], self._symbols)
         if self.stacks == 1:
             return match_brackets(labels.ids[0], labels.offsets, symbols | SUPER, starts, keep_root=True)
         ids = labels.ids[0].astype(np.int32)

@@ -15,7 +15,7 @@ from ropewalk.kernels import compact as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, OPENS_RIGHT, SWAPPED
 from ropewalk.ropes import Arcs, leaning, structural_arcs
-from ropewalk.trees import Bools, Ints, projective, same_trees, scratch, single_rooted, stackable
+from ropewalk.trees import Bools, Ints, checked_trees, projective, same_trees, scratch, single_rooted, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,7 @@ def _places(codes: Codes) -> Codes:
 
 def cover_codes(heads: Ints, offsets: Ints, cover: str) -> Codes:
     """Write projective trees by a compact rope cover."""
+    heads, offsets = checked_trees(heads, offsets)
     codes = np.empty(len(heads), dtype=np.uint8)
     structural = structural_arcs(Arcs.of_trees(heads, offsets), cover)
     kernel.write(view(heads), view(offsets), view(structural), view(codes))
@@ -119,6 +120,7 @@ class Optimal(ClosedEncoding):
     def _codes(self, heads: Ints, offsets: Ints) -> Codes:
         if self.policy != "published":
             return cover_codes(heads, offsets, "proper")
+        heads, offsets = checked_trees(heads, offsets)
         arcs = Arcs.of_trees(heads, offsets)
         _, side = leaning(arcs, structural_arcs(arcs, "proper"))
         codes = np.empty(len(heads), dtype=np.uint8)
@@ -154,6 +156,7 @@ class FourBit(ClosedEncoding):
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Tell which trees are projective; as published, in which no two arcs of one direction cross."""
         if self.policy == "published":
+            heads, offsets = checked_trees(heads, offsets)
             one_plane = np.ones(len(heads), dtype=np.int32)
             return stackable(heads, offsets, one_plane, 1) & single_rooted(heads, offsets)
         return projective(heads, offsets)

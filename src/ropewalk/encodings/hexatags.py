@@ -12,7 +12,7 @@ from ropewalk.encodings.machines import Machine, Marks
 from ropewalk.kernels import hexatags as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import FENCE_HEAD_RIGHT, FENCE_RIGHT, WORD_RIGHT
-from ropewalk.trees import Bools, Ints, projective, scratch
+from ropewalk.trees import Bools, Ints, checked_trees, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +79,7 @@ class Hexatags(ClosedEncoding):
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees by way of their binary head trees."""
+        heads, offsets = checked_trees(heads, offsets)
         codes = np.empty(len(heads), dtype=np.uint8)
         kernel.write(view(heads), view(offsets), view(codes), *(view(scratch(offsets)) for _ in range(6)))
         return [(codes, self.alphabet)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ropewalk.arrays import ints
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, smallest
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, Machine, Marks
@@ -14,10 +15,10 @@ from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels
 from ropewalk.errors import LabelError, OptionError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.codes import CLOSING, INDEX, LEANS_LEFT, LEANS_RIGHT, RIGHTWARD, STRUCTURAL, SUPER
-from ropewalk.ropes import Arcs, RopeCover, brackets, leaning, structural_arcs
+from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.ropes import Arcs, RopeCover, brackets, structural_arcs
 from ropewalk.treebank import Column
-from ropewalk.trees import Bools, Graph, Ints, scratch
+from ropewalk.trees import Bools, Graph, Ints, checked_trees, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +26,18 @@ if TYPE_CHECKING:
 
 def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:
     """Write the bracketing that a named cover induces: all brackets, and where each word's begin."""
-    _, side = leaning(arcs, structural_arcs(arcs, cover))
-    return brackets(arcs, side)
+    return brackets(arcs, structural_arcs(arcs, cover))
 
 
 def bracketing(cover: RopeCover) -> list[str]:
     """Write the hierarchical bracketing that a rope cover induces, one label per word."""
-    codes = {"": STRUCTURAL, "left": LEANS_LEFT, "right": LEANS_RIGHT}
-    ends = np.array(cover.arcs, dtype=np.int32).reshape(-1, 2)
-    arcs = Arcs.of(
-        np.ascontiguousarray(ends[:, 0]),
-        np.ascontiguousarray(ends[:, 1]),
-        np.array([0, len(ends)], dtype=np.int32),
-        np.array([cover.words], dtype=np.int32),
+    arcs = Arcs(
+        ints([head for head, _ in cover.arcs], "heads"),
+        ints([dependent for _, dependent in cover.arcs], "dependents"),
+        np.array([0, len(cover.arcs)], dtype=np.int32),
+        ints([cover.words], "number of words"),
     )
-    symbols, starts = brackets(arcs, np.array([codes[side] for side in cover.leans], dtype=np.uint8))
+    symbols, starts = brackets(arcs, np.array(cover.structural, dtype=np.uint8))
     return [bracket_text(symbols[starts[word] : starts[word + 1]].tolist()) for word in range(cover.words)]
 
 
@@ -176,6 +174,7 @@ class OptimalNonprojective(Encoding):
 
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Tell which trees need no index above the cap: all of them if there is none."""
+        heads, offsets = checked_trees(heads, offsets)
         if self.max_index < 0:
             return np.ones(len(offsets) - 1, dtype=np.bool_)
         return largest_index(heads, offsets) <= self.max_index
@@ -225,6 +224,7 @@ class OptimalNonprojective(Encoding):
 
 def largest_index(heads: Ints, offsets: Ints) -> Ints:
     """Give for each of many trees the largest index of its optimal non-projective labels."""
+    heads, offsets = checked_trees(heads, offsets)
     symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
     indices = np.concatenate([symbols // INDEX, [0]])
     out = np.maximum.reduceat(indices, starts[offsets[:-1]]) if len(offsets) > 1 else np.zeros(0, dtype=np.int32)

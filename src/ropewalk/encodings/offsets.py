@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
-from ropewalk.errors import EncodingError, LabelError
+from ropewalk.errors import EncodingError, LabelError, MismatchError
 from ropewalk.kernels import tagged as kernel
 from ropewalk.kernels import view
-from ropewalk.trees import Bools, Ints, positions, scratch
+from ropewalk.trees import Bools, Ints, checked_trees, positions, scratch
 
 if TYPE_CHECKING:
     from ropewalk.treebank import Column
@@ -22,7 +22,8 @@ STEP = re.compile(r"[+-][1-9][0-9]{0,8}")
 ROOT = "ROOT"
 
 
-def _everything(offsets: Ints) -> Bools:
+def _everything(heads: Ints, offsets: Ints) -> Bools:
+    heads, offsets = checked_trees(heads, offsets)
     return np.ones(len(offsets) - 1, dtype=np.bool_)
 
 
@@ -34,6 +35,13 @@ def _number(values: npt.NDArray[Any], form: str) -> tuple[Ids, tuple[str, ...]]:
     table = np.zeros(int(present[-1]) + 1, dtype=np.int32)
     table[present] = np.arange(len(present))
     return table[values - low], tuple(format(value + low, form) for value in present.tolist())
+
+
+def _values(encoding: Encoding, labels: Labels) -> Ints:
+    """Read the numbers that the labels of the first column are."""
+    for text in labels.alphabets[0]:
+        encoding.check_label(text)
+    return np.array([int(text) for text in labels.alphabets[0]] or [0], dtype=np.int32)
 
 
 def _arcs(heads: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
@@ -50,15 +58,16 @@ class Absolute(Encoding):
 
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Every tree is covered."""
-        return _everything(offsets)
+        return _everything(heads, offsets)
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write heads as they are."""
+        heads, offsets = checked_trees(heads, offsets)
         return [_number(heads, "d")]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read heads; those outside the sentence, or on a cycle, are missing."""
-        values = np.array([int(text) for text in labels.alphabets[0]] or [0], dtype=np.int32)
+        values = _values(self, labels)
         return _arcs(values[labels.ids[0]], labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:
@@ -77,16 +86,17 @@ class Relative(Encoding):
 
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Every tree is covered."""
-        return _everything(offsets)
+        return _everything(heads, offsets)
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write distances."""
+        heads, offsets = checked_trees(heads, offsets)
         ids, names = _number(np.where(heads == 0, 0, heads - positions(offsets)), "+d")
         return [(ids, tuple("0" if name == "+0" else name for name in names))]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read heads; those outside the sentence, or on a cycle, are missing."""
-        values = np.array([int(text) for text in labels.alphabets[0]] or [0], dtype=np.int32)
+        values = _values(self, labels)
         steps = values[labels.ids[0]]
         places = positions(labels.offsets) + steps
         # node 0 has a label of its own, so a step onto it leads out of the sentence
@@ -110,12 +120,15 @@ class PosOffset(Encoding):
 
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Every tree is covered."""
-        return _everything(offsets)
+        return _everything(heads, offsets)
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write how many words of the head's tag to go, and that tag."""
         if upos is None:
             raise EncodingError(f"{self.name} needs parts of speech")
+        heads, offsets = checked_trees(heads, offsets)
+        if len(upos) != len(heads):
+            raise MismatchError(f"{len(heads)} heads but {len(upos)} parts of speech; each word needs one of each")
         steps = np.empty(len(heads), dtype=np.int32)
         kernel.write(
             view(heads),
@@ -131,11 +144,11 @@ class PosOffset(Encoding):
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read heads; those outside the sentence, or on a cycle, are missing."""
-        if labels.upos is None:
-            raise EncodingError(f"{self.name} needs parts of speech")
+        if labels.upos is None or len(labels.ids) != 2:
+            raise EncodingError(f"{self.name} needs parts of speech, and two columns of labels")
         known = {name: place for place, name in enumerate(labels.upos.names)} | {ROOT: len(labels.upos.names)}
         wanted = np.array([known.get(text, -1) for text in labels.alphabets[1]] or [0], dtype=np.int32)
-        steps = np.array([int(text) for text in labels.alphabets[0]] or [0], dtype=np.int32)
+        steps = _values(self, labels)
         words = len(labels.upos.ids)
         heads, dependents = np.empty(words, dtype=np.int32), np.empty(words, dtype=np.int32)
         many = len(labels.upos.names)

@@ -23,7 +23,7 @@ from ropewalk.kernels.codes import (
     SHIFT,
     TIMES,
 )
-from ropewalk.trees import Bools, Ints, positions, projective, scratch
+from ropewalk.trees import Bools, Ints, checked_trees, positions, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +84,7 @@ class _Stack(_Transitions):
     @final
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the transitions that build each tree."""
+        heads, offsets = checked_trees(heads, offsets)
         symbols = np.empty(2 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write(
@@ -160,10 +161,12 @@ class Covington(_Transitions):
 
     def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
         """Every tree is covered."""
+        heads, offsets = checked_trees(heads, offsets)
         return np.ones(len(offsets) - 1, dtype=np.bool_)
 
     def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the transitions that build each tree."""
+        heads, offsets = checked_trees(heads, offsets)
         symbols = np.empty(3 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write_covington(

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 import numpy as np
 
 from ropewalk import files
-from ropewalk.errors import FormatError, OptionError
+from ropewalk.arrays import checked_offsets
+from ropewalk.errors import FormatError, MismatchError, OptionError
 from ropewalk.formats import conllx
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
@@ -33,6 +34,7 @@ from ropewalk.treebank import (
     Source,
     Surface,
     Treebank,
+    are_places,
     frozen,
     gather,
     intern,
@@ -151,6 +153,19 @@ class Text(Source):
     empties: Ints
     file: str
 
+    def __post_init__(self) -> None:
+        sentences, fields = self.sentences, self.fields
+        if (
+            not (are_places(sentences) and are_places(self.lines) and are_places(np.ravel(fields)))
+            or self.raw.dtype != np.uint8
+            or self.raw.ndim != 1
+            or fields.shape[1:] != (11,)
+            or not len(sentences) == len(self.lines) + 1 == len(self.multiwords) + 1 == len(self.empties) + 1
+            or (sentences[1:] < sentences[:-1]).any()
+            or not 0 <= sentences[0] <= sentences[-1] <= len(self.raw)
+        ):
+            raise MismatchError("the places of sentences and columns do not fit the bytes of their CoNLL-U")
+
     def column(self, name: str) -> Column:
         """Read one column of every word."""
         at = COLUMNS.index(name)
@@ -165,6 +180,11 @@ class Text(Source):
     def size(self) -> int:
         """How many bytes it takes."""
         return len(self.raw)
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return len(self.fields)
 
     def sentence(self, number: int) -> bytes:
         """Give the bytes of one sentence, its blank line included."""
@@ -276,6 +296,11 @@ class Text(Source):
 
     def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
         """Put other text into some columns of every word; nothing else changes."""
+        offsets = checked_offsets(offsets, end=len(self.fields))
+        self._demand_order(offsets)
+        for name, column in columns.items():
+            if len(column) != len(self.fields):
+                raise MismatchError(f"{len(column)} values for column {name}, but there are {len(self.fields)} words")
         places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
         names: list[bytes] = []
         choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
@@ -303,6 +328,19 @@ class Text(Source):
             view(fields),
         )
         return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
+
+    def _demand_order(self, offsets: Ints) -> None:
+        """Refuse places of columns that do not lie in order in their sentences."""
+        fields = self.fields
+        full = np.diff(offsets) > 0  # sentences that have a first and a last word
+        if not (
+            len(offsets) == len(self.sentences)
+            and (fields[:, 1:] > fields[:, :-1]).all()
+            and (fields[1:, 0] >= fields[:-1, 10]).all()
+            and (fields[offsets[:-1][full], 0] >= self.sentences[:-1][full]).all()
+            and (fields[offsets[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
+        ):
+            raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
 
 
 class _Spaces(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ropewalk import files
@@ -12,7 +13,7 @@ from ropewalk.treebank import UNWRITABLE, Column, Heading, Treebank, starts_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 LONGEST_SHOWN = 30
 CHUNK = 1 << 16
@@ -48,17 +49,18 @@ def treebank_of_tokens(sentences: Iterable[Sequence[str]], *, first: int = 1, na
     """Make a treebank of words without trees; sentences are numbered from `first`."""
     rows = list(sentences)
     for number, words in enumerate(rows, start=first):
-        if isinstance(words, str) or not len(words):
+        if isinstance(words, str) or not isinstance(words, Sequence) or not len(words):
             found = "is text" if isinstance(words, str) else "has no words"
             message = f"sentence {number} {found}; expected a list of at least one word"
             raise FormatError(name, 0, "no-words", message)
         for place, word in enumerate(words, start=1):
-            if not word or UNWRITABLE.search(word):
+            if not isinstance(word, str) or not word or UNWRITABLE.search(word):
+                shown = word[:LONGEST_SHOWN] if isinstance(word, str) else word
                 raise FormatError(
                     name,
                     0,
                     "unwritable-text",
-                    f"sentence {number}: word {place} is {word[:LONGEST_SHOWN]!r}; expected at least one character, "
+                    f"sentence {number}: word {place} is {shown!r}; expected text of at least one character, "
                     "and no tab, line break, NUL or lone surrogate",
                 )
     headings = tuple(Heading(str(number), " ".join(words)) for number, words in enumerate(rows, start=first))

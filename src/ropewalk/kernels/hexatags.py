@@ -84,7 +84,7 @@ def write(
                     last = far[d] == 0 and near[h] == 0
                     right = far[d] == 0 and near[h] != 0
                 else:
-                    fence = start + end[d]
+                    fence = start + min(end[d], n - 1)  # it is below n in a projective tree
                     codes[fence] |= FENCE_HEAD_RIGHT
                     last = far[d] == 0
                     right = not last

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.arrays import checked_offsets
 from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError
 from ropewalk.trees import frozen_ints
 
@@ -269,6 +270,7 @@ def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tupl
 
 def per_sentence(mask: Bools, offsets: Ints) -> Ints:
     """Count the words of each sentence for which a mask is true."""
+    offsets = checked_offsets(offsets, end=len(mask))
     sums = np.concatenate([[0], np.cumsum(mask)])
     return frozen_ints(sums[offsets[1:]] - sums[offsets[:-1]])
 

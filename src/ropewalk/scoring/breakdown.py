@@ -13,7 +13,7 @@ import numpy as np
 
 from ropewalk.errors import UnknownNameError
 from ropewalk.scoring.attachment import Floats, Parts
-from ropewalk.trees import frozen_ints, positions, projective
+from ropewalk.trees import checked_trees, frozen_ints, positions, projective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,6 +190,7 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
 
 def crossed(heads: Ints, offsets: Ints) -> Bools:
     """Tell of each word of many trees whether its arc crosses another, arcs from node 0 included."""
+    heads, offsets = checked_trees(heads, offsets)
     out = np.zeros(len(heads), dtype=np.bool_)
     for sentence in np.flatnonzero(~projective(heads, offsets)).tolist():
         where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))

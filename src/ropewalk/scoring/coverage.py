@@ -113,11 +113,12 @@ def coverage(
 ) -> list[Coverage]:
     """Measure both kinds of coverage on the splits asked for, or on all that there are.
 
-    Without train there is no empirical coverage.
+    Without words in train there is no empirical coverage.
     """
     out: list[Coverage] = []
     for encoding in encodings:
-        train = encoding.encode(corpus.splits["train"]) if "train" in corpus.splits else None
+        known = corpus.splits.get("train")
+        train = encoding.encode(known) if known is not None and known.words else None
         for split, bank in corpus.splits.items():
             if splits and split not in splits:
                 continue

@@ -18,7 +18,7 @@ from ropewalk.projectivity import lift
 from ropewalk.ropes import COVERS, Arcs, rope_thickness, structural_arcs
 from ropewalk.tables import Cell, Column, Table
 from ropewalk.treebank import Treebank
-from ropewalk.trees import projective
+from ropewalk.trees import checked_trees, projective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,6 +118,7 @@ def label_statistics(bank: Treebank, encoding: Encoding) -> LabelStatistics:
 
 def most_stars(heads: Ints, offsets: Ints) -> Ints:
     """Give for each of many trees the largest number of `*` in one of its optimal non-projective labels."""
+    heads, offsets = checked_trees(heads, offsets)
     symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
     before = np.concatenate([[0], np.cumsum(symbols // INDEX)])
     out = np.zeros(len(offsets) - 1, dtype=np.int32)
@@ -129,7 +130,7 @@ def most_stars(heads: Ints, offsets: Ints) -> Ints:
 def brackets_per_word(bank: Treebank, cover: str) -> float:
     """Two brackets for a structural arc and one for any other; node 0's opening brackets are in no label."""
     structural = structural_arcs(Arcs.of_trees(bank.heads, bank.offsets), cover)
-    return (bank.words + int(structural[bank.heads > 0].sum())) / bank.words
+    return (bank.words + int(structural[bank.heads > 0].sum())) / max(bank.words, 1)
 
 
 def _histogram(values: Ints) -> tuple[int, ...]:

@@ -1,0 +1,595 @@
+"""Random arrays, right and wrong, against every function that takes arrays, treebanks, trees, labels or scores.
+
+    python tests/fuzz_arrays.py [--rounds N] [--minutes M] [--seed S] [--first R] [--trace FILE]
+
+Each round calls one function with arguments drawn from its own seed. It must return, or raise a `RopewalkError`, or an
+`IndexError` for a sentence that is not there. Anything else, an index outside an array that a kernel with bounds checks
+reports, and a call that does not end, stops the program with exit code 1; a crash stops it by itself, and FILE then has
+the number of the round: `--first R --rounds 1` repeats it alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import os
+import sys
+import time
+import traceback
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ropewalk.formats.text import treebank_of_tokens
+
+from ropewalk import (
+    Graph,
+    Tree,
+    Treebank,
+    conllu,
+    decoding,
+    kernels,
+    projectivity,
+    repair,
+    ropes,
+    summary,
+    treebank,
+    trees,
+)
+from ropewalk.decoding.spanning import spanning_tree
+from ropewalk.drawing import draw
+from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
+from ropewalk.encodings.brackets import Brackets, graph_planes
+from ropewalk.encodings.pseudo import PseudoProjective
+from ropewalk.errors import RopewalkError
+from ropewalk.scoring import attachment, breakdown, coverage, statistics
+from ropewalk.scoring.splits import Corpus
+from ropewalk.formats.conllu import Text
+from ropewalk.treebank import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SPECS = (
+    "optimal", "optimal(policy=published)", "optimal(policy=refuse)", "optimal+head", "four-bit+path",
+    "hexatags+head+path", "optimal-nonprojective", "optimal-nonprojective(max_index=0)", "four-bit",
+    "four-bit(policy=published)", "seven-bit", "seven-bit(policy=published)", "brackets", "brackets(stacks=1)",
+    "brackets(planes=2)", "brackets(planes=3)", "hexatags", "absolute", "relative", "pos-offset", "arc-standard",
+    "arc-eager", "arc-hybrid", "covington",
+)  # fmt: skip
+SECONDS = 120  # that 64 rounds may take at most, on a busy machine too
+LENGTHS = (1, 3, 8, 40) if kernels.compiled() else (1, 3, 6)  # of the longest sentence
+TEXTS = ("_", "a", "b", "root", "obj¡a", "a!", "¡", "x¡b¡a")
+UPOS = ("NOUN", "VERB", "X")
+
+
+class Dice:
+    """What one round draws: sentences, and arrays for them that are right or damaged."""
+
+    def __init__(self, seed: tuple[int, int]) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.wild = self.rng.random() < 0.7  # whether this round damages anything
+        most = int(self.choice(LENGTHS))
+        self.lengths = self.rng.integers(0, most + 1, size=self.rng.integers(0, 5))
+        self.words = int(self.lengths.sum())
+
+    def choice(self, options: Any) -> Any:  # noqa: ANN401 - whatever it is to choose from
+        return options[int(self.rng.integers(len(options)))]
+
+    def happens(self, share: float = 0.3) -> bool:
+        return self.wild and bool(self.rng.random() < share)
+
+    def junk(self) -> Any:  # noqa: ANN401 - anything at all
+        """Draw what is no row of numbers as kernels take it, or only just."""
+        size = int(self.rng.integers(0, self.words + 3))
+        small = self.rng.integers(-3, self.words + 4, size=size)
+        return self.choice(
+            (
+                lambda: small,
+                lambda: small.astype(np.int16),
+                lambda: small.astype(">i4"),
+                lambda: small.astype(np.uint64),
+                lambda: np.repeat(small, 2).astype(np.int32)[::2],
+                lambda: small * (1 << 30),
+                lambda: small * (1 << 40),
+                lambda: (small * (1 << 24)).astype(np.int32),
+                lambda: np.full(size, -(1 << 31), dtype=np.int32),
+                lambda: np.full(size, (1 << 31) - 1, dtype=np.int32),
+                lambda: small / 2,
+                lambda: np.full(size, np.nan),
+                lambda: small > 0,
+                lambda: small.astype(str),
+                lambda: small.astype(object),
+                lambda: [2**80] * size,
+                lambda: [None] * size,
+                lambda: small.reshape(1, -1),
+                lambda: np.zeros((size, 2), dtype=np.int32),
+                lambda: np.array(5),
+                lambda: 7,
+                lambda: None,
+                lambda: "12",
+                lambda: [[1], [1, 2]],
+                lambda: iter(small.tolist()),
+                small.tolist,
+                lambda: np.zeros(0),
+            )
+        )()
+
+    def whole_offsets(self) -> Any:  # noqa: ANN401 - an array
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int32)
+
+    def offsets(self, *, share: float = 0.15) -> Any:  # noqa: ANN401 - an array, or not
+        """Draw offsets: those of the sentences, or damaged ones."""
+        good = self.whole_offsets()
+        if not self.happens(share):
+            return good
+        bad = good + 0
+        bad[self.rng.integers(len(bad))] += self.choice([-1, 1, 5, -100, 1 << 20])
+        return self.choice((bad, good[:-1], good[::-1].copy(), np.append(good, good[-1] + 3), self.junk()))
+
+    def whole_heads(self) -> Any:  # noqa: ANN401 - an array
+        """Draw the heads of trees, with any number of roots, projective or not."""
+        found = []
+        for length in self.lengths.tolist():
+            order = self.rng.permutation(length) + 1
+            if self.happens(0.2):
+                order = np.arange(1, length + 1)[:: self.choice([1, -1])]
+            heads = np.zeros(length, dtype=np.int32)
+            for place, word in enumerate(order.tolist()):
+                above = int(self.rng.integers(0, place + 1)) if self.rng.random() < 0.3 else place
+                above = max(above, min(place, 1)) if self.rng.random() < 0.8 else above
+                heads[word - 1] = 0 if above == 0 else order[above - 1]
+            found.append(heads)
+        return np.concatenate([np.zeros(0, dtype=np.int32), *found])
+
+    def heads(self) -> Any:  # noqa: ANN401 - an array, or not
+        """Draw heads: trees, or damaged ones."""
+        heads = self.whole_heads()
+        if not self.happens():
+            return heads
+        return self.choice(
+            (
+                self.rng.integers(-2, self.lengths.max(initial=0) + 3, size=self.words).astype(np.int32),
+                np.where(self.rng.random(self.words) < 0.2, self.rng.integers(-5, 50, self.words), heads).astype(
+                    np.int32
+                ),
+                self.rng.permutation(heads),
+                np.full(self.words, -1, dtype=np.int32),
+                heads[:-1],
+                np.append(heads, 0),
+                self.junk(),
+            )
+        )
+
+    def numbers(self, limit: int, size: int) -> Any:  # noqa: ANN401 - an array, or not
+        """Draw numbers below a limit, or not all below."""
+        good = self.rng.integers(0, max(limit, 1), size=size).astype(self.choice([np.int32, np.int64, np.uint8]))
+        if not self.happens(0.15):
+            return good
+        bad = good.astype(np.int64)
+        bad[self.rng.random(size) < 0.3] = self.choice([-1, limit, limit + 1, 255, 1 << 20])
+        return self.choice((bad, bad.astype(np.int32), good[:-1], np.append(good, 0), self.junk()))
+
+    def column(self, texts: tuple[str, ...] = TEXTS) -> Column:
+        names = self.choice([texts, texts[:1], (*texts, None), ()]) if self.happens(0.1) else texts
+        return Column(self.numbers(len(texts), self.words), names)
+
+    def tags(self) -> Column:
+        return Column(self.rng.integers(0, len(UPOS), self.words, dtype=np.int32), UPOS)
+
+    def bank(self) -> Treebank:
+        """Draw a treebank, with text or without."""
+        bank = Treebank(self.offsets(share=0.08), self.heads(), self.column(), self.choice([None, self.column(UPOS)]))
+        return self.spelled(bank) if self.rng.random() < 0.3 else bank
+
+    def spelled(self, bank: Treebank) -> Treebank:
+        """Put a treebank over CoNLL-U."""
+        kept = bank.select(bank.lengths > 0)
+        text = kept.rendered()
+        if self.happens(0.2):
+            fields = text.fields + 0
+            fields[self.rng.random(fields.shape) < 0.1] += self.choice([-1, 1, 30, 1 << 40, -(1 << 40)])
+            text = replace(text, fields=self.choice([fields, fields[:-1], fields[:, :-1], fields.astype(np.int32)]))
+        if self.happens(0.1):
+            text = replace(text, sentences=self.choice([text.sentences + 1, text.sentences[::-1].copy(), self.junk()]))
+        return replace(kept, text=text)
+
+    def tree(self) -> Tree:
+        return Tree(self.heads())
+
+    def graph(self) -> Graph:
+        words = int(self.choice([0, 1, 4, 12]))
+        arcs = {(int(self.rng.integers(0, words + 1)), int(self.rng.integers(1, words + 1))) for _ in range(words)}
+        good: list[Any] = [arc for arc in arcs if arc[0] != arc[1]]
+        if self.happens(0.2):
+            good.append(self.choice([(1, 1), (-1, 2), (1, words + 1), (1.5, 2), (1,), None, (1, 2, None), (2**70, 1)]))
+        return Graph(self.choice([2**40, -1, None, 1.5]) if self.happens(0.05) else words, good)
+
+    def graphs(self) -> list[Graph]:
+        return [self.graph() for _ in range(int(self.rng.integers(0, 4)))]
+
+    def arcs(self) -> ropes.Arcs:
+        if self.rng.random() < 0.4:
+            return ropes.Arcs.of_graphs(self.graphs())
+        if self.rng.random() < 0.5:
+            return ropes.Arcs.of_trees(self.heads(), self.offsets())
+        dependents = self.choice([trees.positions(self.whole_offsets()), self.heads()])
+        return ropes.Arcs(
+            self.heads(), dependents, self.offsets(), self.choice([self.lengths, self.junk(), self.lengths - 1])
+        )
+
+    def cover(self) -> ropes.RopeCover:
+        found = ropes.rope_cover(self.choice([self.tree, self.graph])(), self.choice(ropes.COVERS))
+        if not self.happens():
+            return found
+        marks = tuple(bool(mark) for mark in self.rng.random(len(found.arcs)) < 0.5)
+        damaged: tuple[ropes.RopeCover, ...] = (
+            replace(found, structural=marks),
+            replace(found, words=self.choice([0, 1, -1, 2**40])),
+            replace(found, arcs=tuple((head, word + 3) for head, word in found.arcs)),
+            replace(found, arcs=found.arcs[:-1]),
+        )
+        return damaged[int(self.rng.integers(len(damaged)))]
+
+    def encoding(self) -> Encoding:
+        return get(self.choice(SPECS))
+
+    def labels(self, encoding: Encoding) -> Labels:
+        """Draw labels of an encoding, right, in the wrong places, or those of another."""
+        source = self.encoding() if self.happens(0.15) else encoding
+        upos = self.tags()
+        relations = Column(self.rng.integers(0, len(TEXTS), self.words, dtype=np.int32), TEXTS)
+        found = source.encode(Treebank(self.whole_offsets(), self.whole_heads(), relations, upos))
+        if self.rng.random() < 0.5:
+            closed = source.alphabet
+            alphabets = found.alphabets if closed is None else (closed,)
+            ids = tuple(self.rng.integers(0, max(len(names), 1), self.words) for names in alphabets)
+            found = replace(found, ids=ids, alphabets=alphabets)
+        if self.happens(0.3):
+            found = replace(
+                found,
+                offsets=self.offsets(),
+                ids=tuple(self.numbers(len(names), self.words) for names in found.alphabets),
+                relations=self.column(),
+                upos=self.choice([None, found.upos, self.column(UPOS)]),
+            )
+        return found
+
+    def scores(self, labels: int) -> Any:  # noqa: ANN401 - an array, or not
+        """Draw label scores, some of them impossible, very large or not numbers at all."""
+        good = self.rng.normal(size=(self.words, labels)) * self.choice([1, 1, 30, 1e4])
+        if self.happens(0.2):
+            good[self.rng.random(good.shape) < 0.2] = self.choice([-np.inf, -np.inf, 1e308, -1e308, np.nan, np.inf])
+        return self.choice((good[:-1], good[:, :-1], good.T, self.junk())) if self.happens(0.1) else good
+
+    def alphabet(self, encoding: Encoding) -> tuple[str, ...]:
+        closed = encoding.alphabet
+        if closed is None:
+            closed = self.labels(encoding).alphabets[0]
+        return closed[: int(self.rng.integers(1, len(closed) + 1))] if self.happens(0.2) and closed else closed
+
+    def root(self) -> Any:  # noqa: ANN401 - an array, or none
+        good = self.choice([None, np.log(self.rng.random(self.words) + 1e-9)])
+        return self.junk() if self.happens(0.05) else good
+
+    def scored(self) -> decoding.Scored:
+        encoding = get(self.choice(("optimal", "four-bit", "hexatags", "optimal+head")))
+        alphabet = self.alphabet(encoding)
+        found = decoding.scored(
+            encoding, self.scores(len(alphabet)), alphabet, offsets=self.offsets(), root=self.root(),
+            temperature=self.choice([1.0, 0.3, 5.0]),
+        )  # fmt: skip
+        if self.happens(0.1):
+            return replace(found, table=self.scores(len(alphabet)), ties=self.scores(2), offsets=self.offsets())
+        return found
+
+    def best(self) -> decoding.Best:
+        encoding = self.encoding()
+        columns = [self.alphabet(encoding)] * len(encoding.columns)
+        if len(encoding.columns) == 2:
+            columns = list(self.labels(encoding).alphabets)
+        size = int((self.lengths * (self.lengths + 1)).sum())
+        arcs = self.rng.normal(size=size) * self.choice([1, 1e30, 1e38, 1e300])
+        return decoding.decode(
+            encoding,
+            [self.scores(len(names)) for names in columns],
+            self.offsets(),
+            columns,
+            decoder=self.choice(decoding.DECODERS),
+            root=self.root(),
+            upos=self.choice([None, self.tags()]),
+            depth=int(self.choice([1, 3, 6])),
+            repair_policy=self.choice(["nearest", "root"]),
+            arcs=self.junk() if self.happens(0.1) else arcs,
+        )
+
+    def given(self) -> tuple[Any, Any]:
+        return self.heads(), self.offsets()
+
+    def text(self) -> Text:
+        return self.spelled(self.bank()).rendered()
+
+    def sentence(self) -> int:
+        return int(self.choice([0, 0, 0, 1, -1, 99]))
+
+
+def _stretches(dice: Dice) -> object:
+    raw = dice.junk() if dice.happens(0.2) else dice.rng.integers(97, 99, size=50).astype(np.uint8)
+    starts = dice.rng.integers(0, 45, size=20)
+    stops = starts + dice.rng.integers(0, 4, size=20)
+    if dice.happens():
+        starts, stops = dice.choice(((starts - 3, stops), (starts, stops + 9), (stops, starts), (starts, stops[:-1])))
+    return treebank.intern(raw, dice.junk() if dice.happens(0.1) else starts, stops)
+
+
+def _edited(dice: Dice) -> object:
+    bank = dice.bank()
+    edited = bank.with_columns(
+        {dice.choice(treebank.EDITABLE): dice.choice([dice.column(), dice.junk(), ["x"] * dice.words])}
+    )
+    return conllu.dumps(edited)
+
+
+def _restores(dice: Dice) -> object:
+    encoding = get(dice.choice(("optimal+head", "hexatags+path", "four-bit+head+path")))
+    assert isinstance(encoding, PseudoProjective)
+    return encoding.restores(dice.bank())
+
+
+def _graphs(dice: Dice) -> object:
+    encoding = get(dice.choice(("brackets", "brackets(stacks=1)", "brackets(planes=3)", "optimal-nonprojective")))
+    assert isinstance(encoding, Brackets | indexed.OptimalNonprojective)
+    labels = encoding.encode_graphs(dice.graphs()) if dice.rng.random() < 0.5 else dice.labels(encoding)
+    return encoding.decode_graphs(labels)
+
+
+def _written(dice: Dice) -> object:
+    upos = dice.choice([None, dice.column(UPOS)])
+    return dice.encoding().write(*dice.given(), upos)
+
+
+def _read(dice: Dice) -> object:
+    encoding = dice.encoding()
+    return encoding.read(dice.labels(encoding))
+
+
+def _recovered(dice: Dice) -> object:
+    encoding = dice.encoding()
+    found = encoding.recover(dice.labels(encoding), repair_policy=dice.choice(["nearest", "root"]))
+    trees.checked_trees(found.heads, found.offsets)  # whatever the labels were
+    assert (trees.check(found.heads, found.offsets).roots == (np.diff(found.offsets) > 0)).all()
+    return found.trees()
+
+
+def _repaired(dice: Dice) -> object:
+    heads, offsets = dice.given()
+    found = repair.repair(heads, offsets, dice.choice(["nearest", "root"]))
+    trees.checked_trees(found.heads, offsets)
+    assert (trees.check(found.heads, offsets).roots == (np.diff(offsets) > 0)).all()
+    return found.counts()
+
+
+def _confident(dice: Dice) -> object:
+    given = dice.scored()
+    ids = dice.numbers(given.table.shape[1], dice.words)
+    return decoding.confidences(given, ids, dice.heads(), depth=int(dice.choice([3, 6])))
+
+
+def _tree_scores(dice: Dice) -> object:
+    given = dice.scored()
+    return decoding.tree_scores(given, dice.numbers(given.table.shape[1], dice.words), dice.heads())
+
+
+def _temperature(dice: Dice) -> object:
+    given = dice.scored()
+    best = decoding.decode(given.encoding, [given.table], given.offsets, [given.machine.labels])
+    return decoding.fit_temperature(given, best, dice.heads(), depth=3)
+
+
+def _spanning(dice: Dice) -> object:
+    n = int(dice.rng.integers(0, 7))
+    scores = dice.rng.normal(size=(n, n + 1)) * dice.choice([1, 1e4, 1e300, 1e307])
+    if dice.happens():
+        scores = dice.choice((scores.T, scores[:, :-1], np.where(scores > 0, np.nan, scores), dice.junk(), scores > 0))
+    heads = spanning_tree(scores)
+    return Tree(heads, single_root=True)
+
+
+def _relations(dice: Dice) -> object:
+    names = dice.choice([TEXTS, TEXTS[:1], ()])
+    return decoding.assign_relations(dice.scores(len(names)), names, dice.heads())
+
+
+def _drawn(dice: Dice) -> object:
+    structure = dice.choice((dice.tree, dice.graph))()
+    return draw(
+        structure, labels=dice.choice([(), *((spec,) for spec in SPECS)]), cover=dice.choice([None, *ropes.COVERS])
+    )
+
+
+def _coverage(dice: Dice) -> object:
+    bank = dice.bank()
+    return coverage.coverage(Corpus("random", {"train": bank, "test": dice.bank()}), [dice.encoding()])
+
+
+def _edges(dice: Dice) -> object:
+    structure = dice.choice((dice.tree, dice.graph))()
+    pairs = [arc for arc in structure.arcs() if dice.rng.random() < 0.9]
+    return ropes.rope_cover(structure, [*pairs, (1, 7)] if dice.happens() else pairs)
+
+
+def _selected(dice: Dice) -> object:
+    bank = dice.bank()
+    chosen = dice.choice((dice.numbers(len(bank), 3), dice.rng.random(len(bank)) < 0.5, dice.junk()))
+    return conllu.dumps(bank.select(chosen))
+
+
+def _tokens(dice: Dice) -> object:
+    words = dice.choice([["a", "b"], ["a", None], [1], [""], "a", None, 3, [], np.array(["a"]), ["\t"]])
+    return treebank_of_tokens([["a"], words])
+
+
+def _trees_from_bank(dice: Dice) -> object:
+    bank = dice.bank()
+    return bank.trees(), bank.tree(dice.sentence()), bank.comments(dice.sentence()), bank[dice.sentence()]
+
+
+TARGETS: dict[str, Callable[[Dice], object]] = {
+    "trees.Tree": Dice.tree,
+    "trees.Graph": Dice.graph,
+    "trees.frozen_ints": lambda dice: trees.frozen_ints(dice.junk()),
+    "trees.positions": lambda dice: trees.positions(dice.offsets()),
+    "trees.heads_and_offsets": lambda dice: trees.heads_and_offsets(*dice.given()),
+    "trees.check": lambda dice: trees.check(*dice.given()),
+    "trees.checked_trees": lambda dice: trees.checked_trees(*dice.given()),
+    "trees.projective": lambda dice: trees.projective(*dice.given()),
+    "trees.planes": lambda dice: trees.planes(*dice.given()),
+    "trees.gap_degrees": lambda dice: trees.gap_degrees(*dice.given()),
+    "trees.is_projective": lambda dice: trees.is_projective(dice.tree()),
+    "trees.tree_planes": lambda dice: trees.tree_planes(dice.tree()),
+    "trees.gap_degree": lambda dice: trees.gap_degree(dice.tree()),
+    "trees.crossing_arcs": lambda dice: trees.crossing_arcs(dice.choice((dice.tree, dice.graph))()),
+    "trees.stackable": lambda dice: trees.stackable(
+        *dice.given(), dice.numbers(3, dice.words), dice.choice([1, 2, 3, 0, -1, 2**40, 1 << 30])
+    ),
+    "trees.single_rooted": lambda dice: trees.single_rooted(*dice.given()),
+    "trees.same_trees": lambda dice: trees.same_trees(dice.heads(), *dice.given()),
+    "treebank.intern": _stretches,
+    "treebank.Column": Dice.column,
+    "treebank.Column.concat": lambda dice: Column.concat([dice.column(), dice.column(UPOS)]),
+    "treebank.Column.of_heads": lambda dice: Column.of_heads(dice.heads()),
+    "treebank.Treebank": Dice.bank,
+    "treebank.Treebank.of": lambda dice: Treebank.of([dice.tree(), dice.tree()]),
+    "treebank.Treebank.concat": lambda dice: Treebank.concat([dice.bank(), dice.bank()]),
+    "treebank.Treebank.trees": _trees_from_bank,
+    "treebank.Treebank.with_trees": lambda dice: conllu.dumps(dice.bank().with_trees(dice.heads(), dice.column())),
+    "treebank.Treebank.with_columns": _edited,
+    "treebank.Treebank.select": _selected,
+    "conllu.Text": Dice.text,
+    "conllu.Text.column": lambda dice: dice.text().column(dice.choice(treebank.COLUMNS)),
+    "conllu.Text.splice": lambda dice: dice.spelled(dice.bank()).text.splice(dice.offsets(), {"form": dice.column()}),  # type: ignore[union-attr]
+    "ropes.Arcs": Dice.arcs,
+    "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.choice(ropes.COVERS)),
+    "ropes.leaning": lambda dice: ropes.leaning(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
+    "ropes.brackets": lambda dice: ropes.brackets(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
+    "ropes.rope_thickness": lambda dice: ropes.rope_thickness(*dice.given()),
+    "ropes.rope_cover": _edges,
+    "ropes.arcs_of": lambda dice: ropes.arcs_of(dice.choice((dice.tree, dice.graph))()),
+    "encodings.bracketing": lambda dice: bracketing(dice.cover()),
+    "projectivity.lift_heads": lambda dice: projectivity.lift_heads(
+        *dice.given(),
+        dice.numbers(len(dice.lengths), 2),
+        planes=dice.choice([1, 2, 0, -1]),
+        steps=dice.choice([0, 1, -1]),
+    ),
+    "projectivity.lift_until": lambda dice: projectivity.lift_until(
+        dice.bank(), dice.encoding().covers_heads, planes=dice.choice([1, 2, 3, 0])
+    ),
+    "projectivity.lift": lambda dice: projectivity.lift(dice.bank(), dice.choice(projectivity.SCHEMES)),
+    "projectivity.lower": lambda dice: projectivity.lower(
+        dice.heads(), dice.column(), dice.offsets(), dice.choice(projectivity.SCHEMES)
+    ),
+    "repair.repair": _repaired,
+    "encodings.Labels": lambda dice: dice.labels(dice.encoding()).sentences(),
+    "encodings.Encoding.covers": lambda dice: dice.encoding().covers(dice.choice((dice.bank, dice.tree))()),
+    "encodings.Encoding.covers_heads": lambda dice: dice.encoding().covers_heads(*dice.given()),
+    "encodings.Encoding.encode": lambda dice: dice.encoding().encode(
+        dice.choice((dice.bank, dice.tree))(), threads=dice.choice([1, 1, 2])
+    ),
+    "encodings.Encoding.write": _written,
+    "encodings.Encoding.read": _read,
+    "encodings.Encoding.decode": lambda dice: (e := dice.encoding()).decode(
+        dice.labels(e), threads=dice.choice([1, 2])
+    ),
+    "encodings.Encoding.recover": _recovered,
+    "encodings.PseudoProjective.restores": _restores,
+    "encodings.decode_graphs": _graphs,
+    "encodings.graph_planes": lambda dice: graph_planes(dice.arcs()),
+    "encodings.largest_index": lambda dice: indexed.largest_index(*dice.given()),
+    "encodings.cover_codes": lambda dice: compact.cover_codes(*dice.given(), dice.choice(ropes.COVERS)),
+    "encodings.stack_heads": lambda dice: compact.stack_heads(dice.numbers(256, dice.words), dice.offsets()),
+    "decoding.decode": Dice.best,
+    "decoding.scored": Dice.scored,
+    "decoding.marginals": lambda dice: decoding.marginals(dice.scored(), depth=int(dice.choice([1, 4, 6]))),
+    "decoding.tree_scores": _tree_scores,
+    "decoding.confidences": _confident,
+    "decoding.arc_probabilities": lambda dice: decoding.arc_probabilities(dice.scored(), dice.sentence(), depth=4),
+    "decoding.k_best": lambda dice: decoding.k_best(dice.scored(), dice.choice([1, 3, 0]), dice.sentence(), depth=4),
+    "decoding.sample": lambda dice: decoding.sample(dice.scored(), 2, dice.sentence(), seed=1, depth=4),
+    "decoding.fit_temperature": _temperature,
+    "decoding.assign_relations": _relations,
+    "decoding.spanning_tree": _spanning,
+    "scoring.score": lambda dice: attachment.score(bank := dice.bank(), dice.choice([bank, dice.bank()])),
+    "scoring.breakdown": lambda dice: breakdown.breakdown(
+        attachment.judge(bank := dice.bank(), dice.choice([bank, dice.bank()])), dice.choice(breakdown.BREAKDOWNS)
+    ),
+    "scoring.crossed": lambda dice: breakdown.crossed(*dice.given()),
+    "scoring.per_sentence": lambda dice: attachment.per_sentence(dice.rng.random(dice.words) < 0.5, dice.offsets()),
+    "scoring.coverage": _coverage,
+    "scoring.most_stars": lambda dice: statistics.most_stars(*dice.given()),
+    "scoring.label_statistics": lambda dice: statistics.label_statistics(dice.bank(), dice.encoding()),
+    "scoring.brackets_per_word": lambda dice: statistics.brackets_per_word(dice.bank(), dice.choice(ropes.COVERS)),
+    "summary.summarize": lambda dice: summary.summarize(dice.bank()),
+    "conllu.dumps": lambda dice: conllu.dumps(dice.bank()),
+    "conllu.tree_problems": lambda dice: list(conllu.tree_problems(dice.spelled(dice.bank()))),
+    "formats.treebank_of_tokens": _tokens,
+    "drawing.draw": _drawn,
+}
+
+
+def one_round(seed: int, number: int) -> tuple[str, bool]:
+    """Call one function; tell which, and whether it took what it was given."""
+    dice = Dice((seed, number))
+    name = dice.choice(tuple(TARGETS))
+    try:
+        TARGETS[name](dice)
+    except (RopewalkError, IndexError) as error:
+        if isinstance(error, IndexError) and not str(error).startswith("sentence "):
+            raise
+        return name, False
+    return name, True
+
+
+def main() -> int:
+    """Run rounds until one fails or there are no more."""
+    parser = argparse.ArgumentParser(description="Random arrays against everything that takes arrays.")
+    parser.add_argument("--rounds", type=int, default=sys.maxsize)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--trace", type=Path, default=Path(os.devnull))
+    given = parser.parse_args()
+    faulthandler.enable()
+    warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", module=r"ropewalk\.kernels\..*")  # compiled kernels count on infinity in silence
+    unraisable: list[str] = []
+    sys.unraisablehook = lambda hook: unraisable.append(repr(hook.exc_value))  # where kernels with bounds checks report
+    end = time.monotonic() + 60 * given.minutes
+    taken = dict.fromkeys(TARGETS, 0)
+    refused = dict.fromkeys(TARGETS, 0)
+    trace = os.open(given.trace, os.O_WRONLY | os.O_CREAT)
+    number = given.first
+    while number < given.first + given.rounds and time.monotonic() < end:
+        os.pwrite(trace, b"%020d" % number, 0)
+        if (number - given.first) % 64 == 0:
+            faulthandler.dump_traceback_later(SECONDS, exit=True)
+        try:
+            name, fine = one_round(given.seed, number)
+        except Exception:  # noqa: BLE001 - whatever it is, it is reported
+            unraisable.append(traceback.format_exc())
+        if unraisable:
+            sys.stdout.write(f"seed {given.seed}, round {number}: {unraisable[0]}\n")
+            return 1
+        (taken if fine else refused)[name] += 1
+        number += 1
+    faulthandler.cancel_dump_traceback_later()
+    sys.stdout.write(f"{number - given.first} rounds: {sum(taken.values())} taken, {sum(refused.values())} refused\n")
+    for what, times in (("took", taken), ("refused", refused)):
+        sys.stdout.write("".join(f"{name} {what} nothing\n" for name in TARGETS if not times[name]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""Whatever arrays are handed over, there is an answer or a `RopewalkError`: no crash, no endless loop, no raw error.
+
+All of it runs in processes of its own, so that a crash is a failure like any other.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from inspect import getmembers, isfunction, signature
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import fuzz_arrays
+from conftest import REPOSITORY
+from ropewalk import Treebank, decoding, kernels, projectivity, repair, ropes, trees
+from ropewalk.encodings import get
+from ropewalk.errors import CycleError
+from ropewalk.scoring import breakdown, statistics
+from ropewalk.treebank import Column
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+ROUNDS = 12_000 if kernels.compiled() else 5_000
+BOUNDSCHECK = os.environ.get("ROPEWALK_BOUNDSCHECK", "") not in {"", "0"}
+
+START = """
+import faulthandler, sys
+import numpy as np
+from ropewalk import Graph, Tree, Treebank, conllu, projectivity, repair, ropes, trees
+from ropewalk.encodings import Labels, bracketing, get
+from ropewalk.errors import RopewalkError
+from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.treebank import Column
+
+def bank(*heads):
+    lines = [f"{n}\\tw\\t_\\t_\\t_\\t_\\t{head}\\tdep\\t_\\t_" for n, head in enumerate(heads, 1)]
+    return conllu.loads("\\n".join([*lines, "", ""]))
+
+def ints(*values):
+    return np.array(values, dtype=np.int32)
+
+def column(words):
+    return Column(np.zeros(words, dtype=np.int32), ("_",))
+
+circle = bank(3, 4, 1, 2)
+headless = bank("_", "_", "_", "_")
+for call in sys.argv[1:]:
+    faulthandler.dump_traceback_later(30, exit=True)
+    try:
+        answer = repr(eval(call))
+    except Exception as error:
+        answer = f"{type(error).__name__}{'' if isinstance(error, RopewalkError) else ', no RopewalkError'} {error}"
+    print(" ".join(answer.split()), flush=True)
+"""
+
+CYCLE = "CycleError word 1: heads form a cycle, 1 -> 3 -> 1"
+MISSING = "MissingHeadError word 1: it has no head"
+NAMED = {
+    "get('optimal').encode(circle)": CYCLE,
+    "get('optimal').encode(headless)": MISSING,
+    "get('optimal').covers(circle)": CYCLE,
+    "get('optimal-nonprojective').encode(headless)": MISSING,
+    "get('optimal-nonprojective').encode(circle)": CYCLE,
+    "get('seven-bit').covers(headless)": MISSING,
+    "get('hexatags').encode(headless)": MISSING,
+    "get('pos-offset').covers(circle)": CYCLE,
+    "get('optimal+head').restores(circle)": CYCLE,
+    "get('optimal+head').restores(headless)": MISSING,
+    "projectivity.lift(circle)": CYCLE,
+    "projectivity.lift(headless)": MISSING,
+    "projectivity.lower(ints(3, 4, 1, 2), Column(ints(0, 0, 0, 0), ('a¡b',)), ints(0, 4))": CYCLE,
+    "trees.planes(circle.heads, circle.offsets)": CYCLE,
+    "trees.planes(headless.heads, headless.offsets)": MISSING,
+    "trees.gap_degrees(circle.heads, circle.offsets)": CYCLE,
+    "trees.projective(ints(9, 0), ints(0, 2))": "HeadRangeError word 1: HEAD is 9, but the sentence has 2 words",
+    "trees.projective(ints(0, 0, 1, 2), ints(0, 1, 3))": "MismatchError offsets end at 3, but there are 4 values",
+    "trees.projective(ints(0, 0), ints(0, 2, 1, 2))": "MismatchError offsets must be one row of numbers that begins",
+    "trees.projective(ints(0, 0, 4), ints(0, 1, 3))": "HeadRangeError sentence 2: word 2: HEAD is 4",
+    "trees.gap_degrees(np.array([0.0, 1.0]), ints(0, 2))": "MismatchError heads must be integers, found",
+    "trees.gap_degrees(np.array([[0]]), ints(0, 1))": "MismatchError heads must be one row of integers, found an array",
+    "ropes.rope_thickness(circle.heads[:2], ints(0, 2))": "HeadRangeError word 1",
+    "ropes.rope_thickness(headless.heads, headless.offsets)": MISSING,
+    "ropes.Arcs(ints(7), ints(1), ints(0, 1), ints(1))": "GraphError arc 1 of all, 7->1",
+    "repair.repair(ints(0, 1), ints(0, 5))": "MismatchError offsets end at 5",
+    "projectivity.lift_heads(ints(0, 0), ints(0, 2), ints(3))": "MismatchError chosen sentences: value 1 is 3",
+    "Tree([2**40, 0])": "HeadRangeError word 1: HEAD is 1099511627776, but the sentence has 2 words",
+    "Tree([2**80, 0])": "HeadRangeError word 1: HEAD is 1208925819614629174706176, but the sentence has 2 words",
+    "Tree([1.5, 0])": "TreeError word 1: HEAD is 1.5; expected an integer",
+    "Tree([float('nan')])": "TreeError word 1: HEAD is nan; expected an integer",
+    "Tree([0], [None])": "GraphError a relation is None; expected text",
+    "Graph(2, [(1.5, 2)])": "GraphError the arc 1.5->2 does not join two words",
+    "treebank_of_tokens([[None]])": "FormatError <tokens>: sentence 1: word 1 is None; expected text",
+    "Treebank(ints(0, 3), ints(0), column(1))": "MismatchError offsets end at 3, but there are 1 values",
+    "Treebank(ints(0, 1), ints(0), column(2))": "MismatchError 2 values for column deprel",
+    "Column(ints(0, 2), ('a', 'b'))": "MismatchError numbers of a column: value 2 is 2, expected 0 to 1",
+    "Labels('absolute', ints(0, 1), (ints(1),), (('0',),), column(1))": "MismatchError numbers of labels: value 1 is 1",
+    "Labels('absolute', ints(0, 2), (ints(0),), (('0',),), column(1))": "MismatchError numbers of labels: 1 values",
+    "get('brackets').decode(get('brackets(planes=2)').labels([['<*', '>/*']]))": "LabelError '<*' is not a label",
+    "get('hexatags').decode(get('optimal').labels([['>^']]))": "LabelError '>^' is not a label of hexatags",
+    "get('absolute').decode(get('optimal').labels([['>^']]))": "LabelError '>^' is not a label of absolute",
+}
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=REPOSITORY / "tests"
+    )
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, str]:
+    """Make every call, in another process after one that crashes or does not end."""
+    calls = list(NAMED)
+    found: list[str] = []
+    while len(found) < len(calls):
+        done = run("-c", START, *calls[len(found) :])
+        found += done.stdout.splitlines()
+        if done.returncode:
+            found = [*found[: len(calls) - 1], f"exit code {done.returncode}: {done.stderr}"]
+    return dict(zip(calls, found, strict=True))
+
+
+@pytest.mark.parametrize("call", NAMED)
+def test_arrays_that_crashed_raise_a_documented_error(call: str, answers: dict[str, str]) -> None:
+    assert answers[call].startswith(NAMED[call])
+
+
+def test_random_arrays_give_an_answer_or_a_documented_error(tmp_path: Path) -> None:
+    trace = tmp_path / "round"
+    done = run("fuzz_arrays.py", "--rounds", str(ROUNDS), "--trace", str(trace))
+    assert done.returncode == 0, f"round {int(trace.read_text())}: {done.stdout}{done.stderr}"
+    counted, *never = done.stdout.splitlines()
+    assert counted.startswith(f"{ROUNDS} rounds: ")
+    assert not never
+
+
+@pytest.mark.parametrize("module", [breakdown, projectivity, repair, ropes, statistics, trees])
+def test_every_function_over_trees_is_tried_with_random_arrays(module: ModuleType) -> None:
+    tried = {name.rpartition(".")[2] for name in fuzz_arrays.TARGETS}
+    for name, function in getmembers(module, isfunction):
+        if function.__module__ == module.__name__ and {"heads", "offsets", "bank"} & {*signature(function).parameters}:
+            assert name in tried or name.startswith("_") or name in {"scratch", "tree_error"}, name
+
+
+def test_what_was_checked_cannot_be_changed_not_even_in_copies() -> None:
+    heads, offsets = np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32)
+    optimal = get("optimal")
+    labels = optimal.encode(Treebank(offsets, heads, Column.of("abc")))
+    values = [
+        labels.relations,
+        labels,
+        ropes.Arcs.of_trees(heads, offsets),
+        decoding.scored(optimal, np.zeros((3, 12)), optimal.alphabet or ()),
+    ]
+    for value in [*values, *map(copy.deepcopy, values), *(pickle.loads(pickle.dumps(one)) for one in values)]:  # noqa: S301 - ours
+        found = [getattr(value, name) for name in type(value).__slots__]
+        arrays = [
+            array for one in found for array in (one if isinstance(one, tuple) else [one]) if hasattr(array, "dtype")
+        ]
+        assert arrays
+        for array in arrays:
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                array.flags.writeable = True
+
+
+def test_arrays_that_can_still_change_are_looked_at_each_time() -> None:
+    heads, offsets = np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32)
+    bank = Treebank(offsets, heads, Column.of("abc"))
+    assert trees.projective(heads, offsets).all()
+    heads[1] = 3
+    with pytest.raises(CycleError):
+        trees.projective(heads, offsets)
+    assert trees.projective(bank.heads, bank.offsets).all()
+
+
+@pytest.mark.skipif(not BOUNDSCHECK, reason="ROPEWALK_BOUNDSCHECK is not set: `make bounds`")
+def test_kernels_with_bounds_checks_are_in_use_and_report() -> None:
+    assert kernels.compiled()
+    program = (
+        "import numpy as np, sys; from ropewalk.kernels import trees; found = []; "
+        "sys.unraisablehook = lambda report: found.append(type(report.exc_value)); "
+        "trees.check(*(np.zeros(2, dtype=np.int32) for _ in range(5)), np.zeros(0, dtype=np.int32)); assert not found; "
+        "trees.check(np.zeros(2, dtype=np.int32), np.array([0, 9], dtype=np.int32), "
+        "*(np.zeros(1, dtype=np.int32) for _ in range(3)), np.zeros(10, dtype=np.int32)); print(found)"
+    )
+    assert run("-c", program).stdout == "[<class 'IndexError'>]\n"
