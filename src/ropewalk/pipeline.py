@@ -113,8 +113,8 @@ class Parser:
         """What makes this parser again, with one thread; it can be pickled, for a process that is one of several."""
         if self._loading is None:
             return functools.partial(Parser, *self._parts, self.name)
-        name, _, *rest = self._loading
-        return functools.partial(_loaded, name, 1, *rest)
+        name, _, confidence, batch, decoder = self._loading
+        return functools.partial(_loaded, name, 1, confidence, batch, decoder)
 
     def parse_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
         """Parse some texts into one treebank, and say how many of its sentences each text has."""
