@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cluster
 HEAD, SECOND = "127.0.0.2", "127.0.0.3"  # on the loopback interface; Ray would change 127.0.0.1 to another
+PORTS = ("dashboard-agent-grpc-port", "dashboard-agent-listen-port", "metrics-export-port", "runtime-env-agent-port")
+ENVIRONMENT = {
+    "RAY_AUTH_MODE": "token",  # a token of this cluster alone
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    "RAY_agent_register_timeout_ms": "300000",
+}
 SECONDS = 240  # that anything may take on a busy machine
 TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
 
@@ -37,12 +44,14 @@ class Node:
             f"--node-ip-address={ip}",
             "--object-store-memory=100000000",
             "--disable-usage-stats",
+            # Ports that are given need not be waited for; on a busy machine Ray does not wait long enough.
+            *(f"--{name}={free_port(ip)}" for name in PORTS),
         ]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "ray.scripts.scripts", "start", *words, *common, "--block"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"RAY_agent_register_timeout_ms": "300000"},  # a node of a busy machine needs its time
+            env=os.environ | ENVIRONMENT,
         )
 
     def kill(self) -> None:
@@ -66,9 +75,7 @@ def descendants(process: int) -> list[int]:
 
 @pytest.fixture
 def cluster() -> Iterator[tuple[str, Node]]:
-    with socket.socket() as free:
-        free.bind((HEAD, 0))
-        port = free.getsockname()[1]
+    port = free_port(HEAD)
     address = f"{HEAD}:{port}"
     head = Node(HEAD, "--head", f"--port={port}", "--include-dashboard=false")
     second: Node | None = None
@@ -80,6 +87,13 @@ def cluster() -> Iterator[tuple[str, Node]]:
         if second is not None:
             second.kill()
         head.kill()
+
+
+def free_port(ip: str) -> int:
+    """Find a port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind((ip, 0))
+        return int(free.getsockname()[1])
 
 
 def is_open(port: int) -> bool:
@@ -117,7 +131,10 @@ def working() -> list[int]:
 def driver(address: str, source: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     words = [str(source), "-o", str(out), "--shard-size", "0.016", "--address", address]
     program = [sys.executable, "-m", "ropewalk", "corpus", *words]
-    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    environment = os.environ | ENVIRONMENT
+    with subprocess.Popen(
+        program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         try:
             yield process
         finally:

@@ -239,9 +239,7 @@ def _ray(address: str | None, workers: int | None) -> Iterator[None]:
     os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")  # or it gives up on a machine that is busy
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # it warns of graphics cards that nobody asked for
     if address is None:
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
-            "0"  # whatever the system, this keeps to the loopback interface
-        )
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # on any system, it keeps to the loopback interface
     import ray
     import ray.data
 
