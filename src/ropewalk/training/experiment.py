@@ -233,7 +233,7 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
     """
     printed: dict[tuple[str, str, str], dict[str, list[Accuracy]]] = {}
     for cell in source.accuracy:
-        for name in (cell.treebank, cell.folder):
+        for name in {cell.treebank, cell.folder}:  # the Penn Treebank has one name
             printed.setdefault((name, cell.system, cell.split), {}).setdefault(cell.encoder, []).append(cell)
     rows = []
     seen = set()
