@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from ropewalk.formats.text import treebank_of_tokens
 
 from ropewalk import (
     Graph,
@@ -44,9 +43,10 @@ from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, index
 from ropewalk.encodings.brackets import Brackets, graph_planes
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.errors import RopewalkError
+from ropewalk.formats.conllu import Text
+from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.scoring import attachment, breakdown, coverage, statistics
 from ropewalk.scoring.splits import Corpus
-from ropewalk.formats.conllu import Text
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
@@ -187,6 +187,8 @@ class Dice:
     def spelled(self, bank: Treebank) -> Treebank:
         """Put a treebank over CoNLL-U."""
         kept = bank.select(bank.lengths > 0)
+        if not len(kept):
+            return kept
         text = _text_of(kept)
         if self.happens(0.2):
             fields = text.fields + 0
@@ -316,9 +318,10 @@ class Dice:
 
 
 def _text_of(bank: Treebank) -> Text:
-    """Write a treebank and read what was written."""
-    found = conllu.loads(conllu.dumps(bank)).text if len(bank) else None
-    return found if isinstance(found, Text) else Text.concat([])
+    """Write a treebank, or a word if it has none, and read what was written."""
+    found = conllu.loads(conllu.dumps(bank) or "1\tx" + "\t_" * 8 + "\n\n").text
+    assert isinstance(found, Text)
+    return found
 
 
 def _stretches(dice: Dice) -> object:
@@ -475,7 +478,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "treebank.Treebank.select": _selected,
     "conllu.Text": Dice.text,
     "conllu.Text.column": lambda dice: dice.text().column(dice.choice(treebank.COLUMNS)),
-    "conllu.Text.splice": lambda dice: dice.spelled(dice.bank()).text.splice(dice.offsets(), {"form": dice.column()}),  # type: ignore[union-attr]
+    "conllu.Text.splice": lambda dice: dice.text().splice(dice.offsets(), {"form": dice.column()}),
     "ropes.Arcs": Dice.arcs,
     "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.choice(ropes.COVERS)),
     "ropes.leaning": lambda dice: ropes.leaning(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
