@@ -118,7 +118,7 @@ for document in ropewalk.load(threads=1).pipe(texts, jobs=int(sys.argv[2])):
 
 def compare(folder: Path, words: int, jobs: int) -> None:
     """Run every way once and print what it took."""
-    parse = [sys.executable, "-m", "ropewalk", "parse", "--threads", "1", str(folder / "in.txt"), "--output", "conllu"]
+    parse = [sys.executable, "-m", "ropewalk", "parse", "--threads", "1", str(folder / "in.txt"), "--format", "conllu"]
     corpus = [sys.executable, "-m", "ropewalk", "corpus", str(folder / "in.parquet"), "--shard-size", "0.5"]
     ways = {
         "parse": [*parse, "-o", str(folder / "one.conllu")],

@@ -50,7 +50,7 @@ def main() -> None:
     )
     vectors = home / "vectors.txt"
     if not vectors.is_file():
-        ropewalk("vectors", home / "teacher", vectors, "--size", "128", "--words", part["train"])
+        ropewalk("vectors", home / "teacher", "-o", vectors, "--size", "128", "--words", part["train"])
     trained(
         "train",
         "english.toml",
@@ -62,7 +62,7 @@ def main() -> None:
     )
     trained("train-segmenter", "ewt-segmenter.toml", home / "segmenter", "segmenter.json", *data[:2])
     told = ("--weights", "int8", "--name", "en", "--segmenter", home / "segmenter", "--test", part["test"])
-    ropewalk("export", home / "student", home / "en", *told)
+    ropewalk("export", home / "student", "-o", home / "en", *told)
 
 
 if __name__ == "__main__":

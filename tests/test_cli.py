@@ -81,6 +81,23 @@ def test_wrong_usage_exits_with_2_and_prints_no_data(words: list[str]) -> None:
     assert "Usage: ropewalk" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "new"),
+    [
+        (["parse", "x", "--out", "a.conllu"], "use -o a.conllu"),
+        (["parse", "x", "--output", "json"], "use --format json"),
+        (["draw", "--heads", "0", "--as", "svg"], "use --format svg"),
+        (["export", "model", "out"], "use -o out"),
+        (["vectors", "encoder", "out.txt"], "use -o out.txt"),
+        (["predict", "model", "a.conllu", "b.conllu"], "use ropewalk parse -m MODEL"),
+    ],
+)
+def test_old_spellings_name_the_new(words: list[str], new: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert new in " ".join(done.stderr.split())
+
+
 def test_a_file_that_is_not_there_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     done = run("info", tmp_path / "nowhere.conllu")
     assert (done.returncode, done.stdout) == (1, "")

@@ -494,7 +494,7 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     (folder / "a.jsonl").write_text(json_lines(TEXTS) + '{"id": "d3", "text": "Again."}\n', encoding="utf-8")
-    words: list[str | Path] = [folder, "-o", out, "--shard-size", "0.001", "--workers", "2", "--format", "json"]
+    words: list[str | Path] = [folder, "-o", out, "--shard-size", "0.001", "--workers", "2", "--report", "json"]
     done = program(*words)
     assert done.returncode == 0, done.stderr
     assert [{"id": row["id"], "sentences": row["sentences"]} for row in rows(out)] == expected(TEXTS)

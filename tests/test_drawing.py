@@ -483,12 +483,12 @@ def test_the_program_writes_what_the_name_of_the_file_says(tmp_path: Path, sampl
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.html", "a.svg", "a.tex", "a.txt"]
-    assert run("draw", sample, "--as", "svg", "-o", tmp_path / "b.svg").returncode == 1
+    assert run("draw", sample, "--format", "svg", "-o", tmp_path / "b.svg").returncode == 1
     assert not (tmp_path / "b.svg").exists()
     missing = run("draw", sample, "--sentence", "99")
     assert missing.returncode == 1
     assert "from 1 to" in missing.stderr
-    page = run("draw", "-", "--as", "html", "--theme", "dark", stdin=sample.read_bytes())
+    page = run("draw", "-", "--format", "html", "--theme", "dark", stdin=sample.read_bytes())
     assert Checked.of(page.stdout).seen.count("figure") == len(conllu.read(sample))
 
 
@@ -557,7 +557,7 @@ def test_a_terminal_gets_colours_and_its_own_width(environment: dict[str, str], 
 def test_the_program_refuses_forms_that_it_does_not_know(tmp_path: Path) -> None:
     for words, said in (
         (("--heads", "2,0", "-o", tmp_path / "tree.pdf"), "no form is known by .pdf"),
-        (("--heads", "2,0", "--steps", "--as", "svg"), "--steps writes an HTML page"),
+        (("--heads", "2,0", "--steps", "--format", "svg"), "--steps writes an HTML page"),
         (("--heads", ""), "--heads is empty"),
     ):
         done = run("draw", *words)

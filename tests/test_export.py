@@ -217,7 +217,7 @@ def test_nothing_to_parse_comes_back(exported: Path) -> None:
 
 def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path) -> None:
     plain = load(home / "exported")
-    given = [str(home / "trained"), str(tmp_path / "small"), "--weights", "int8", "--name", "tiny"]
+    given = [str(home / "trained"), "-o", str(tmp_path / "small"), "--weights", "int8", "--name", "tiny"]
     test = ["--test", str(home / "bank.conllu")]
     done = CliRunner().invoke(app, ["export", *given, *test])
     assert done.exit_code == 0, done.output

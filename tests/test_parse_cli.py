@@ -133,13 +133,13 @@ def test_a_broken_sentence_stops_or_is_skipped(tmp_path: Path) -> None:
 
 
 def test_json_is_one_object_a_line(tmp_path: Path) -> None:
-    done = run("parse", "--output", "json", "They don't twist. She walks.")
+    done = run("parse", "--format", "json", "They don't twist. She walks.")
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["text"] == "They don't twist."
     assert [word["relation"] for word in second["words"]] == ["root", "dep", "dep"]
     assert first["generator"] == second["generator"]
     assert first["words"][1]["probability"] == 0.5
-    plain = json.loads(run("parse", "--output", "json", "--no-confidence", "She walks.").stdout)
+    plain = json.loads(run("parse", "--format", "json", "--no-confidence", "She walks.").stdout)
     assert plain["probability"] is None
     file = tmp_path / "out.jsonl"
     run("parse", "-o", file, "They don't twist. She walks.")
@@ -147,7 +147,7 @@ def test_json_is_one_object_a_line(tmp_path: Path) -> None:
 
 
 def test_trees_are_drawn() -> None:
-    done = run("parse", "--output", "tree", "She walks. He too.")
+    done = run("parse", "--format", "tree", "She walks. He too.")
     assert done.stdout.startswith("# generator = ")
     assert done.stdout.count("▼") == 6
     assert "walks" in done.stdout
@@ -191,7 +191,7 @@ def test_what_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
 def test_a_form_is_no_file() -> None:
     done = run("parse", "-o", "json", "Hello there.")
     assert done.returncode == 2
-    assert "--output json" in done.stderr
+    assert "--format json" in done.stderr
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_a_real_model_is_run_by_name_or_folder_exported_or_trained(
     assert "model tiny " in done.stdout.split("\n")[0]
     assert parse("--model", "exported", ROPEWALK_MODELS=str(home.parent)).stdout == done.stdout
     assert parse("--model", str(home), "--batch", "1", "--threads", "2").stdout == done.stdout
-    bare = parse("--model", str(home), "--no-confidence", "--output", "json")
+    bare = parse("--model", str(home), "--no-confidence", "--format", "json")
     assert {json.loads(line)["probability"] for line in bare.stdout.splitlines()} == {None}
     given = ("--input", "tokens", "--text", "--no-confidence", "--model")
     trained, other = parse(*given, str(home.parent / "trained")), parse(*given, str(home))

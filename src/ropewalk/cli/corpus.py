@@ -43,7 +43,9 @@ def corpus(
             "of a store that PyArrow or fsspec opens.",
         ),
     ],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", show_default=False, help="The folder to write to.")],
+    out: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", show_default=False, help="The folder to write to.")
+    ],
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
     ] = "en",
@@ -61,7 +63,7 @@ def corpus(
         bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
     ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
-    form: Annotated[Output, typer.Option("--output", help="What is written.")] = Output.PARQUET,
+    form: Annotated[Output, typer.Option("--format", help="What is written.")] = Output.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
@@ -79,7 +81,7 @@ def corpus(
         int | None,
         typer.Option(min=1, show_default=False, help="Processes on this machine; by default one for each core."),
     ] = None,
-    form_report: Annotated[Format, typer.Option("--format", help="How to write the report.")] = Format.TABLE,
+    form_report: Annotated[Format, typer.Option("--report", help="How to write the report.")] = Format.TABLE,
 ) -> None:
     """Parse whole corpora on all cores, or on a Ray cluster.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Repair, RepairOption, colourful, room, say
+from ropewalk.cli.shell import Repair, RepairOption, colourful, renamed, room, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ def draw(
     ] = None,
     form: Annotated[
         Form | None,
-        typer.Option("--as", show_default=False, help="What to write; by default what -o ends in, else text."),
+        typer.Option("--format", show_default=False, help="What to write; by default what -o ends in, else text."),
     ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
@@ -114,6 +114,7 @@ def draw(
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
     repair: RepairOption = Repair.NEAREST,
+    _as: Annotated[str | None, renamed("--as", "--format {}")] = None,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
 
@@ -135,7 +136,7 @@ def draw(
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")
     chosen = form or EXTENSIONS.get(ending, Form.TEXT)
     if steps and form not in {None, Form.HTML}:
-        raise typer.BadParameter("--steps writes an HTML page; leave out --as")
+        raise typer.BadParameter("--steps writes an HTML page; leave out --format")
     given = words.split() if words is not None else None
     names = encoding or []
     if steps:
@@ -250,7 +251,8 @@ def _drawn(scenes: "Iterator[Scene]", form: Form, theme: Theme, width: int | Non
     pictures = list(scenes)
     if len(pictures) != 1:
         raise OptionError(
-            f"SVG holds one picture, and there are {len(pictures)} sentences; choose one with --sentence, or --as html"
+            f"SVG holds one picture, and there are {len(pictures)} sentences; "
+            "choose one with --sentence, or use --format html"
         )
     return to_svg(pictures[0], theme=theme.value)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import plural, prepare_torch, say
+from ropewalk.cli.shell import Moved, demand_output, plural, prepare_torch, say
 
 
 class Weights(StrEnum):
@@ -17,7 +17,10 @@ class Weights(StrEnum):
 
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A trained model's folder.")],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write.")],
+    moved: Moved = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", show_default=False, help="The folder to write.")
+    ] = None,
     weights: Annotated[
         Weights, typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size.")
     ] = Weights.FP32,
@@ -43,6 +46,7 @@ def export(
     tokenizers beside it. The new model is compared with the trained one on invented sentences, and kept only if both
     say the same.
     """
+    out = demand_output(moved, output)
     prepare_torch()
     from ropewalk.training.export import export as write
 

@@ -19,6 +19,7 @@ from ropewalk.cli.shell import (
     followed,
     plural,
     put,
+    renamed,
     room,
     say,
     warn_if_uncompiled,
@@ -108,14 +109,14 @@ def parse(
     form_out: Annotated[
         Output | None,
         typer.Option(
-            "--output",
+            "--format",
             show_default=False,
             help="CoNLL-U, one JSON object a sentence and line, or pictures of trees; by default pictures in a "
             "terminal, else JSON for -o FILE.jsonl, else CoNLL-U.",
         ),
     ] = None,
     out: Annotated[
-        str, typer.Option("-o", "--out", metavar="FILE", help="Where to write; - is standard output.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
     ] = "-",
     model: Annotated[
         str,
@@ -159,6 +160,7 @@ def parse(
         ),
     ] = None,
     on_error: OnErrorOption = OnError.STOP,
+    _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
 ) -> None:
     """Parse text, tokens or CoNLL-U.
 
@@ -168,7 +170,7 @@ def parse(
     """
     if out in set(Output):
         raise typer.BadParameter(
-            f"-o names a file; for the form use --output {out}, for a file of that name -o ./{out}"
+            f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     _demand_other(out, sources)

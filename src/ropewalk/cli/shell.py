@@ -78,6 +78,27 @@ OnErrorOption = Annotated[
 ]
 
 
+def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of option
+    """Make an option that is gone, and whose use is an error that names the new spelling."""
+
+    def refuse(value: str | None) -> None:
+        if value is not None:
+            raise typer.BadParameter(f"{old} is gone; use {new.format(value)}")
+
+    return typer.Option(old, hidden=True, callback=refuse)
+
+
+Moved = Annotated[str | None, typer.Argument(hidden=True)]
+
+
+def demand_output(moved: str | None, output: str | None) -> str:
+    """Give what -o names, or say that it is needed; `moved` is an argument that stood for it once."""
+    if output is None or moved is not None:
+        where = moved or "OUT"
+        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {where}")
+    return output
+
+
 def say(message: str) -> None:
     """Tell the user something on standard error."""
     typer.echo(f"ropewalk: {message}", err=True)

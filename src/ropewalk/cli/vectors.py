@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import plural, prepare_torch, say
+from ropewalk.cli.shell import Moved, demand_output, plural, prepare_torch, say
 
 
 def vectors(
@@ -15,7 +15,17 @@ def vectors(
             help="A pretrained encoder, a local folder or a Hugging Face hub name; or a trained model's folder.",
         ),
     ],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="The file to write: a word and its numbers on each line.")],
+    moved: Moved = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            show_default=False,
+            help="The file to write: a word and its numbers on each line.",
+        ),
+    ] = None,
     size: Annotated[int, typer.Option("--size", min=1, help="Numbers for each word.")] = 64,
     words: Annotated[
         list[str] | None,
@@ -27,6 +37,7 @@ def vectors(
     Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. A
     bilstm model reads the file by `model.encoder.vectors=OUT`.
     """
+    out = demand_output(moved, output)
     prepare_torch()
     from ropewalk import conllu
     from ropewalk.training import vectors as library
