@@ -837,8 +837,9 @@ def test_wrong_inputs_are_named() -> None:
         decode(encoding, [fine], [0, 3], [])
     with pytest.raises(MismatchError, match="no labels to choose from"):
         decode(encoding, [fine[:, :0]], [0, 3], [()])
-    with pytest.raises(LabelError):
-        decode(encoding, [fine[:, :1]], [0, 3], [("nonsense",)])
+    for spec in (*EXACT, *BEAMS):
+        with pytest.raises(LabelError, match="nonsense"):
+            decode(get(spec), [fine[:, :1]], [0, 3], [("nonsense",)])
     for depth in (0, DEEPEST + 1):
         with pytest.raises(OptionError, match=f"the depth is {depth}; expected 1 to {DEEPEST}"):
             decode(encoding, [fine], [0, 3], [names], depth=depth)

@@ -42,11 +42,16 @@ class _Question:
 
 @lru_cache(maxsize=32)
 def _machine(question: _Question) -> Machine | None:
+    for label in question.labels:
+        question.encoding.check_label(label)
     return question.encoding.machine(question.labels)
 
 
 def machine_of(encoding: Encoding, labels: Sequence[str]) -> Machine | None:
-    """Take the machine of an encoding over the given labels, or None if it has none."""
+    """Take the machine of an encoding over the given labels, or None if it has none.
+
+    Raises a `LabelError` for what is no label of the encoding.
+    """
     return _machine(_Question(type(encoding), encoding.spec, tuple(labels), encoding))
 
 
