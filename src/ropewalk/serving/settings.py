@@ -18,7 +18,7 @@ class Settings:
     """
 
     models: tuple[str, ...] = ("en",)
-    max_bytes: int = 2_000_000
+    max_bytes: int = 1_000_000
     max_words: int = 1000
     max_seconds: float = 30.0
     max_requests: int = 256

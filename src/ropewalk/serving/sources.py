@@ -72,9 +72,7 @@ class Text(Source):
         return self.value
 
     def _bank(self, parser: Pipeline) -> Treebank:
-        if parser.segmenter is None:
-            raise ModelError(parser.model, "has no segmenter and takes no text; give it tokens or CoNLL-U")
-        return parser.segmenter.segment(checked(self.value))
+        return _cut(self.value, parser)
 
 
 @final
@@ -94,7 +92,7 @@ class Lines(Source):
         at, opening = 0, "# newdoc\n# newpar\n"
         for line in re.findall(r"[^\n]*\n|[^\n]+", checked(self.value)):
             if line.strip():
-                bank = Text(line)._bank(parser)
+                bank = _cut(line, parser)
                 rows = "".join(joined_rows(conllu.dumps(bank).decode("utf-8"), at))
                 blocks.append(f"{opening}# sent_id = {len(blocks) + 1}\n# text = {' '.join(line.split())}\n{rows}\n")
                 opening = ""
@@ -134,6 +132,12 @@ class Conllu(Source):
 
     def _bank(self, parser: Pipeline) -> Treebank:  # noqa: ARG002 - it is cut already
         return read_conllu(self.value)
+
+
+def _cut(text: str, parser: Pipeline) -> Treebank:
+    if parser.segmenter is None:
+        raise ModelError(parser.model, "has no segmenter and takes no text; give it tokens or CoNLL-U")
+    return parser.segmenter.segment(checked(text))
 
 
 def read_conllu(text: str) -> Treebank:
