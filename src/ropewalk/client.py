@@ -38,6 +38,7 @@ class Client:
         named = {one["name"]: one for one in about["models"]}
         chosen = model or about["default"]
         if chosen not in named:
+            self.close()
             raise RequestError(400, f"{address} has no model {chosen!r}; it has: {', '.join(named)}")
         self.model: str = chosen
         self.generator: str = named[chosen]["generator"]
@@ -96,7 +97,7 @@ class Client:
     def _answer(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
         self._connection.request(method, f"{self._path}/api/v1/{path}", body, headers)
         response = self._connection.getresponse()
-        answer = response.read()
+        answer: bytes = response.read()
         if response.status == http.HTTPStatus.OK:
             return answer
         wait = response.headers.get("retry-after", "")

@@ -221,7 +221,7 @@ class WorkerError(RopewalkError):
 
 
 class RequestError(RopewalkError):
-    """A request that a server refuses; `status` is that of HTTP, `retry_after` says in how many seconds to try again."""
+    """A request that a server refuses; `status` is that of HTTP, `retry_after` how many seconds to wait, if known."""
 
     def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)

@@ -138,7 +138,7 @@ def _parts(body: bytes, parameters: dict[str, str]) -> Iterable[tuple[str, str]]
     start: int | None = None
     at, count = 0, 0
     while (found := border.search(body, at)) is not None:
-        if start is not None:
+        if start is not None and body[start : found.start()].strip():  # a form without fields is one empty part
             yield _part(body[start : found.start()])
         if found[1]:
             return
@@ -159,7 +159,9 @@ def _part(part: bytes) -> tuple[str, str]:
         name, colon, value = line.partition(b":")
         if line and not colon:
             raise RequestError(400, "a part of the multipart form has a header without a colon")
-        headers[name.strip().lower().decode("latin-1")] = " ".join(_text(value, "a header").split())
+        headers[name.strip().lower().decode("latin-1")] = re.sub(r"\r?\n[ \t]+", " ", _text(value, "a header")).strip(
+            " \t"
+        )
     kind, about = content_type(headers.get("content-disposition", ""))
     if kind != "form-data" or "name" not in about:
         raise RequestError(

@@ -34,7 +34,11 @@ def static_files() -> dict[str, Callable[[Request], Awaitable[Response]]]:
         if file.suffix in KINDS:
             with files.reading(file) as stream:
                 found[PAGES.get(file.name, f"/static/{file.name}")] = _page(stream.read(), KINDS[file.suffix])
-    style = html.colours("auto") + svg.STYLE + steps.STYLE
+    chosen = "".join(
+        f":root[data-theme={name}]{{color-scheme:{name};{colours}}}"
+        for name, colours in (("light", svg.LIGHT), ("dark", svg.DARK))
+    )
+    style = html.colours("auto") + chosen + svg.STYLE + steps.STYLE
     found["/static/drawing.css"] = _page(style.encode(), KINDS[".css"])
     found["/static/steps.js"] = _page(f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"])
     return found
