@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +39,11 @@ def server() -> Iterator[Served]:
 
 def well(server: Served, most: float = 20.0) -> None:
     """See that others are served; the time allowed is for a busy machine."""
-    begun = time.monotonic()
-    assert server.ask("POST", "/api/v1/parse", BODY, JSON).status == 200
-    assert time.monotonic() - begun < most
+    until = time.monotonic() + most
+    while (status := server.ask("POST", "/api/v1/parse", BODY, JSON).status) == 503:
+        assert time.monotonic() < until
+    assert status == 200
+    assert time.monotonic() < until
 
 
 def read_to_end(raw: socket.socket) -> bytes:
@@ -128,10 +133,8 @@ def test_a_request_of_a_gigabyte_is_refused_and_hurts_nobody(server: Served) -> 
         raw.sendall(b"POST /process HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\nabc")
         assert raw.recv(65536).startswith(b"HTTP/1.1 413 ")
     with socket.create_connection((server.host, server.port), timeout=30) as raw:
-        try:
+        with suppress(OSError):
             raw.sendall(b"GET / HTTP/1.1\r\nx: " + b"a" * (1 << 20))
-        except OSError:
-            pass
         assert read_to_end(raw)[:12] in {b"", b"HTTP/1.1 400"}
     well(server)
     assert _memory(server) - before < 64 << 20
@@ -210,8 +213,6 @@ def test_a_worker_that_dies_is_replaced() -> None:
             pytest.skip("this system does not list the children of a process")
         first = children.read_text(encoding="utf-8").split()
         assert len(first) == 2
-        import os
-
         os.kill(int(first[0]), signal.SIGKILL)
         until = time.monotonic() + 30
         while len(now := children.read_text(encoding="utf-8").split()) < 2 or first[0] in now:
@@ -223,9 +224,6 @@ def test_a_worker_that_dies_is_replaced() -> None:
 
 
 def test_a_port_that_is_taken_is_an_error_that_says_so(server: Served) -> None:
-    import subprocess
-    import sys
-
     done = subprocess.run(
         [sys.executable, "-m", "ropewalk", "serve", "--port", str(server.port)],
         capture_output=True, text=True, check=False,

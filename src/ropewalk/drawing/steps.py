@@ -58,7 +58,7 @@ color:var(--ink);background:transparent;border:1px solid var(--faint)}
 .steps button:focus-visible,.steps input:focus-visible{outline:3px solid var(--repaired);outline-offset:2px}
 .steps input[type=range]{flex:1 1 10rem;min-height:2.75rem;accent-color:var(--repaired)}
 .steps output{min-width:6.5em;text-align:right;font-variant-numeric:tabular-nums;color:var(--faint)}
-.steps .panel h2,.steps .panel h4{font-size:1rem;margin:0}
+.steps .panel h2,.steps .panel h3{font-size:1rem;margin:0}
 .steps .stack{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:.35rem 0 0;padding:0;min-height:3.9rem}
 .steps .stack li{padding:.3rem .6rem;border:1px solid var(--faint);border-radius:.4rem;text-align:center;
 font:1.05rem ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}
@@ -216,8 +216,8 @@ def panel(
         f'<div class="scroll">{to_svg(_scene(trace, _forms(trace, words), title), theme=theme)}</div>\n'
         f'<div class="panel">{CONTROLS.format(most=len(steps) - 1, **icons)}'
         '<p class="message" role="status" aria-live="polite"></p>\n'
-        f'<section aria-label="Stack"><h{heading}>Stack, its top on the right</h{heading}>'
-        '<ol class="stack"></ol></section>\n'
+        f'<div role="group" aria-label="Stack"><h{heading}>Stack, its top on the right</h{heading}>'
+        '<ol class="stack"></ol></div>\n'
         f'<details><summary>All steps</summary><ol start="0">{listed}</ol></details></div>\n'
     )
 

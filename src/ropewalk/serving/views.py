@@ -157,7 +157,7 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
         "lifted": lifted,
         "heads": list(played.heads),
         "steps": steps.describe(played, words),
-        "html": steps.panel(played, words=words, theme=theme, heading=4),
+        "html": steps.panel(played, words=words, theme=theme, heading=3),
     }
 
 
