@@ -113,7 +113,7 @@ def _why(spec: str, sentence: Sentence) -> str:
     try:
         encodings.get(name, policy="refuse").encode(_bank_of(sentence))
     except RopewalkError as problem:
-        return str(problem).partition(": ")[2]
+        return str(problem).partition("this tree: ")[2].partition("; use")[0] or str(problem)
     return "its labels are those of a tree with some arcs lifted"
 
 

@@ -12,6 +12,7 @@ const VIEWS = {
 };
 const DRAWN = new Set(["tree", "ropes", "labels"]);
 const COVERS = {proper: "proper rope cover", farthest: "farthest arcs only", all: "every arc structural"};
+const PLACEHOLDER = "Type a sentence, or drop a CoNLL-U file here";
 const WAIT = 140, FIRST_SHOWN = 10;
 
 const state = {
@@ -223,7 +224,8 @@ function table(sentence) {
 function coverage(labels) {
   return make("ul", {class: "coverage"}, ...labels.map(one => make("li", {class: one.covered ? "good" : "bad"},
     make("b", {}, one.encoding), one.covered ? ": this tree comes back from its labels."
-      : one.columns.length ? `: these labels are of another tree, with arcs lifted. ${one.why}` : `: no labels. ${one.why}`)));
+      : one.columns.length ? `: does not cover this tree (${one.why}). The labels are of a tree with arcs lifted.`
+        : `: no labels, since ${one.why}.`)));
 }
 
 function stepsOf(number, played) {
@@ -386,16 +388,15 @@ function tabs() {
 async function open(file) {
   const text = await file.text();
   if (!looksLikeConllu(text)) {
-    find("text").value = state.text = text;
+    state.text = text;
     state.given = null;
   } else take(text);
-  refresh();
+  apply();
 }
 
 function take(text) {
   state.given = text;
-  state.text = find("text").value = "";
-  find("text").placeholder = "CoNLL-U is shown below; type to parse text instead";
+  state.text = "";
 }
 
 const THEMES = {"": "as the system has them", light: "light", dark: "dark"};
@@ -421,8 +422,8 @@ function wire() {
     const example = EXAMPLES[event.target.value];
     if (!example) return;
     if (example.conllu) take(example.conllu);
-    else { state.given = null; state.text = text.value = example.text; }
-    refresh();
+    else { state.given = null; state.text = example.text; }
+    apply();
   });
   find("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); event.target.value = ""; });
   find("undo").addEventListener("click", () => { blocks = before[0]; before = []; find("text").focus(); update(); });
@@ -460,6 +461,7 @@ function wire() {
 }
 
 function apply() {
+  find("text").placeholder = state.given === null ? PLACEHOLDER : "CoNLL-U is shown below; type to parse text instead";
   find("text").value = state.text;
   find("model").value = state.model;
   find("against").value = state.against;
