@@ -61,9 +61,14 @@ def sentences(count: int) -> list[str]:
     return out
 
 
-def requests(count: int) -> list[bytes]:
-    """Write requests for trees of those sentences."""
-    bodies = [json.dumps({"text": text, "output": "conllu"}).encode() for text in sentences(count)]
+def requests(count: int, *, short: bool = False) -> list[bytes]:
+    """Write requests for trees of those sentences; short ones have few words, all of them new to the parser."""
+    fields: list[dict[str, object]]
+    if short:
+        fields = [{"tokens": [["rope", f"no{number}", "."]]} for number in range(count)]
+    else:
+        fields = [{"text": text} for text in sentences(count)]
+    bodies = [json.dumps({**one, "output": "conllu"}).encode() for one in fields]
     head = b"POST /api/v1/parse HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     return [head % len(body) + body for body in bodies]
 
@@ -93,8 +98,8 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reques
 
 
 async def clients(port: int, count: int, seconds: float, most: int) -> tuple[int, int]:
-    """Ask over so many connections at once, for so long and at most so often."""
-    written = requests(500)
+    """Ask over so many connections at once, for so long; or `most` short requests, if that is not 0."""
+    written = requests(most or 500, short=bool(most))
     answered = failed = 0
     until = time.monotonic() + seconds
 
@@ -102,7 +107,7 @@ async def clients(port: int, count: int, seconds: float, most: int) -> tuple[int
         nonlocal answered, failed
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            while time.monotonic() < until and answered + failed < most:
+            while time.monotonic() < until and not 0 < most <= answered + failed:
                 number += 1
                 good = await ask(reader, writer, written[number % len(written)])
                 answered, failed = answered + good, failed + (not good)
@@ -110,11 +115,11 @@ async def clients(port: int, count: int, seconds: float, most: int) -> tuple[int
         except (OSError, asyncio.IncompleteReadError):
             failed += 1
 
-    await asyncio.gather(*(one(number * 31) for number in range(count)))
+    await asyncio.gather(*(one(number * len(written) // count) for number in range(count)))
     return answered, failed
 
 
-def loaded(port: int, pids: list[int], count: int, seconds: float, most: int = sys.maxsize) -> Load:
+def loaded(port: int, pids: list[int], count: int, seconds: float, most: int = 0) -> Load:
     """Load a server from another process."""
     before, begun = cpu_of(pids), time.monotonic()
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -207,13 +212,37 @@ def told(name: str, load: Load) -> None:
     )
 
 
+def measure(port: int, pids: list[int], workers: int, count: int, seconds: float) -> None:
+    """Measure one request alone, many at once, and one beside hostile clients."""
+    print(f"one alone: {asyncio.run(alone(port, pids, 320))}")
+    loaded(port, pids, count, 2)
+    http = loaded(port, pids, count, seconds)
+    told(f"{count} clients, {workers} processes", http)
+    base = without_http(workers, seconds)
+    told("the same without HTTP", base)
+    share = (http.answered / http.cpu) / (base.answered / base.cpu)
+    print(f"share reached over HTTP: {http.rate / base.rate:.0%} by the clock, {share:.0%} by CPU time")
+    with contextlib.ExitStack() as stack:
+        hostile(port, stack)
+        print(f"beside 1,055 hostile connections: {asyncio.run(alone(port, pids, 120))}")
+
+
+def watch_memory(port: int, pids: list[int], count: int, requests_in_all: int) -> None:
+    """Print what the server holds as requests go by."""
+    done = 0
+    while done < requests_in_all:
+        load = loaded(port, pids, count, 600, min(20_000, requests_in_all - done))
+        done += load.answered + load.failed
+        print(f"after {done:,} requests: {memory_of(pids):.1f} MB, {load.failed} failed", flush=True)
+
+
 def main() -> None:
     """Measure."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--seconds", type=float, default=30)
-    options.add_argument("--requests", type=int, default=0, help="then so many requests, to watch the memory")
+    options.add_argument("--requests", type=int, default=0, help="only so many short requests, to watch the memory")
     given = options.parse_args()
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
     program = [sys.executable, "-m", "ropewalk", "serve", "--port", "0", "--workers", str(given.workers)]
@@ -225,22 +254,10 @@ def main() -> None:
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text(encoding="utf-8").split()
     pids = [int(child) for child in children] or [server.pid]
     try:
-        print(f"one alone: {asyncio.run(alone(port, pids, 320))}")
-        loaded(port, pids, given.clients, 2)
-        http = loaded(port, pids, given.clients, given.seconds)
-        told(f"{given.clients} clients, {given.workers} processes", http)
-        base = without_http(given.workers, given.seconds)
-        told("the same without HTTP", base)
-        share = (http.answered / http.cpu) / (base.answered / base.cpu)
-        print(f"share reached over HTTP: {http.rate / base.rate:.0%} by the clock, {share:.0%} by CPU time")
-        with contextlib.ExitStack() as stack:
-            hostile(port, stack)
-            print(f"beside 1,055 hostile connections: {asyncio.run(alone(port, pids, 120))}")
-        done = 0
-        while done < given.requests:
-            load = loaded(port, pids, given.clients, 600, min(20_000, given.requests - done))
-            done += load.answered
-            print(f"after {done:,} requests: {memory_of(pids):.1f} MB, {load.failed} failed", flush=True)
+        if given.requests:
+            watch_memory(port, pids, given.clients, given.requests)
+        else:
+            measure(port, pids, given.workers, given.clients, given.seconds)
     finally:
         server.terminate()
         server.wait(60)

@@ -554,9 +554,14 @@ def test_other_origins_only_when_allowed() -> None:
         log = one.process.stderr.read()
         assert "GET /process 200" in log
         assert "secret" not in log
+    with serving("--log-text") as one:
+        one.form("/process", data="secret words")
+        one.process.terminate()
+        assert one.process.stderr is not None
+        assert "secret" in one.process.stderr.read()
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in ({"models": ()}, {"models": ("en", "en")}, {"max_words": 0}, {"max_seconds": 0.0}):
         with pytest.raises(OptionError):
-            Settings(**wrong)  # type: ignore[arg-type]  # that is the point
+            Settings(**wrong)

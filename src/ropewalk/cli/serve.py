@@ -39,7 +39,7 @@ def serve(
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Log a line for each request, without its text.")] = False,
     log_text: Annotated[
-        bool, typer.Option("--log-text", help="Log what requests ask in their address too, texts included.")
+        bool, typer.Option("--log-text", help="Log what requests hold too, their texts included.")
     ] = False,
 ) -> None:
     """Serve a page to look at trees, UDPipe's REST protocol and an API of our own.

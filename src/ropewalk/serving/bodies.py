@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from typing import TYPE_CHECKING, final
 from urllib.parse import unquote_to_bytes
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 MOST_FIELDS = 100
+LONGEST_LOGGED = 2000
 PARAMETER = re.compile(r';\s*([^=;\s"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*')
 READABLE_ENCODINGS = {"", "7bit", "8bit", "binary"}
+logger = logging.getLogger("ropewalk.serving")
 
 
 @final
@@ -60,7 +63,10 @@ class Bodies:
         finally:
             self._held -= size
         self._metrics.received(size)
-        return b"".join(pieces)
+        body = b"".join(pieces)
+        if self._settings.log_text:
+            logger.info("received %r", body[:LONGEST_LOGGED])
+        return body
 
     @staticmethod
     def _piece(message: MutableMapping[str, Any]) -> bytes:

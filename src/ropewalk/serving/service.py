@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 HELPERS = 2  # threads for what needs no parser: pictures, labels, cutting long texts
 SLICE = 1000  # words of a long text that are parsed before others have their turn
-logger = logging.getLogger("ropewalk.serving")
 
 
 @final
