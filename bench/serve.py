@@ -248,7 +248,7 @@ def main() -> None:
     program = [sys.executable, "-m", "ropewalk", "serve", "--port", "0", "--workers", str(given.workers)]
     server = subprocess.Popen(program, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None  # noqa: S101 - it was asked for
-    found = re.search(r":(\d+) ", server.stderr.readline())
+    found = next(filter(None, (re.search(r"http://[\d.]+:(\d+) ", line) for line in server.stderr)), None)
     assert found is not None  # noqa: S101 - the server says where it is
     port = int(found[1])
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text(encoding="utf-8").split()

@@ -86,9 +86,8 @@ def serving(*options: str) -> Iterator[Served]:
     process = subprocess.Popen([*START, *options], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        said = process.stderr.readline()
-        found = re.search(r"http://([\d.]+):(\d+)", said)
-        assert found, said + process.stderr.read()
+        found = next(filter(None, (re.search(r"http://([\d.]+):(\d+)", line) for line in process.stderr)), None)
+        assert found, f"the server ended with {process.wait()}"
         yield Served(found[1], int(found[2]), process)
     finally:
         process.terminate()

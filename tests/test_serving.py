@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ropewalk.pipeline import Pipeline
+    from ropewalk.pipeline import Parser
     from serving_tools import Answer, Served
 
 TEXT = "They don't twist hemp. She walks\nbackwards."
@@ -39,7 +39,7 @@ SENTENCE = "The old rope maker walks slowly backwards all day while his children
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Two models: the English one, and the same under another name."""
     folder = tmp_path_factory.mktemp("models") / "english-two"
-    from ropewalk.pipeline import locate
+    from ropewalk.models.installed import locate
 
     shutil.copytree(locate("en"), folder)
     with serving("--model", "en", "--model", str(folder), "--max-words", "60", "--max-bytes", "300000") as one:
@@ -47,7 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def parser() -> Pipeline:
+def parser() -> Parser:
     return ropewalk.load(threads=1)
 
 
@@ -85,7 +85,7 @@ def test_models_lists_them_and_the_default(server: Served) -> None:
 
 
 @way
-def test_process_gives_the_parsers_trees(server: Served, parser: Pipeline, ask: Callable[..., Answer]) -> None:
+def test_process_gives_the_parsers_trees(server: Served, parser: Parser, ask: Callable[..., Answer]) -> None:
     found = rows(result(ask(server, data="She walks backwards.", tokenizer="", tagger="", parser="")))
     local = rows(parser("She walks backwards.").to_conllu())
     assert [row[:8] for row in found] == [row[:8] for row in local]
@@ -383,7 +383,7 @@ def api(served: Served, path: str, **fields: object) -> Answer:
     return served.ask("POST", f"/api/v1/{path}", json.dumps(fields), {"content-type": "application/json"})
 
 
-def test_text_tokens_and_conllu_give_the_parsers_documents(server: Served, parser: Pipeline, sample: Path) -> None:
+def test_text_tokens_and_conllu_give_the_parsers_documents(server: Served, parser: Parser, sample: Path) -> None:
     assert json.loads(api(server, "parse", text=TEXT).body) == parser(TEXT).to_json()
     assert api(server, "parse", text=TEXT, output="conllu").text == parser(TEXT).to_conllu()
     tokens = [["She", "walks", "."], ["Hemp"]]
@@ -401,7 +401,7 @@ def test_text_tokens_and_conllu_give_the_parsers_documents(server: Served, parse
     assert json.loads(api(server, "parse", text="").body)["sentences"] == []
 
 
-def test_a_long_text_comes_a_line_at_a_time_and_whole(server: Served, parser: Pipeline) -> None:
+def test_a_long_text_comes_a_line_at_a_time_and_whole(server: Served, parser: Parser) -> None:
     text = "".join(f"{SENTENCE} Rope number {number} is long. " for number in range(300))
     lines = [json.loads(line) for line in api(server, "stream", text=text).text.splitlines()]
     local = parser(text)
@@ -411,7 +411,7 @@ def test_a_long_text_comes_a_line_at_a_time_and_whole(server: Served, parser: Pi
     assert api(server, "stream", text="and " * 100).status == 413
 
 
-def test_requests_that_come_together_get_the_answers_of_one_by_one(server: Served, parser: Pipeline) -> None:
+def test_requests_that_come_together_get_the_answers_of_one_by_one(server: Served, parser: Parser) -> None:
     words = SENTENCE.split()
     texts = [" ".join(words[start:] + words[:start]) + "! " + TEXT * (start % 3) for start in range(len(words))] * 6
     before = _count(server, "ropewalk_batches_total")
@@ -477,7 +477,7 @@ def test_the_description_names_every_path_and_its_examples_work(server: Served) 
     assert tried >= 9
 
 
-def test_the_client_gives_the_parsers_documents(server: Served, parser: Pipeline, sample: Path) -> None:
+def test_the_client_gives_the_parsers_documents(server: Served, parser: Parser, sample: Path) -> None:
     with Client(server.address) as client:
         for mine, theirs in (
             (client(TEXT), parser(TEXT)),

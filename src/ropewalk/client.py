@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, final
 from urllib.parse import urlsplit
 
 from ropewalk import conllu
+from ropewalk.documents import Document
 from ropewalk.errors import RequestError
-from ropewalk.pipeline import Document
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ class Client:
 
     def _parsed(self, what: dict[str, object], text: str | None) -> Document:
         answer = self._asked("POST", "parse", what | {"model": self.model, "output": "conllu"})
+        answer = answer.removeprefix(f"# generator = {self.generator}\n".encode())
         bank = conllu.loads(answer, self._address) if answer else Treebank.of([])
-        return Document.of(bank, text, self.generator)
+        return Document(bank, text, self.generator)
 
     def _asked(self, method: str, path: str, what: dict[str, object] | None = None) -> bytes:
         body = None if what is None else json.dumps(what).encode("utf-8")

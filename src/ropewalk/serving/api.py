@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response, StreamingResponse
 
 from ropewalk import __version__
+from ropewalk.documents import Document
 from ropewalk.errors import RequestError
-from ropewalk.pipeline import Document
 from ropewalk.serving import views
 from ropewalk.serving.bodies import content_type, query_fields
 from ropewalk.serving.fields import Fields
-from ropewalk.serving.service import document
 from ropewalk.serving.sources import Conllu, Text, Words, read_conllu
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ async def models(_: Request, service: Service) -> Response:
                     "treebank": model.treebank,
                     "licence": model.licence,
                     "generator": model.parser.generator,
-                    "takes_text": model.parser.segmenter is not None,
+                    "takes_text": model.takes_text,
                 }
                 for model in service.models.values()
             ],
@@ -100,10 +99,7 @@ async def parse(request: Request, service: Service) -> Response:
     source, model = source_of(fields), service.model(fields.text("model"))
     write = _writer(fields)
 
-    def finish(_: Treebank, parsed: Treebank) -> Response:
-        return write(document(model, source, parsed))
-
-    answer: Response = await service.parse(model, source, finish)
+    answer: Response = await service.parse(model, source, lambda _, parsed: write(parsed))
     return answer
 
 
@@ -111,7 +107,7 @@ async def convert(request: Request, service: Service) -> Response:
     """Write CoNLL-U in another form, its trees as they are."""
     fields = await fields_of(request, service, CONVERT)
     write = _writer(fields)
-    answer: Response = await service.help(lambda: write(Document.of(read_conllu(fields.text("conllu")))))
+    answer: Response = await service.help(lambda: write(Document(read_conllu(fields.text("conllu")))))
     return answer
 
 
@@ -131,7 +127,7 @@ def _writer(fields: Fields) -> Callable[[Document], Response]:
                 400, f"found {len(found)} sentences, and a picture shows one; say which in the field sentence, from 1"
             )
         number = fields.number("sentence", 1, low=1, high=len(found)) - 1
-        text = views.picture_text(views.picture_of(found.bank, number, fields), output, fields)
+        text = views.picture_text(views.picture_of(found.treebank, number, fields), output, fields)
         return Response(text, media_type=views.KINDS[output])
 
     return write
@@ -156,7 +152,7 @@ async def _lines(model: Model, first: Treebank, parts: AsyncIterator[Treebank]) 
 
 
 def _written(model: Model, part: Treebank) -> bytes:
-    found = Document.of(part, None, model.parser.generator)
+    found = Document(part, None, model.parser.generator)
     return "".join(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found).encode("utf-8")
 
 
@@ -180,7 +176,4 @@ async def steps(request: Request, service: Service) -> Response:
 
 async def encodings(_: Request, service: Service) -> Response:
     """List the encodings, and those whose decoder can be watched."""
-    from ropewalk.drawing.trace import CAN_BE_TRACED
-
-    found = await service.help(views.encoding_list)
-    return json_response({"encodings": found, "steps": list(CAN_BE_TRACED)})
+    return json_response(await service.help(views.encoding_list))

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from ropewalk.documents import Document
     from ropewalk.serving.service import Model
     from ropewalk.serving.settings import Settings
-    from ropewalk.treebank import Treebank
 
     Handler = Callable[[Request, Service], Awaitable[Response]]
 
@@ -104,8 +104,8 @@ async def process(request: Request, service: Service) -> Response:
     asked = udpipe.request(await _parameters(request, service))
     model = service.model(asked.model)
 
-    def finish(given: Treebank, parsed: Treebank) -> Response:
-        result = udpipe.answer(asked, model.parser, given, parsed)
+    def finish(given: Document, parsed: Document) -> Response:
+        result = udpipe.answer(asked, model.parser.generator, given, parsed)
         return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
 
     answer: Response = await service.parse(model, asked.source, finish, parse=asked.parses)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, final
 
 from ropewalk.errors import RequestError
-from ropewalk.pipeline.parser import checked
+from ropewalk.serving.sources import checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

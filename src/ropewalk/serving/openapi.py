@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ropewalk import __version__
-from ropewalk.drawing.trace import CAN_BE_TRACED
 from ropewalk.ropes import COVERS
 from ropewalk.serving import api, udpipe, views
 
@@ -48,7 +47,7 @@ FIELDS: dict[str, dict[str, Any]] = {
         "description": "Names of encodings, with options if any.",
         "example": ["optimal", "brackets(planes=2)"],
     },
-    "encoding": TEXT | {"default": "optimal", "description": f"One of: {', '.join(CAN_BE_TRACED)}."},
+    "encoding": TEXT | {"default": "optimal", "description": "One of those that /encodings lists under steps."},
     "words": {"type": "array", "items": TEXT, "description": "The words of the labels."},
 }
 WORD = {

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from ropewalk.documents import Document
 from ropewalk.errors import OptionError, RequestError
-from ropewalk.pipeline import Document, installed, load
+from ropewalk.models.installed import installed
+from ropewalk.pipeline import load
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.bodies import Bodies
 from ropewalk.serving.sources import slices
@@ -20,7 +22,7 @@ from ropewalk.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from ropewalk.pipeline import Pipeline
+    from ropewalk.pipeline import Parser
     from ropewalk.serving.metrics import Metrics
     from ropewalk.serving.settings import Settings
     from ropewalk.serving.sources import Source
@@ -35,7 +37,7 @@ class Model:
     """A loaded model and what is known of it."""
 
     name: str
-    parser: Pipeline
+    parser: Parser
     language: str = ""
     treebank: str = ""
     licence: str = ""
@@ -43,7 +45,12 @@ class Model:
     @property
     def components(self) -> list[str]:
         """What it can do, as UDPipe names it."""
-        return [*(["tokenizer"] if self.parser.segmenter is not None else []), "tagger", "parser"]
+        return [*(["tokenizer"] if self.takes_text else []), "tagger", "parser"]
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether it can cut text into words."""
+        return self.parser.segmenter is not None
 
     @property
     def acknowledgements(self) -> list[str]:
@@ -80,14 +87,21 @@ class Service:
         self.draining = False
         self._helpers = ThreadPoolExecutor(HELPERS, "ropewalk-helper")
         self._batchers = {
-            name: Batcher(model.parser, words=settings.batch_words, seconds=settings.batch_seconds, metrics=metrics)
+            name: Batcher(
+                model.parser,
+                words=settings.batch_words,
+                seconds=settings.batch_seconds,
+                longest=settings.max_words,
+                metrics=metrics,
+            )
             for name, model in models.items()
         }
         self._in_flight = 0
 
     def start(self) -> None:
         """Begin to work for the running event loop."""
-        for batcher in self._batchers.values():
+        for name, batcher in self._batchers.items():
+            self.models[name].parser.tokens([["Ready"]])  # in a forked process the model is loaded again, now
             batcher.start()
         self.ready = True
 
@@ -124,7 +138,7 @@ class Service:
         self,
         model: Model,
         source: Source,
-        finish: Callable[[Treebank, Treebank], Any],
+        finish: Callable[[Document, Document], Any],
         *,
         parse: bool = True,
     ) -> Any:  # noqa: ANN401 - what `finish` gives
@@ -133,11 +147,12 @@ class Service:
         batcher = self._batchers[model.name]
         async with self._admitted():
             if not source.is_long:
-                words = 1 + source.size // 5
-                return await batcher.run(lambda: source.read(model.parser, most), finish, words=words, parse=parse)
+                words = source.text if source.text is not None else partial(source.read, model.parser, most)
+                return await batcher.run(words, finish, size=1 + source.size // 5, parse=parse)
             given = await self._helped(source.read, model.parser, most)
             parts = [part async for part in self._parts(batcher, given)] if parse else [given]
-            return await self._helped(lambda: finish(given, Treebank.concat(parts)))
+            whole = Document(Treebank.concat(parts), source.text, model.parser.generator)
+            return await self._helped(finish, Document(given, source.text), whole)
 
     async def stream(self, model: Model, source: Source) -> AsyncIterator[Treebank]:
         """Parse a long text a part at a time; what is not taken is not parsed."""
@@ -154,7 +169,7 @@ class Service:
     @staticmethod
     async def _parts(batcher: Batcher, given: Treebank) -> AsyncIterator[Treebank]:
         for part in slices(given, SLICE):
-            yield await batcher.run(partial(_itself, part), lambda _, parsed: parsed, words=part.words)
+            yield await batcher.run(partial(_itself, part), lambda _, parsed: parsed.treebank, size=part.words)
 
     async def _helped(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what `work` gives
         return await asyncio.get_running_loop().run_in_executor(self._helpers, work, *arguments)
@@ -184,8 +199,3 @@ class Service:
 
 def _itself(part: Treebank) -> Treebank:
     return part
-
-
-def document(model: Model, source: Source, parsed: Treebank) -> Document:
-    """Take parsed sentences as the document that the parser itself would give."""
-    return Document.of(model.parser.marked(parsed), source.text, model.parser.generator)

@@ -11,13 +11,15 @@ import numpy as np
 
 from ropewalk import conllu
 from ropewalk.errors import ModelError, RequestError
-from ropewalk.pipeline.parser import bank_of_tokens, checked
+from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from ropewalk.pipeline import Pipeline
+    import numpy.typing as npt
+
+    from ropewalk.pipeline import Parser
 
 LONG = 20_000  # characters: what is longer is cut into words beside the queue, and parsed a part at a time
 RANGE = re.compile(r"(?<=TokenRange=)(\d+):(\d+)")
@@ -32,7 +34,7 @@ class Source(ABC):
         """How many characters it has."""
 
     @abstractmethod
-    def _bank(self, parser: Pipeline) -> Treebank:
+    def _bank(self, parser: Parser) -> Treebank:
         """Cut it into sentences and words."""
 
     @property
@@ -47,10 +49,10 @@ class Source(ABC):
         return self.size > LONG
 
     @final
-    def read(self, parser: Pipeline, max_words: int) -> Treebank:
+    def read(self, parser: Parser, max_words: int) -> Treebank:
         """Cut it into sentences and words, none of more words than allowed."""
         bank = self._bank(parser)
-        demand_lengths(bank, max_words)
+        demand_lengths(bank.lengths, max_words)
         return bank
 
 
@@ -71,8 +73,8 @@ class Text(Source):
         """The text itself."""
         return self.value
 
-    def _bank(self, parser: Pipeline) -> Treebank:
-        return _cut(self.value, parser)
+    def _bank(self, parser: Parser) -> Treebank:
+        return cut([self.value], parser)[0]
 
 
 @final
@@ -87,12 +89,12 @@ class Lines(Source):
         """How many characters it has."""
         return len(self.value)
 
-    def _bank(self, parser: Pipeline) -> Treebank:
+    def _bank(self, parser: Parser) -> Treebank:
         blocks: list[str] = []
         at, opening = 0, "# newdoc\n# newpar\n"
         for line in re.findall(r"[^\n]*\n|[^\n]+", checked(self.value)):
             if line.strip():
-                bank = _cut(line, parser)
+                bank, _ = cut([line], parser)
                 rows = "".join(joined_rows(conllu.dumps(bank).decode("utf-8"), at))
                 blocks.append(f"{opening}# sent_id = {len(blocks) + 1}\n# text = {' '.join(line.split())}\n{rows}\n")
                 opening = ""
@@ -114,8 +116,8 @@ class Words(Source):
         """How many characters it has."""
         return sum(len(word) + 1 for words in self.value for word in words)
 
-    def _bank(self, parser: Pipeline) -> Treebank:  # noqa: ARG002 - the words are there already
-        return bank_of_tokens(self.value)
+    def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - the words are there already
+        return treebank_of_tokens(self.value)
 
 
 @final
@@ -130,14 +132,26 @@ class Conllu(Source):
         """How many characters it has."""
         return len(self.value) // 8  # most of it is no word
 
-    def _bank(self, parser: Pipeline) -> Treebank:  # noqa: ARG002 - it is cut already
+    def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - it is cut already
         return read_conllu(self.value)
 
 
-def _cut(text: str, parser: Pipeline) -> Treebank:
+def cut(texts: Sequence[str], parser: Parser) -> tuple[Treebank, list[int]]:
+    """Cut texts into sentences and words: all of them, and how many sentences each text has."""
     if parser.segmenter is None:
-        raise ModelError(parser.model, "has no segmenter and takes no text; give it tokens or CoNLL-U")
-    return parser.segmenter.segment(checked(text))
+        raise ModelError(parser.name, "has no segmenter and takes no text; give it tokens or CoNLL-U")
+    return parser.segmenter.segment_many([checked(text) for text in texts])
+
+
+def checked(text: str, name: str = "the text") -> str:
+    """Refuse what is no Unicode text: lone surrogates, which JSON can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as failure:
+        raise RequestError(
+            400, f"{name}: character {failure.start + 1} is a lone surrogate; expected Unicode text"
+        ) from failure
+    return text
 
 
 def read_conllu(text: str) -> Treebank:
@@ -147,12 +161,12 @@ def read_conllu(text: str) -> Treebank:
     return conllu.loads(f"{tidy}\n\n", "<conllu>") if tidy.strip() else Treebank.of([])
 
 
-def demand_lengths(bank: Treebank, max_words: int) -> None:
+def demand_lengths(lengths: npt.NDArray[np.int32], max_words: int) -> None:
     """Refuse a sentence of more words than allowed."""
-    if len(bank) and int(bank.lengths.max()) > max_words:
-        number = int(bank.lengths.argmax())
+    if len(lengths) and int(lengths.max()) > max_words:
+        number = int(lengths.argmax())
         raise RequestError(
-            413, f"sentence {number + 1} has {int(bank.lengths[number])} words; at most {max_words} are taken"
+            413, f"sentence {number + 1} has {int(lengths[number])} words; at most {max_words} are taken"
         )
 
 

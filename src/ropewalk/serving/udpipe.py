@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk import conllu
 from ropewalk.errors import RequestError
-from ropewalk.segmentation.tokens import unescaped
+from ropewalk.formats.conllu import unescaped
 from ropewalk.serving.sources import Conllu, Lines, Text, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ropewalk.pipeline import Pipeline
+    from ropewalk.documents import Document
     from ropewalk.serving.sources import Source
-    from ropewalk.treebank import Treebank
 
 INPUTS = ("conllu", "horizontal", "vertical", "generic_tokenizer")
 OUTPUTS = {
@@ -110,11 +109,11 @@ def _words(sentences: Iterable[list[str]]) -> Source:
     return Words(tuple(tuple(word.replace(NO_BREAK_SPACE, " ").strip(" ") or word for word in s) for s in sentences))
 
 
-def answer(asked: Request, parser: Pipeline, given: Treebank, parsed: Treebank) -> str:
+def answer(asked: Request, generator: str, given: Document, parsed: Document) -> str:
     """Write what was asked for: of the parser's work only that."""
     blocks = [list(_sentence(asked, *pair)) for pair in zip(_sentences(given), _sentences(parsed), strict=True)]
     if asked.output == "conllu":
-        head = f"# generator = {parser.generator}\n" if blocks else ""
+        head = f"# generator = {generator}\n" if blocks else ""
         return head + "".join("".join(f"{line}\n" for line in block) + "\n" for block in blocks)
     write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[asked.output]
     return "".join(
@@ -122,8 +121,8 @@ def answer(asked: Request, parser: Pipeline, given: Treebank, parsed: Treebank) 
     )
 
 
-def _sentences(bank: Treebank) -> Iterator[list[str]]:
-    text = conllu.dumps(bank).decode("utf-8")
+def _sentences(document: Document) -> Iterator[list[str]]:
+    text = conllu.dumps(document.treebank).decode("utf-8")
     return (block.split("\n") for block in text.removesuffix("\n\n").split("\n\n")) if text else iter(())
 
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import draw, encodings
 from ropewalk.drawing import steps, trace
+from ropewalk.drawing.trace import can_be_traced
 from ropewalk.errors import RequestError, RopewalkError
-from ropewalk.pipeline import Document
 from ropewalk.ropes import COVERS
 from ropewalk.serving.sources import demand_lengths, read_conllu
 
 if TYPE_CHECKING:
+    from ropewalk.documents import Sentence
     from ropewalk.serving.fields import Fields
-    from ropewalk.treebank import Sentence, Treebank
+    from ropewalk.treebank import Treebank
 
 FORMS = ("svg", "tikz", "text", "html")
 KINDS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "html": "text/html"}
@@ -29,7 +30,7 @@ STEPS = ("conllu", "labels", "words", "encoding", "theme", "sentence")
 def sentences(fields: Fields, max_words: int, name: str = "conllu") -> Treebank:
     """Read the sentences of a field, not too many and none too long."""
     bank = read_conllu(fields.text(name))
-    demand_lengths(bank, max_words)
+    demand_lengths(bank.lengths, max_words)
     if len(bank) > MOST_SENTENCES:
         raise RequestError(413, f"{name} has {len(bank)} sentences; at most {MOST_SENTENCES} are drawn at a time")
     return bank
@@ -42,7 +43,6 @@ def pictures(fields: Fields, max_words: int) -> dict[str, Any]:
     if against is not None and len(against) != len(bank):
         raise RequestError(400, f"against has {len(against)} sentences and conllu {len(bank)}; expected as many")
     form = fields.choice("form", FORMS, "svg")
-    document = Document.of(bank)
     out = []
     for number in range(len(bank)):
         found = labels_of(bank[number], fields)
@@ -50,7 +50,7 @@ def pictures(fields: Fields, max_words: int) -> dict[str, Any]:
         other = None if against is None else against[number]
         picture = picture_of(bank, number, fields, labels=written, against=other)
         out.append(
-            {"picture": picture_text(picture, form, fields), "sentence": document[number].to_json(), "labels": found}
+            {"picture": picture_text(picture, form, fields), "sentence": bank[number].to_json(), "labels": found}
         )
     return {"sentences": out}
 
@@ -66,7 +66,7 @@ def picture_of(  # the keywords are those of `draw`
     """Draw one sentence as the fields ask."""
     shares = None
     if fields.flag("probabilities"):
-        shares = [word.probability for word in Document.of(bank)[number]]
+        shares = bank[number].probabilities
     return draw(
         bank[number],
         tags=fields.flag("tags", default=True),
@@ -161,8 +161,8 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
     }
 
 
-def encoding_list() -> list[dict[str, Any]]:
-    """Describe every encoding."""
+def encoding_list() -> dict[str, Any]:
+    """Describe every encoding, and name those whose decoder can be watched."""
     out = []
     for name in encodings.known():
         encoding = encodings.get(name)
@@ -177,4 +177,4 @@ def encoding_list() -> list[dict[str, Any]]:
                 "options": encodings.options_of(name),
             }
         )
-    return out
+    return {"encodings": out, "steps": list(encodings.names_where(can_be_traced))}
