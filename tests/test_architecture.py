@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("loading",),
     ("pipeline",),
     ("spacy_component", "corpus"),
+    ("spacy_component", "serving", "client"),
     ("cli", "spacy_factory"),
     ("__main__",),
 )

@@ -21,6 +21,7 @@
     ├── TrainingError           a training run that cannot begin or go on
     ├── CorpusError             a corpus that cannot be parsed, or not to its end
     ├── WorkerError             a process that died again and again over the same work
+    ├── RequestError            a request that a server refuses, with the status of the answer
     └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
 
@@ -217,3 +218,12 @@ class WorkerError(RopewalkError):
         self.deaths = deaths
         where = f"{deaths} processes died over part {task} of the input" if task else "a process died as it began"
         super().__init__(f"{where}; most likely memory ran out: try fewer jobs, or one to see what happens")
+
+
+class RequestError(RopewalkError):
+    """A request that a server refuses; `status` is that of HTTP, `retry_after` how many seconds to wait, if known."""
+
+    def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after

@@ -24,6 +24,7 @@ from ropewalk.cli.info import info
 from ropewalk.cli.models import models
 from ropewalk.cli.parse import parse
 from ropewalk.cli.reproduce import reproduce
+from ropewalk.cli.serve import serve
 from ropewalk.cli.shell import say, version_line
 from ropewalk.cli.stats import stats
 from ropewalk.cli.train import train
@@ -35,6 +36,7 @@ from ropewalk.errors import RopewalkError
 COMMANDS = (
     parse,
     corpus,
+    serve,
     models,
     compare,
     draw,

@@ -24,172 +24,214 @@ if TYPE_CHECKING:
 
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
-STYLE = """
+PAGE = """
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1rem;max-width:80rem;background:var(--paper);color:var(--ink);line-height:1.5;
 font-family:system-ui,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif}
 h1{font-size:1.25rem;margin:0 0 .25rem}
 .about{color:var(--faint);margin:0 0 1rem}
-.scroll{overflow-x:auto;border:1px solid color-mix(in srgb,var(--faint) 35%,transparent);border-radius:.5rem}
-.scroll svg{display:block;margin:0 auto}
-svg.ropewalk .arc{opacity:0;transition:opacity .2s}
-svg.ropewalk .arc.seen{opacity:1}
-svg.ropewalk .arc.new .line{stroke-width:3.5px}
-svg.ropewalk .bracket{opacity:.4}
-svg.ropewalk .bracket.read{opacity:1}
-svg.ropewalk .bracket.now{opacity:1;font-weight:bold;fill:var(--repaired);text-decoration:underline}
-svg.ropewalk .bracket.broken{opacity:1;font-weight:bold;fill:var(--wrong);text-decoration:underline wavy}
-svg.ropewalk .word.now{font-weight:bold}
-.panel{display:grid;gap:.75rem;margin-top:1rem}
-#message{margin:0;min-height:3.2em;padding:.6rem .8rem;border-left:4px solid var(--repaired);
-background:color-mix(in srgb,var(--repaired) 9%,transparent);border-radius:0 .4rem .4rem 0}
-#message.broken{border-color:var(--wrong);background:color-mix(in srgb,var(--wrong) 11%,transparent)}
-.controls{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
-button{font:inherit;min-width:2.9rem;min-height:2.75rem;padding:0 .7rem;border-radius:.5rem;cursor:pointer;
-color:var(--ink);background:transparent;border:1px solid var(--faint)}
-button:hover:not(:disabled){background:color-mix(in srgb,var(--faint) 18%,transparent)}
-button:disabled{opacity:.4;cursor:default}
-button:focus-visible,input:focus-visible{outline:3px solid var(--repaired);outline-offset:2px}
-input[type=range]{flex:1 1 10rem;min-height:2.75rem;accent-color:var(--repaired)}
-output{min-width:6.5em;text-align:right;font-variant-numeric:tabular-nums;color:var(--faint)}
-h2{font-size:1rem;margin:0}
-#stack{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:.35rem 0 0;padding:0;min-height:3.9rem}
-#stack li{padding:.3rem .6rem;border:1px solid var(--faint);border-radius:.4rem;text-align:center;
-font:1.05rem ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}
-#stack li small{display:block;color:var(--faint);font:.75rem system-ui,sans-serif}
-#stack li.semi{border-style:dashed}
-#stack li.new{border-color:var(--repaired);border-width:2px}
-details{margin-top:.5rem}
-details li{margin:.15rem 0}
-details li.broken{color:var(--wrong)}
-@media (max-width:34rem){input[type=range]{order:1;flex-basis:100%}output{margin-left:auto;min-width:0}}
 kbd{border:1px solid var(--faint);border-radius:.25rem;padding:0 .3em;font-size:.85em}
 """
 
-SCRIPT = """
+# The style sheet and the script of one element with the class `steps`, for this page and for others that hold it.
+STYLE = """
+.steps .scroll{overflow-x:auto;border:1px solid color-mix(in srgb,var(--faint) 35%,transparent);border-radius:.5rem}
+.steps .scroll svg{display:block;margin:0 auto}
+.steps svg.ropewalk .arc{opacity:0;transition:opacity .2s}
+.steps svg.ropewalk .arc.seen{opacity:1}
+.steps svg.ropewalk .arc.new .line{stroke-width:3.5px}
+.steps svg.ropewalk .bracket{opacity:.4}
+.steps svg.ropewalk .bracket.read{opacity:1}
+.steps svg.ropewalk .bracket.now{opacity:1;font-weight:bold;fill:var(--repaired);text-decoration:underline}
+.steps svg.ropewalk .bracket.broken{opacity:1;font-weight:bold;fill:var(--wrong);text-decoration:underline wavy}
+.steps svg.ropewalk .word.now{font-weight:bold}
+.steps .panel{display:grid;gap:.75rem;margin-top:1rem}
+.steps .message{margin:0;min-height:3.2em;padding:.6rem .8rem;border-left:4px solid var(--repaired);
+background:color-mix(in srgb,var(--repaired) 9%,transparent);border-radius:0 .4rem .4rem 0}
+.steps .message.broken{border-color:var(--wrong);background:color-mix(in srgb,var(--wrong) 11%,transparent)}
+.steps .controls{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.steps button{font:inherit;min-width:2.9rem;min-height:2.75rem;padding:0 .7rem;border-radius:.5rem;cursor:pointer;
+color:var(--ink);background:transparent;border:1px solid var(--faint)}
+.steps button svg{width:1rem;height:1rem;fill:currentColor;vertical-align:-.125em}
+.steps button:hover:not(:disabled){background:color-mix(in srgb,var(--faint) 18%,transparent)}
+.steps button:disabled{opacity:.4;cursor:default}
+.steps button:focus-visible,.steps input:focus-visible{outline:3px solid var(--repaired);outline-offset:2px}
+.steps input[type=range]{flex:1 1 10rem;min-height:2.75rem;accent-color:var(--repaired)}
+.steps output{min-width:6.5em;text-align:right;font-variant-numeric:tabular-nums;color:var(--faint)}
+.steps .panel h2,.steps .panel h3{font-size:1rem;margin:0}
+.steps .stack{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:.35rem 0 0;padding:0;min-height:3.9rem}
+.steps .stack li{padding:.3rem .6rem;border:1px solid var(--faint);border-radius:.4rem;text-align:center;
+font:1.05rem ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}
+.steps .stack li small{display:block;color:var(--faint);font:.75rem system-ui,sans-serif}
+.steps .stack li.semi{border-style:dashed}
+.steps .stack li.new{border-color:var(--repaired);border-width:2px}
+.steps details{margin-top:.5rem}
+.steps details li{margin:.15rem 0}
+.steps details li.broken{color:var(--wrong)}
+@media (max-width:34rem){.steps input[type=range]{order:1;flex-basis:100%}.steps output{margin-left:auto;min-width:0}}
+"""
+
+PLAYER = """
 "use strict";
-const steps = JSON.parse(document.getElementById("steps").textContent);
-const find = id => document.getElementById(id);
-const arcs = {}, brackets = {}, words = {};
-document.querySelectorAll("svg.ropewalk g.arc").forEach(g => {
-  const kind = [...g.classList].find(name => name !== "arc");
-  const key = kind + ":" + g.dataset.head + ":" + g.dataset.dependent;
-  (arcs[key] = arcs[key] || []).push(g);
-});
-document.querySelectorAll("svg.ropewalk text.steps").forEach(text => {
-  brackets[text.dataset.word] = [...text.querySelectorAll(".bracket")];
-});
-document.querySelectorAll("svg.ropewalk text.word").forEach(text => { words[text.dataset.node] = text; });
-let at = 0, timer = null;
-function draw() {
-  const seen = new Set();
-  for (const step of steps.slice(0, at + 1)) {
-    step.show.forEach(key => seen.add(key));
-    step.hide.forEach(key => seen.delete(key));
-  }
-  const step = steps[at];
-  for (const [key, groups] of Object.entries(arcs)) groups.forEach(g => {
-    g.classList.toggle("seen", seen.has(key));
-    g.classList.toggle("new", step.show.includes(key));
+function playSteps(root, keys, steps) {
+  const find = name => root.querySelector("." + name);
+  const arcs = {}, brackets = {}, words = {};
+  root.querySelectorAll("svg.ropewalk g.arc").forEach(g => {
+    const kind = [...g.classList].find(name => name !== "arc");
+    const key = kind + ":" + g.dataset.head + ":" + g.dataset.dependent;
+    (arcs[key] = arcs[key] || []).push(g);
   });
-  for (const [word, spans] of Object.entries(brackets)) spans.forEach((span, place) => {
-    const here = step.word === +word && step.bracket === place && (step.kind === "open" || step.kind === "close");
-    const read = step.kind === "end" || step.kind === "repair" || +word < step.word
-      || (+word === step.word && place < step.bracket);
-    span.setAttribute("class", "bracket" + (here ? (step.broken ? " broken" : " now") : read ? " read" : ""));
+  root.querySelectorAll("svg.ropewalk text.steps").forEach(text => {
+    brackets[text.dataset.word] = [...text.querySelectorAll(".bracket")];
   });
-  for (const [word, text] of Object.entries(words)) text.classList.toggle("now", +word === step.word);
-  const stack = find("stack");
-  stack.replaceChildren(...step.stack.map(([text, name, semi, fresh]) => {
-    const li = document.createElement("li"), small = document.createElement("small");
-    li.textContent = text;
-    small.textContent = name;
-    li.append(small);
-    li.classList.toggle("semi", semi);
-    li.classList.toggle("new", fresh);
-    return li;
-  }));
-  find("message").textContent = step.message;
-  find("message").classList.toggle("broken", step.broken);
-  find("slider").value = at;
-  find("slider").setAttribute("aria-valuetext", "step " + at + " of " + (steps.length - 1));
-  find("count").textContent = at + " / " + (steps.length - 1);
-  find("first").disabled = find("back").disabled = at === 0;
-  find("next").disabled = find("last").disabled = at === steps.length - 1;
-  const word = words[step.word], box = find("scroll");
-  if (word) {
-    const place = word.getBoundingClientRect(), frame = box.getBoundingClientRect();
-    if (place.left < frame.left + 24 || place.right > frame.right - 24)
-      box.scrollLeft += place.left + place.width / 2 - frame.left - frame.width / 2;
+  root.querySelectorAll("svg.ropewalk text.word").forEach(text => { words[text.dataset.node] = text; });
+  let at = 0, timer = null;
+  function draw() {
+    const seen = new Set();
+    for (const step of steps.slice(0, at + 1)) {
+      step.show.forEach(key => seen.add(key));
+      step.hide.forEach(key => seen.delete(key));
+    }
+    const step = steps[at];
+    for (const [key, groups] of Object.entries(arcs)) groups.forEach(g => {
+      g.classList.toggle("seen", seen.has(key));
+      g.classList.toggle("new", step.show.includes(key));
+    });
+    for (const [word, spans] of Object.entries(brackets)) spans.forEach((span, place) => {
+      const here = step.word === +word && step.bracket === place && (step.kind === "open" || step.kind === "close");
+      const read = step.kind === "end" || step.kind === "repair" || +word < step.word
+        || (+word === step.word && place < step.bracket);
+      span.setAttribute("class", "bracket" + (here ? (step.broken ? " broken" : " now") : read ? " read" : ""));
+    });
+    for (const [word, text] of Object.entries(words)) text.classList.toggle("now", +word === step.word);
+    find("stack").replaceChildren(...step.stack.map(([text, name, semi, fresh]) => {
+      const li = document.createElement("li"), small = document.createElement("small");
+      li.textContent = text;
+      small.textContent = name;
+      li.append(small);
+      li.classList.toggle("semi", semi);
+      li.classList.toggle("new", fresh);
+      return li;
+    }));
+    find("message").textContent = step.message;
+    find("message").classList.toggle("broken", step.broken);
+    find("slider").value = at;
+    find("slider").setAttribute("aria-valuetext", "step " + at + " of " + (steps.length - 1));
+    find("count").textContent = at + " / " + (steps.length - 1);
+    find("first").disabled = find("back").disabled = at === 0;
+    find("next").disabled = find("last").disabled = at === steps.length - 1;
+    const word = words[step.word], box = find("scroll");
+    if (word) {
+      const place = word.getBoundingClientRect(), frame = box.getBoundingClientRect();
+      if (place.left < frame.left + 24 || place.right > frame.right - 24)
+        box.scrollLeft += place.left + place.width / 2 - frame.left - frame.width / 2;
+    }
   }
-}
-function go(step) {
-  at = Math.max(0, Math.min(steps.length - 1, step));
-  if (at === steps.length - 1) play(false);
+  function go(step) {
+    at = Math.max(0, Math.min(steps.length - 1, step));
+    if (at === steps.length - 1) play(false);
+    draw();
+  }
+  function play(on) {
+    clearInterval(timer);
+    timer = on ? setInterval(() => root.isConnected ? go(at + 1) : play(false), 900) : null;
+    find("play").textContent = on ? "Pause" : "Play";
+    find("play").setAttribute("aria-pressed", String(on));
+  }
+  find("first").onclick = () => go(0);
+  find("back").onclick = () => go(at - 1);
+  find("next").onclick = () => go(at + 1);
+  find("last").onclick = () => go(steps.length - 1);
+  find("play").onclick = () => { const on = timer === null; if (on && at === steps.length - 1) go(0); play(on); };
+  find("slider").oninput = event => go(+event.target.value);
+  keys.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const places = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: steps.length - 1};
+    if (event.key in places) { event.preventDefault(); go(places[event.key]); }
+    else if (event.key === " " && event.target.tagName !== "BUTTON" && event.target.tagName !== "SUMMARY") {
+      event.preventDefault();
+      find("play").click();
+    }
+  });
   draw();
+  return {at: () => at, playing: () => timer !== null};
 }
-function play(on) {
-  clearInterval(timer);
-  timer = on ? setInterval(() => go(at + 1), 900) : null;
-  find("play").textContent = on ? "Pause" : "Play";
-  find("play").setAttribute("aria-pressed", String(on));
-}
-find("first").onclick = () => go(0);
-find("back").onclick = () => go(at - 1);
-find("next").onclick = () => go(at + 1);
-find("last").onclick = () => go(steps.length - 1);
-find("play").onclick = () => { const on = timer === null; if (on && at === steps.length - 1) go(0); play(on); };
-find("slider").oninput = event => go(+event.target.value);
-document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
-  const keys = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: steps.length - 1};
-  if (event.key in keys) { event.preventDefault(); go(keys[event.key]); }
-  else if (event.key === " " && event.target.tagName !== "BUTTON" && event.target.tagName !== "SUMMARY") {
-    event.preventDefault();
-    find("play").click();
-  }
-});
-draw();
+"""
+
+SCRIPT = """const player = playSteps(document.querySelector(".steps"), document,
+  JSON.parse(document.getElementById("steps").textContent));
 """
 
 CONTROLS = """<div class="controls" role="group" aria-label="Steps">
-<button id="first" aria-label="First step">⏮</button>
-<button id="back" aria-label="Previous step">◀</button>
-<button id="play" aria-pressed="false">Play</button>
-<button id="next" aria-label="Next step">▶</button>
-<button id="last" aria-label="Last step">⏭</button>
-<input id="slider" type="range" min="0" max="{last}" value="0" aria-label="Step">
-<output id="count" for="slider"></output>
+<button type="button" class="first" aria-label="First step">{first}</button>
+<button type="button" class="back" aria-label="Previous step">{back}</button>
+<button type="button" class="play" aria-pressed="false">Play</button>
+<button type="button" class="next" aria-label="Next step">{next}</button>
+<button type="button" class="last" aria-label="Last step">{last}</button>
+<input class="slider" type="range" min="0" max="{most}" value="0" aria-label="Step">
+<output class="count"></output>
 </div>
 """
+# Few fonts have signs for these, so they are drawn.
+ICONS = {
+    "first": "M2 3h2.2v10H2zM14 3v10L5.5 8z",
+    "back": "M12 3v10L3.5 8z",
+    "next": "M4 3v10l8.5-5z",
+    "last": "M11.8 3H14v10h-2.2zM2 3v10l8.5-5z",
+}
 
 
 def to_steps(trace: Trace, *, words: Sequence[str] | None = None, title: str = "", theme: Theme = "auto") -> str:
     """Write the page: works without a server, fetches nothing, and moves by buttons and by arrow keys."""
-    if words is not None and len(words) != len(trace.labels):
-        raise MismatchError(f"{len(words)} words for {len(trace.labels)} labels; give one word for each label")
-    given = words if words is not None else [str(number) for number in range(1, len(trace.labels) + 1)]
-    forms = tuple(map(clean, given))
-    told = [_told(trace, forms, number) for number in range(len(trace.steps))]
-    last = len(told) - 1
+    forms = _forms(trace, words)
+    steps = describe(trace, words)
     # `<` could end the script element
-    data = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(steps, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     heading = escape(clean(title) or " ".join(forms))
-    listed = "".join(
-        f"<li{' class=broken' if step['broken'] else ''}>{escape(str(step['message']))}</li>" for step in told
-    )
     body = (
         f"<h1{' dir=rtl' if is_right_to_left(forms) else ''}>{heading}</h1>\n"
         f'<p class="about">Labels of <b>{escape(trace.encoding)}</b>, read step by step: '
         "<kbd>←</kbd> <kbd>→</kbd> move, <kbd>Space</kbd> plays.</p>\n"
-        f'<div class="scroll" id="scroll">{to_svg(_scene(trace, forms, title), theme=theme)}</div>\n'
-        f'<div class="panel">{CONTROLS.format(last=last)}'
-        '<p id="message" role="status" aria-live="polite"></p>\n'
-        '<section aria-label="Stack"><h2>Stack, its top on the right</h2><ol id="stack"></ol></section>\n'
-        f'<details><summary>All steps</summary><ol start="0">{listed}</ol></details></div>\n'
-        f'<script type="application/json" id="steps">{data}</script>\n<script>{SCRIPT}</script>\n'
+        f'<div class="steps">{panel(trace, words=words, title=title, theme=theme)}</div>\n'
+        f'<script type="application/json" id="steps">{data}</script>\n<script>{PLAYER}{SCRIPT}</script>\n'
     )
-    return page(clean(title) or "Steps", STYLE + colours(theme), body)
+    return page(clean(title) or "Steps", PAGE + STYLE + colours(theme), body)
+
+
+def panel(
+    trace: Trace, *, words: Sequence[str] | None = None, title: str = "", theme: Theme = "auto", heading: int = 2
+) -> str:
+    """Write what goes into an element with the class `steps`: the picture, what moves it, and all steps as a list.
+
+    The script `PLAYER` has a function that plays it, given what `describe` gives.
+    """
+    steps = describe(trace, words)
+    icons = {
+        name: f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{path}"/></svg>' for name, path in ICONS.items()
+    }
+    listed = "".join(
+        f"<li{' class=broken' if step['broken'] else ''}>{escape(str(step['message']))}</li>" for step in steps
+    )
+    return (
+        f'<div class="scroll">{to_svg(_scene(trace, _forms(trace, words), title), theme=theme)}</div>\n'
+        f'<div class="panel">{CONTROLS.format(most=len(steps) - 1, **icons)}'
+        '<p class="message" role="status" aria-live="polite"></p>\n'
+        f'<div role="group" aria-label="Stack"><h{heading}>Stack, its top on the right</h{heading}>'
+        '<ol class="stack"></ol></div>\n'
+        f'<details><summary>All steps</summary><ol start="0">{listed}</ol></details></div>\n'
+    )
+
+
+def describe(trace: Trace, words: Sequence[str] | None = None) -> list[dict[str, object]]:
+    """Say what each step does, for people and for the script."""
+    forms = _forms(trace, words)
+    return [_described(trace, forms, number) for number in range(len(trace.steps))]
+
+
+def _forms(trace: Trace, words: Sequence[str] | None) -> tuple[str, ...]:
+    if words is not None and len(words) != len(trace.labels):
+        raise MismatchError(f"{len(words)} words for {len(trace.labels)} labels; give one word for each label")
+    return tuple(map(clean, words if words is not None else map(str, range(1, len(trace.labels) + 1))))
 
 
 def _scene(trace: Trace, forms: tuple[str, ...], title: str) -> Scene:
@@ -212,8 +254,7 @@ def _kind(step: Step, arc: Made) -> Kind:
     return "repaired" if step.kind == "repair" else "structural" if arc.structural else "auxiliary"
 
 
-def _told(trace: Trace, forms: tuple[str, ...], number: int) -> dict[str, object]:
-    """Say what a step does, for people and for the script."""
+def _described(trace: Trace, forms: tuple[str, ...], number: int) -> dict[str, object]:
     step = trace.steps[number]
     before = trace.steps[number - 1].stack if number else ()
     hidden = []

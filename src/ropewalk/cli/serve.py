@@ -1,0 +1,80 @@
+"""`ropewalk serve`."""
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from ropewalk.cli.shell import say, warn_if_uncompiled
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = 8080,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME|FOLDER",
+            show_default="en",
+            help="An installed model, or an exported folder; give it again for more, the first is the default.",
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that share the port, a core each.")] = 1,
+    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
+    max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, help="The most seconds to receive a request, to answer it, to have it read.")
+    ] = 30.0,
+    max_requests: Annotated[
+        int, typer.Option(min=1, help="The most requests that a process answers at once; others hear 503.")
+    ] = 256,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", show_default="none", help="Let pages of this origin read answers; * for all."),
+    ] = None,
+    log: Annotated[bool, typer.Option("--log", help="Log a line for each request, without its text.")] = False,
+    log_text: Annotated[
+        bool, typer.Option("--log-text", help="Log what requests hold too, their texts included.")
+    ] = False,
+) -> None:
+    """Serve a page to look at trees, UDPipe's REST protocol and an API of our own.
+
+    Listens on this machine only, unless --host says otherwise. SIGTERM and Ctrl-C stop it after what has begun is
+    answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
+    """
+    from ropewalk.errors import MissingExtraError
+
+    try:
+        from ropewalk.serving import Settings, run
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"starlette", "uvicorn", "httptools"}:
+            raise
+        raise MissingExtraError("servers", str(missing.name), "serve") from missing
+    warn_if_uncompiled()
+    logging.basicConfig(
+        stream=sys.stderr,
+        format="%(asctime)s %(message)s",
+        level=logging.INFO if log or log_text else logging.WARNING,
+    )
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    settings = Settings(
+        models=tuple(model or ["en"]),
+        max_bytes=max_bytes,
+        max_words=max_words,
+        max_seconds=max_seconds,
+        max_requests=max_requests,
+        allow_origins=tuple(allow_origin or ()),
+        log_text=log_text,
+    )
+    run(
+        settings,
+        host=host,
+        port=port,
+        workers=workers,
+        started=lambda address: say(f"serving {', '.join(settings.models)} at {address} (Ctrl-C stops it)"),
+    )

@@ -1,0 +1,301 @@
+"""The application: every path, and what holds for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ropewalk.errors import RequestError, RopewalkError
+from ropewalk.serving import api, openapi, udpipe
+from ropewalk.serving.bodies import form_fields, query_fields
+from ropewalk.serving.metrics import Metrics
+from ropewalk.serving.pages import static_files
+from ropewalk.serving.service import Service, load_models
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ropewalk.documents import Document
+    from ropewalk.serving.service import Model
+    from ropewalk.serving.settings import Settings
+
+    Handler = Callable[[Request, Service], Awaitable[Response]]
+
+API = "/api/v1"
+SLASHES = re.compile("//+")
+DISCARDED_BYTES = 16 << 20  # of a body that was refused; reading some of it lets the client see the answer
+DISCARDED_SECONDS = 2.0
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+]
+logger = logging.getLogger("ropewalk.serving")
+
+
+def application(
+    settings: Settings, *, models: Mapping[str, Model] | None = None, metrics: Metrics | None = None
+) -> Starlette:
+    """Make the application; `models` and `metrics` are those that worker processes share, made here if not given."""
+    service = Service(models or load_models(settings.models), settings, metrics or Metrics())
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        service.start()
+        try:
+            yield
+        finally:
+            service.stop()
+
+    def route(path: str, handler: Handler, *methods: str) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await handler(request, service)
+
+        return Route(path, endpoint, methods=list(methods), name=handler.__name__)
+
+    routes = [
+        route("/process", process, "GET", "POST"),
+        route("/models", models_of_udpipe, "GET", "POST"),
+        route(f"{API}/models", api.models, "GET"),
+        route(f"{API}/parse", api.parse, "POST"),
+        route(f"{API}/stream", api.stream, "POST"),
+        route(f"{API}/convert", api.convert, "POST"),
+        route(f"{API}/draw", api.draw, "POST"),
+        route(f"{API}/labels", api.labels, "POST"),
+        route(f"{API}/steps", api.steps, "POST"),
+        route(f"{API}/encodings", api.encodings, "GET"),
+        route("/openapi.json", description, "GET"),
+        route("/health", health, "GET"),
+        route("/ready", ready, "GET"),
+        route("/metrics", counts, "GET"),
+        *(Route(path, page, methods=["GET"], name="page") for path, page in static_files().items()),
+    ]
+    refusals: dict[Any, Callable[[Request, Exception], Response]] = {
+        HTTPException: _refused_by_path,
+        RopewalkError: _refused,
+        Exception: _failed,
+    }
+    app = Starlette(routes=routes, exception_handlers=refusals, lifespan=lifespan)
+    app.state.service = service
+    app.add_middleware(Guard, service=service)
+    return app
+
+
+async def process(request: Request, service: Service) -> Response:
+    """Answer as UDPipe's `/process` does."""
+    asked = udpipe.request(await _parameters(request, service))
+    model = service.model(asked.model)
+
+    def finish(given: Document, parsed: Document) -> Response:
+        result = udpipe.answer(asked, model.parser.generator, given, parsed)
+        return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
+
+    answer: Response = await service.parse(model, asked.source, finish, parse=asked.parses)
+    return answer
+
+
+async def models_of_udpipe(request: Request, service: Service) -> Response:
+    """Answer as UDPipe's `/models` does."""
+    await _parameters(request, service)
+    components = {name: model.components for name, model in service.models.items()}
+    return api.json_response({"models": components, "default_model": service.default})
+
+
+async def _parameters(request: Request, service: Service) -> dict[str, str]:
+    found = query_fields(request.scope["query_string"])
+    if request.method == "POST":
+        body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
+        form = form_fields(request.headers.get("content-type", ""), body)
+        if twice := sorted(set(found) & set(form)):
+            raise RequestError(400, f"the field {twice[0][:80]!r} is given in the query and in the body; give it once")
+        found |= form
+    return found
+
+
+async def description(_request: Request, service: Service) -> Response:
+    """Describe the API as OpenAPI does."""
+    return api.json_response(openapi.describe(service.default))
+
+
+async def health(_request: Request, _service: Service) -> Response:
+    """Say that the process lives."""
+    return Response("alive\n", media_type="text/plain")
+
+
+async def ready(_request: Request, service: Service) -> Response:
+    """Say whether requests are welcome."""
+    good = service.ready and not service.draining
+    return Response("ready\n" if good else "not ready\n", 200 if good else 503, media_type="text/plain")
+
+
+async def counts(_request: Request, service: Service) -> Response:
+    """Give all counts as Prometheus reads them."""
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what the client can put right: in JSON to our own API, otherwise in plain text, as UDPipe does."""
+    status = error.status if isinstance(error, RequestError) else 400
+    headers: dict[str, str] = {}
+    if isinstance(error, RequestError) and error.retry_after is not None:
+        headers["retry-after"] = str(error.retry_after)
+    if status in {408, 413}:
+        headers["connection"] = "close"  # the rest of the body is not wanted
+    if request.scope["path"].startswith("/api/"):
+        kind = re.sub("(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+        return api.json_response({"error": {"kind": kind, "message": str(error)}}, status, headers)
+    return Response(f"{error}\n".encode("utf-8", "replace"), status, headers, "text/plain; charset=utf-8")
+
+
+def _refused_by_path(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is called for no other
+    path, allowed = request.scope["path"][:200], (error.headers or {}).get("Allow")
+    what = {
+        404: f"there is no {path} here; see /openapi.json",
+        405: f"{request.method} is not for {path}; allowed: {allowed}",
+    }
+    response = _refused(request, RequestError(error.status_code, what.get(error.status_code, error.detail)))
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _failed(request: Request, _error: Exception) -> Response:
+    """Answer what is our own fault; Starlette passes the error on, and the server logs it."""
+    return _refused(request, RequestError(500, "the server failed at this request; its log says more"))
+
+
+@final
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, service: Service, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+        self._service = service
+        self._receive = receive
+        self._send = send
+        self._headers = headers
+        self._begun = time.perf_counter()
+        self._received = False
+        self._status = 500
+        service.arriving(1)
+
+    async def receive(self) -> Message:
+        """Receive a part of the request."""
+        message = await self._receive()
+        if not message.get("more_body", False):
+            self._arrived()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            message["headers"] = [*message.get("headers", []), *self._headers]
+            if self._service.draining:
+                message["headers"].append((b"connection", b"close"))
+        elif self._status in {408, 413} and not message.get("more_body", False) and not self._received:
+            await self._send({**message, "more_body": True})
+            await _discard(self._receive)
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await self._send(message)
+
+    def end(self, scope: Scope) -> None:
+        """Count the answer, and log it."""
+        self._arrived()
+        seconds = time.perf_counter() - self._begun
+        self._service.metrics.answered(_route_of(scope["path"]), self._status, seconds)
+        if logger.isEnabledFor(logging.INFO):
+            text = f" {scope['query_string'].decode('latin-1')}" if self._service.settings.log_text else ""
+            logger.info("%s %s %d %.1f ms%s", scope["method"], scope["path"][:200], self._status, seconds * 1000, text)
+
+    def _arrived(self) -> None:
+        if not self._received:
+            self._received = True
+            self._service.arriving(-1)
+
+
+@final
+class Guard:
+    """What holds for every request: headers, double slashes, origins, counts, and one line in the log."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+        self._origins = service.settings.allow_origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope["path"] = SLASHES.sub("/", scope["path"])
+        exchange = Exchange(self._service, receive, send, HEADERS + self._allowed(scope))
+        try:
+            if scope["method"] == "OPTIONS" and self._origins:
+                await Response(status_code=204)(scope, exchange.receive, exchange.send)
+            else:
+                await self._app(scope, exchange.receive, exchange.send)
+        finally:
+            exchange.end(scope)
+
+    def _allowed(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """Give the headers that let pages of other origins read answers, if the server was told to allow them."""
+        if not self._origins:
+            return []
+        origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
+        every = "*" in self._origins
+        if not every and origin.decode("latin-1") not in self._origins:
+            return [(b"vary", b"origin")]
+        return [
+            (b"access-control-allow-origin", b"*" if every else origin),
+            (b"access-control-allow-methods", b"GET, POST"),
+            (b"access-control-allow-headers", b"content-type"),
+            (b"vary", b"origin"),
+        ]
+
+
+async def _discard(receive: Receive) -> None:
+    """Read on for a while, so that a client that is still sending comes to read its answer."""
+    size = 0
+    try:
+        async with asyncio.timeout(DISCARDED_SECONDS):
+            while size < DISCARDED_BYTES:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
+
+
+def _route_of(path: str) -> str:
+    name = path.removeprefix(API).strip("/")
+    if path.startswith(API) and name in {
+        "models",
+        "parse",
+        "stream",
+        "convert",
+        "draw",
+        "labels",
+        "steps",
+        "encodings",
+    }:
+        return name
+    return name if name in {"process", "models"} else "page" if name in {"", "docs"} else "other"

@@ -1,0 +1,56 @@
+"""The page and its parts, read once: nothing that a request names is ever opened."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from ropewalk import files
+from ropewalk.drawing import html, steps, svg
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+PAGES = {"index.html": "/", "docs.html": "/docs", "icon.svg": "/favicon.ico"}
+
+
+def static_files() -> dict[str, Callable[[Request], Awaitable[Response]]]:
+    """Give what answers each path of the page: files of the package, and styles and scripts of drawings."""
+    folder = Path(str(resources.files("ropewalk") / "serving" / "static"))
+    found = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix in KINDS:
+            with files.reading(file) as stream:
+                found[PAGES.get(file.name, f"/static/{file.name}")] = _page(stream.read(), KINDS[file.suffix])
+    chosen = "".join(
+        f":root[data-theme={name}]{{color-scheme:{name};{colours}}}"
+        for name, colours in (("light", svg.LIGHT), ("dark", svg.DARK))
+    )
+    style = html.colours("auto") + chosen + svg.STYLE + steps.STYLE
+    found["/static/drawing.css"] = _page(style.encode(), KINDS[".css"])
+    found["/static/steps.js"] = _page(f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"])
+    return found
+
+
+def _page(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache"}
+
+    async def page(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=kind)
+
+    return page

@@ -1,0 +1,42 @@
+"""What a server is told once, when it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ropewalk.errors import OptionError
+
+BODIES_HELD = 64  # bodies of the largest size that may be held at once, in parts or whole
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Models, and limits that keep one client from harming another.
+
+    The first of `models` is the default one. A batch ends at `batch_words` words, or after `batch_seconds` if more
+    requests are on their way. `allow_origins` are the origins whose pages may read answers, `*` for all.
+    """
+
+    models: tuple[str, ...] = ("en",)
+    max_bytes: int = 1_000_000
+    max_words: int = 1000
+    max_seconds: float = 30.0
+    max_requests: int = 256
+    batch_words: int = 2048
+    batch_seconds: float = 0.002
+    allow_origins: tuple[str, ...] = ()
+    log_text: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise OptionError("found no model; expected at least one to serve")
+        if len(set(self.models)) < len(self.models):
+            raise OptionError(f"found models {', '.join(self.models)}; expected each once")
+        least = min(self.max_bytes, self.max_words, self.max_requests, self.batch_words)
+        if least < 1 or self.max_seconds <= 0 or self.batch_seconds < 0:
+            raise OptionError("found a limit below 1, or a time that is not positive; expected positive limits")
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes of requests may be held at once, however many clients send them."""
+        return BODIES_HELD * self.max_bytes

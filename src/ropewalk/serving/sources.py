@@ -1,0 +1,195 @@
+"""What a request asks to be parsed: text, lines of text, words or CoNLL-U."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ropewalk import conllu
+from ropewalk.errors import ModelError, RequestError
+from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from ropewalk.pipeline import Parser
+
+LONG = 20_000  # characters: what is longer is cut into words beside the queue, and parsed a part at a time
+RANGE = re.compile(r"(?<=TokenRange=)(\d+):(\d+)")
+
+
+class Source(ABC):
+    """Something to parse."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many characters it has."""
+
+    @abstractmethod
+    def _bank(self, parser: Parser) -> Treebank:
+        """Cut it into sentences and words."""
+
+    @property
+    def text(self) -> str | None:
+        """The text that places count in, if it is text."""
+        return None
+
+    @final
+    @property
+    def is_long(self) -> bool:
+        """Whether others should not have to wait for all of it."""
+        return self.size > LONG
+
+    @final
+    def read(self, parser: Parser, max_words: int) -> Treebank:
+        """Cut it into sentences and words, none of more words than allowed."""
+        bank = self._bank(parser)
+        demand_lengths(bank.lengths, max_words)
+        return bank
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Text(Source):
+    """Running text."""
+
+    value: str
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return len(self.value)
+
+    @property
+    def text(self) -> str | None:
+        """The text itself."""
+        return self.value
+
+    def _bank(self, parser: Parser) -> Treebank:
+        return cut([self.value], parser)[0]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lines(Source):
+    """Text with one sentence a line; an empty line ends a paragraph."""
+
+    value: str
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return len(self.value)
+
+    def _bank(self, parser: Parser) -> Treebank:
+        blocks: list[str] = []
+        at, opening = 0, "# newdoc\n# newpar\n"
+        for line in re.findall(r"[^\n]*\n|[^\n]+", checked(self.value)):
+            if line.strip():
+                bank, _ = cut([line], parser)
+                rows = "".join(joined_rows(conllu.dumps(bank).decode("utf-8"), at))
+                blocks.append(f"{opening}# sent_id = {len(blocks) + 1}\n# text = {' '.join(line.split())}\n{rows}\n")
+                opening = ""
+            elif blocks:
+                opening = "# newpar\n"
+            at += len(line)
+        return conllu.loads("".join(blocks), "<data>") if blocks else Treebank.of([])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Words(Source):
+    """Sentences that are cut into words already."""
+
+    value: tuple[tuple[str, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return sum(len(word) + 1 for words in self.value for word in words)
+
+    def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - the words are there already
+        return treebank_of_tokens(self.value)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Conllu(Source):
+    """CoNLL-U; line ends of other systems and missing or spare empty lines are put right."""
+
+    value: str
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return len(self.value) // 8  # most of it is no word
+
+    def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - it is cut already
+        return read_conllu(self.value)
+
+
+def cut(texts: Sequence[str], parser: Parser) -> tuple[Treebank, list[int]]:
+    """Cut texts into sentences and words: all of them, and how many sentences each text has."""
+    if parser.segmenter is None:
+        raise ModelError(parser.name, "has no segmenter and takes no text; give it tokens or CoNLL-U")
+    return parser.segmenter.segment_many([checked(text) for text in texts])
+
+
+def checked(text: str, name: str = "the text") -> str:
+    """Refuse what is no Unicode text: lone surrogates, which JSON can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as failure:
+        raise RequestError(
+            400, f"{name}: character {failure.start + 1} is a lone surrogate; expected Unicode text"
+        ) from failure
+    return text
+
+
+def read_conllu(text: str) -> Treebank:
+    """Read CoNLL-U as people paste it."""
+    tidy = checked(text).removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
+    tidy = re.sub(r"\n[ \t]*(?:\n[ \t]*)+(?=\n)", "\n", tidy)
+    return conllu.loads(f"{tidy}\n\n", "<conllu>") if tidy.strip() else Treebank.of([])
+
+
+def demand_lengths(lengths: npt.NDArray[np.int32], max_words: int) -> None:
+    """Refuse a sentence of more words than allowed."""
+    if len(lengths) and int(lengths.max()) > max_words:
+        number = int(lengths.argmax())
+        raise RequestError(
+            413, f"sentence {number + 1} has {int(lengths[number])} words; at most {max_words} are taken"
+        )
+
+
+def slices(bank: Treebank, words: int) -> Iterator[Treebank]:
+    """Cut a treebank into parts of about so many words, whole sentences each."""
+    ends = np.cumsum(bank.lengths)
+    start = 0
+    while start < len(bank):
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + words, side="right")), start + 1)
+        yield bank.select(np.arange(start, stop))
+        start = stop
+
+
+def joined_rows(block: str, shift: int) -> Iterator[str]:
+    """Take the words of all sentences as those of one; places in the text move by `shift`."""
+    before = here = 0
+    for line in block.split("\n"):
+        if not line:
+            before, here = before + here, 0
+        elif not line.startswith("#"):
+            place, _, rest = line.partition("\t")
+            numbers = [int(number) for number in place.split("-")]
+            here = max(here, *numbers) if len(numbers) > 1 else max(here, numbers[0])
+            moved = RANGE.sub(lambda found: f"{int(found[1]) + shift}:{int(found[2]) + shift}", rest)
+            yield f"{'-'.join(str(number + before) for number in numbers)}\t{moved}\n"

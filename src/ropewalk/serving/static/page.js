@@ -1,0 +1,499 @@
+// The page: what is typed, dropped or linked becomes CoNLL-U, and every view is drawn from that.
+
+import * as api from "./api.js";
+import { differences, heads, looksLikeConllu, rehang, split } from "./conllu.js";
+import { button, copy, find, make, save } from "./dom.js";
+import { EXAMPLES } from "./examples.js";
+import { Picture, describe, png, subtree } from "./picture.js";
+import { playSteps } from "./steps.js";
+
+const VIEWS = {
+  tree: "Tree", ropes: "Ropes", labels: "Labels", steps: "Steps", table: "Table", conllu: "CoNLL-U", json: "JSON",
+};
+const DRAWN = new Set(["tree", "ropes", "labels"]);
+const COVERS = {proper: "proper rope cover", farthest: "farthest arcs only", all: "every arc structural"};
+const PLACEHOLDER = "Type a sentence, or drop a CoNLL-U file here";
+const WAIT = 140, FIRST_SHOWN = 10;
+
+const state = {
+  text: "", given: null, model: "", against: "", view: "tree", tags: true, shares: false, cover: "proper",
+  encodings: ["optimal", "four-bit", "hexatags"], steps: "optimal",
+};
+let blocks = [], before = [], others = [], known = {encodings: [], steps: []};
+let shown = FIRST_SHOWN, pending = null, timer = null, took = 0, chosen = null, picking = null;
+
+// ---------------------------------------------------------------- links
+
+const LINKED = ["view", "model", "against", "cover", "steps"];
+const DEFAULTS = {view: "tree", against: "", cover: "proper", steps: "optimal", encodings: "optimal four-bit hexatags"};
+
+function linkOf() {
+  const fields = new URLSearchParams();
+  const edited = before.length > 0;
+  if (state.given !== null || edited) fields.set("conllu", blocks.join(""));
+  else fields.set("text", state.text);
+  for (const name of LINKED) if (state[name] !== (DEFAULTS[name] ?? null)) fields.set(name, state[name]);
+  if (state.encodings.join(" ") !== DEFAULTS.encodings) fields.set("encodings", state.encodings.join(" "));
+  if (!state.tags) fields.set("tags", "0");
+  if (state.shares) fields.set("shares", "1");
+  return `#${fields}`;
+}
+
+function readLink() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  for (const name of LINKED) if (fields.has(name)) state[name] = fields.get(name);
+  if (!(state.view in VIEWS)) state.view = "tree";
+  if (!(state.cover in COVERS)) state.cover = "proper";
+  if (fields.has("encodings")) state.encodings = fields.get("encodings").split(" ").filter(Boolean).slice(0, 20);
+  state.tags = fields.get("tags") !== "0";
+  state.shares = fields.get("shares") === "1";
+  state.given = fields.get("conllu");
+  state.text = state.given === null ? fields.get("text") ?? "" : "";
+  return fields.has("text") || fields.has("conllu");
+}
+
+const noteLink = () => history.replaceState(null, "", linkOf());
+
+// ---------------------------------------------------------------- messages
+
+function say(message) { find("status").textContent = message; }
+
+function complain(error) {
+  const problem = find("problem");
+  problem.hidden = error === null;
+  problem.textContent = error === null ? "" : error instanceof api.Refusal
+    ? error.message : `The server does not answer (${error.message}). Is it still running?`;
+}
+
+function summary() {
+  const words = blocks.reduce((count, block) => count + heads(block).length, 0);
+  const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const parts = [`${counted(blocks.length, "sentence")}, ${counted(words, "word")}`];
+  if (state.given === null) parts.push(`parsed by ${state.model} in ${Math.max(1, Math.round(took))} ms`);
+  else parts.push("trees as in the file");
+  if (before.length) parts.push("edited by hand");
+  if (state.against && others.length) {
+    const found = differences(blocks, others);
+    parts.push(`${found.differing} of ${counted(found.words, "word")} hang otherwise by ${state.against}`);
+  }
+  say(`${parts.join("; ")}.`);
+}
+
+// ---------------------------------------------------------------- from text to trees
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, WAIT);
+}
+
+// Only the newest question counts: what an older one answers is thrown away.
+async function newest(work) {
+  if (pending) pending.abort();
+  const mine = pending = new AbortController();
+  find("sentences").setAttribute("aria-busy", "true");
+  try {
+    await work(mine.signal);
+    if (pending === mine) complain(null);
+  } catch (error) {
+    if (pending === mine && error.name !== "AbortError") complain(error);
+  } finally {
+    if (pending === mine) { pending = null; find("sentences").setAttribute("aria-busy", "false"); }
+  }
+}
+
+function refresh() {
+  clearTimeout(timer);
+  before = [];
+  shown = FIRST_SHOWN;
+  chosen = picking = null;
+  return newest(async signal => {
+    const begun = performance.now();
+    const found = state.given !== null ? state.given
+      : state.text.trim() ? await api.parse({text: state.text, model: state.model}, signal) : "";
+    took = performance.now() - begun;
+    blocks = split(found);
+    await redraw(signal);
+  });
+}
+
+async function redraw(signal) {
+  others = state.against && blocks.length
+    ? split(await api.parse({conllu: blocks.join(""), model: state.against}, signal)) : [];
+  await show(signal);
+}
+
+const update = () => newest(redraw);
+
+function fieldsOf(range) {
+  const fields = {conllu: range.map(number => blocks[number]).join(""), tags: state.tags};
+  if (state.view === "tree" && state.shares) fields.probabilities = true;
+  if (state.view === "tree" && others.length === blocks.length && others.length)
+    fields.against = range.map(number => others[number]).join("");
+  if (state.view === "ropes") Object.assign(fields, {cover: state.cover, bracketing: true});
+  if (state.view === "labels") fields.labels = state.encodings;
+  return fields;
+}
+
+async function show(signal) {
+  const range = [...blocks.keys()].slice(0, shown);
+  const drawn = range.length && state.view !== "conllu" ? await api.draw(fieldsOf(range), signal) : [];
+  const played = state.view === "steps"
+    ? await Promise.all(range.map(number => play(blocks[number], signal))) : [];
+  if (signal.aborted) return;
+  const kept = chosen;
+  cards = {};
+  options();
+  find("sentences").replaceChildren();
+  if (state.view === "conllu") whole(blocks.join(""));
+  else if (state.view === "json") whole(drawn.map(one => JSON.stringify(one.sentence, null, 2)).join("\n"));
+  else drawn.forEach((one, place) => card(range[place], one, played[place]));
+  if (!blocks.length) find("sentences").append(make("p", {class: "empty"}, "The tree appears here as you type."));
+  find("more").hidden = shown >= blocks.length;
+  find("undo").hidden = !before.length;
+  find("conllu").disabled = !blocks.length;
+  summary();
+  noteLink();
+  if (kept && cards[kept.sentence]) {
+    if (kept.focused) cards[kept.sentence].picture?.focus(kept.word);
+    choose(kept.sentence, kept.word, false);
+  }
+}
+
+function play(block, signal, labels) {
+  const fields = {encoding: state.steps};
+  if (labels) Object.assign(fields, {labels, words: wordsOf(block)});
+  else fields.conllu = block;
+  return api.steps(fields, signal).catch(error => {
+    if (error instanceof api.Refusal) return {problem: error.message};
+    throw error;
+  });
+}
+
+const wordsOf = block => block.split("\n").filter(line => /^\d+\t/.test(line)).map(line => line.split("\t")[1]);
+
+function whole(text) {
+  if (blocks.length) find("sentences").append(make("pre", {tabindex: "0", "aria-label": VIEWS[state.view], dir: "ltr"}, text));
+}
+
+// ---------------------------------------------------------------- one sentence
+
+let cards = {};
+
+function card(number, {picture, sentence, labels}, played) {
+  const holder = make("div", {class: "scroll"}), details = make("div", {class: "details", hidden: true});
+  const heading = make("h2", {id: `sentence-${number}`, dir: "auto"}, sentence.text);
+  const saves = make("div", {class: "saves", role: "group", "aria-label": "Download this picture"},
+    button("SVG", () => download(number, "svg")), button("PNG", () => download(number, "png")),
+    button("TikZ", () => download(number, "tikz")));
+  const body = make("article", {class: "sentence", "aria-labelledby": `sentence-${number}`},
+    make("div", {class: "top"}, heading, DRAWN.has(state.view) ? saves : null));
+  find("sentences").append(body);
+  if (state.view === "table") body.append(table(sentence));
+  else if (state.view === "steps") body.append(stepsOf(number, played));
+  else {
+    body.append(holder);
+    const view = new Picture(holder, picture, sentence, (word, pressed) => pick(number, word, pressed));
+    cards[number] = {picture: view, sentence, details};
+    body.append(details);
+    if (state.view === "labels") body.append(coverage(labels));
+    body.append(make("details", {class: "arcs"}, make("summary", {}, "Arcs as a table"), table(sentence)));
+  }
+  if (sentence.probability !== null && state.view === "tree")
+    heading.after(make("p", {class: "share"}, `whole tree right: ${Math.round(sentence.probability * 100)} %`));
+}
+
+const COLUMNS = {
+  index: "#", text: "Word", lemma: "Lemma", upos: "UPOS", xpos: "XPOS", feats: "Features", head: "Head", relation: "Relation",
+  probability: "Probability",
+};
+
+function table(sentence) {
+  const there = Object.keys(COLUMNS).filter(name => sentence.words.some(word => (word[name] ?? null) !== null));
+  const cell = (word, name) => {
+    const value = word[name] ?? "";
+    if (name === "head") return word.head ? `${word.head} ${sentence.words[word.head - 1].text}` : "0 root";
+    return name === "probability" && value !== "" ? value.toFixed(2) : String(value);
+  };
+  return make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Table of: ${sentence.text}`},
+    make("table", {},
+      make("thead", {}, make("tr", {}, ...there.map(name => make("th", {scope: "col"}, COLUMNS[name])))),
+      make("tbody", {}, ...sentence.words.map(word => make("tr", {}, ...there.map(name =>
+        make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto"}, cell(word, name))))))));
+}
+
+function coverage(labels) {
+  return make("ul", {class: "coverage"}, ...labels.map(one => make("li", {class: one.covered ? "good" : "bad"},
+    make("b", {}, one.encoding), one.covered ? ": this tree comes back from its labels."
+      : one.columns.length ? `: does not cover this tree (${one.why}). The labels are of a tree with arcs lifted.`
+        : `: no labels, since ${one.why}.`)));
+}
+
+function stepsOf(number, played) {
+  const root = make("div", {class: "steps", tabindex: "-1"});
+  const fill = found => {
+    if (found.problem) { root.replaceChildren(make("p", {class: "problem"}, found.problem)); return; }
+    const template = document.createElement("template");
+    template.innerHTML = found.html;
+    template.content.querySelectorAll("style").forEach(style => style.remove());
+    template.content.querySelectorAll("svg.ropewalk").forEach(svg => svg.classList.remove("auto"));
+    const field = make("input", {type: "text", value: found.labels.join(" "), spellcheck: "false", dir: "ltr",
+      onkeydown: event => event.stopPropagation(),
+      onchange: async event => fill(await play(blocks[number], undefined, event.target.value.split(/\s+/).filter(Boolean)))});
+    root.replaceChildren(template.content,
+      make("label", {class: "wide"}, "Labels, to be changed as you like", field));
+    if (found.lifted) root.prepend(make("p", {class: "problem"}, "This tree had to be lifted: the labels are of another one."));
+    playSteps(root, root, found.steps);
+  };
+  fill(played);
+  return root;
+}
+
+// ---------------------------------------------------------------- words: look at them, and hang them elsewhere
+
+function pick(number, word, pressed) {
+  if (picking && pressed && picking.sentence === number) {
+    const {word: hung} = picking;
+    picking = null;
+    if (word !== hung) rehangWord(number, hung, word);
+    else choose(number, word, true);
+    return;
+  }
+  if (picking && picking.sentence === number) { say(`${describe(cards[number].sentence, word)}. Enter makes it the head.`); return; }
+  if (word) choose(number, word, true);
+}
+
+function choose(number, word, focused) {
+  for (const [other, {picture, details}] of Object.entries(cards)) if (+other !== number) { picture.mark(null); details.hidden = true; }
+  const {picture, sentence, details} = cards[number];
+  if (!sentence.words[word - 1]) return;
+  chosen = {sentence: number, word, focused};
+  picture.mark(word);
+  details.hidden = false;
+  details.replaceChildren(...about(number, sentence, sentence.words[word - 1]));
+}
+
+function about(number, sentence, word) {
+  const to = index => button(sentence.words[index - 1].text, () => cards[number].picture.focus(index), {class: "link", dir: "auto"});
+  const below = sentence.words.filter(other => other.head === word.index);
+  const inside = subtree(sentence, word.index);
+  const rows = [
+    ["Part of speech", [word.upos, word.xpos].filter(Boolean).join(" ") || "–"],
+    ["Lemma", word.lemma], ["Features", word.feats],
+    ["Head", word.head ? to(word.head) : "none: it is a root"],
+    ["Relation", word.relation],
+    ["Probability", word.probability === null ? null : `${(word.probability * 100).toFixed(1)} %`],
+    ["Dependents", below.length ? make("span", {}, ...below.flatMap((other, place) => place ? [", ", to(other.index)] : [to(other.index)])) : "none"],
+    ["Subtree", sentence.words.filter(other => inside.has(other.index)).map(other => other.text).join(" ")],
+  ].filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const head = make("select", {}, make("option", {value: "0", selected: word.head === 0}, "0 root"),
+    ...sentence.words.filter(other => other.index !== word.index).map(other =>
+      make("option", {value: other.index, selected: other.index === word.head}, `${other.index} ${other.text}`)));
+  const relation = make("input", {type: "text", value: word.relation, list: "relations", size: "12", spellcheck: "false"});
+  const change = () => rehangWord(number, word.index, +head.value, relation.value.trim());
+  head.addEventListener("change", change);
+  relation.addEventListener("change", change);
+  const choosing = button("Choose its head in the picture", () => {
+    picking = {sentence: number, word: word.index};
+    say(`Choose the head of ${word.text}: click a word, or move to it and press Enter. Escape leaves it as it is.`);
+    cards[number].picture.focus(word.index);
+  });
+  return [
+    make("h3", {dir: "auto"}, word.text),
+    make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {dir: "auto"}, value)])),
+    make("div", {class: "row edit", role: "group", "aria-label": `Edit the arc of ${word.text}`},
+      make("label", {}, "Hang it on ", head), make("label", {}, "as ", relation), choosing),
+  ];
+}
+
+function rehangWord(number, word, head, relation = null) {
+  const [oldHead, oldRelation] = heads(blocks[number])[word - 1];
+  const name = relation || oldRelation;
+  const named = relation !== null && relation !== oldRelation ? relation
+    : head === 0 ? "root" : oldHead === "0" && name === "root" ? "dep" : name;
+  if (+oldHead === head && named === oldRelation) return;
+  if (!/^[^\s|]+$/.test(named)) { say("A relation is one word, such as nsubj or obl:tmod."); return; }
+  before.push([...blocks]);
+  blocks[number] = rehang(blocks[number], word, head, named);
+  chosen = {sentence: number, word, focused: true};
+  update();
+}
+
+// ---------------------------------------------------------------- downloads
+
+async function download(number, form) {
+  const fields = {...fieldsOf([number]), theme: "light", form: form === "tikz" ? "tikz" : "svg"};
+  try {
+    const [{picture}] = await api.draw(fields);
+    if (form === "png") save(`tree-${number + 1}.png`, await png(picture));
+    else save(`tree-${number + 1}.${form === "tikz" ? "tex" : "svg"}`, picture, form === "tikz" ? "text/x-tex" : "image/svg+xml");
+  } catch (error) { complain(error); }
+}
+
+// ---------------------------------------------------------------- the choices of a view
+
+function options() {
+  const active = document.activeElement?.closest?.("#options") ? document.activeElement.dataset.option : null;
+  const box = (name, label) => make("label", {}, make("input", {type: "checkbox", checked: state[name], "data-option": name,
+    onchange: event => { state[name] = event.target.checked; update(); }}), ` ${label}`);
+  const select = (name, label, choices) => make("label", {}, `${label} `, make("select", {"data-option": name,
+    onchange: event => { state[name] = event.target.value; update(); }},
+  ...Object.entries(choices).map(([value, text]) => make("option", {value, selected: state[name] === value}, text))));
+  const rows = {
+    tree: () => [box("tags", "Parts of speech"), box("shares", "Probabilities"),
+      make("span", {class: "legend"}, make("i", {class: "faint-line", "aria-hidden": "true"}), "faint, dotted: the model is unsure")],
+    ropes: () => [box("tags", "Parts of speech"), select("cover", "Cover", COVERS),
+      make("span", {class: "legend"}, "red: structural arcs, the ropes; dashed: arcs that lean on them")],
+    labels: () => [make("fieldset", {}, make("legend", {}, "Encodings"), ...known.encodings.map(one =>
+      make("label", {title: one.covers}, make("input", {type: "checkbox", "data-option": `encoding-${one.name}`,
+        checked: state.encodings.includes(one.name), onchange: event => {
+          state.encodings = event.target.checked ? [...state.encodings, one.name] : state.encodings.filter(name => name !== one.name);
+          update();
+        }}), ` ${one.name}`)))],
+    steps: () => [select("steps", "Encoding", Object.fromEntries(known.steps.map(name => [name, name]))),
+      make("span", {class: "legend"}, "← → move, Space plays")],
+  };
+  find("options").replaceChildren(...(rows[state.view] ?? (() => []))());
+  if (active) find("options").querySelector(`[data-option="${CSS.escape(active)}"]`)?.focus();
+}
+
+function tabs() {
+  const names = Object.keys(VIEWS);
+  const turn = (name, focus) => {
+    state.view = name;
+    chosen = picking = null;
+    for (const other of names) {
+      const tab = find(`tab-${other}`);
+      tab.setAttribute("aria-selected", String(other === name));
+      tab.setAttribute("tabindex", other === name ? "0" : "-1");
+    }
+    find("panel").setAttribute("aria-labelledby", `tab-${name}`);
+    if (focus) find(`tab-${name}`).focus();
+  };
+  find("tabs").replaceChildren(...names.map((name, place) => make("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel",
+    onclick: () => { turn(name, false); update(); },
+    onkeydown: event => {
+      const to = {ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: names.length - 1}[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      turn(names.at(to % names.length), true);
+      update();
+    },
+  }, VIEWS[name])));
+  turn(state.view, false);
+}
+
+// ---------------------------------------------------------------- beginning
+
+async function open(file) {
+  const text = await file.text();
+  if (!looksLikeConllu(text)) {
+    state.text = text;
+    state.given = null;
+  } else take(text);
+  apply();
+}
+
+function take(text) {
+  state.given = text;
+  state.text = "";
+}
+
+const THEMES = {"": "as the system has them", light: "light", dark: "dark"};
+function theme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  find("theme").setAttribute("aria-label", `Colours: ${THEMES[name]}`);
+  try { localStorage.setItem("ropewalk-theme", name); } catch { /* nothing is kept then */ }
+}
+
+function wire() {
+  const text = find("text");
+  text.addEventListener("input", () => {
+    state.given = looksLikeConllu(text.value) ? text.value : null;
+    state.text = state.given === null ? text.value : "";
+    later();
+  });
+  for (const name of ["model", "against"]) find(name).addEventListener("change", event => {
+    state[name] = event.target.value;
+    if (name === "model" && state.given === null) refresh(); else update();
+  });
+  find("example").addEventListener("change", event => {
+    const example = EXAMPLES[event.target.value];
+    if (!example) return;
+    if (example.conllu) take(example.conllu);
+    else { state.given = null; state.text = example.text; }
+    apply();
+  });
+  find("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); event.target.value = ""; });
+  find("undo").addEventListener("click", () => { blocks = before[0]; before = []; find("text").focus(); update(); });
+  find("more").addEventListener("click", () => { shown += FIRST_SHOWN * 2; update(); });
+  find("conllu").addEventListener("click", () => save("trees.conllu", blocks.join(""), "text/plain"));
+  find("link").addEventListener("click", async () => {
+    noteLink();
+    say(await copy(location.href) ? "The link is copied: it holds the sentence and this view." : "Copy the link from the address bar.");
+  });
+  find("theme").addEventListener("click", () => {
+    const names = Object.keys(THEMES);
+    theme(names[(names.indexOf(document.documentElement.dataset.theme ?? "") + 1) % names.length]);
+  });
+  document.addEventListener("keydown", event => {
+    if (event.key !== "Escape") return;
+    if (picking) { picking = null; say("Nothing was changed."); }
+    else if (chosen && cards[chosen.sentence]) {
+      cards[chosen.sentence].picture.mark(null);
+      cards[chosen.sentence].details.hidden = true;
+      chosen = null;
+    }
+  });
+  let depth = 0;
+  const drop = find("drop");
+  document.addEventListener("dragenter", event => { event.preventDefault(); depth += 1; drop.hidden = false; });
+  document.addEventListener("dragleave", () => { depth -= 1; drop.hidden = depth > 0 ? drop.hidden : true; });
+  document.addEventListener("dragover", event => event.preventDefault());
+  document.addEventListener("drop", event => {
+    event.preventDefault();
+    depth = 0;
+    drop.hidden = true;
+    if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
+  });
+  window.addEventListener("hashchange", () => { if (location.hash !== linkOf()) { readLink(); apply(); } });
+}
+
+function apply() {
+  find("text").placeholder = state.given === null ? PLACEHOLDER : "CoNLL-U is shown below; type to parse text instead";
+  find("text").value = state.text;
+  find("model").value = state.model;
+  find("against").value = state.against;
+  tabs();
+  refresh();
+}
+
+async function begin() {
+  try { theme(localStorage.getItem("ropewalk-theme") ?? ""); } catch { theme(""); }
+  find("server").textContent = location.host;
+  const linked = readLink();
+  wire();
+  tabs();
+  try {
+    const [about, encodings] = await Promise.all([api.get("models"), api.get("encodings")]);
+    known = encodings;
+    const names = about.models.map(one => one.name);
+    if (!names.includes(state.model)) state.model = about.default;
+    if (!names.includes(state.against)) state.against = "";
+    const named = one => [one.name, one.language].filter(Boolean).join(", ");
+    find("model").append(...about.models.map(one => make("option", {value: one.name}, named(one))));
+    find("against").append(make("option", {value: ""}, "nothing"), ...about.models.map(one => make("option", {value: one.name}, named(one))));
+    find("version").textContent = `Ropewalk ${about.version}.`;
+  } catch (error) { complain(error); return; }
+  find("example").append(...EXAMPLES.map((example, place) => make("option", {value: place}, example.name)));
+  document.body.append(make("datalist", {id: "relations"}, ...RELATIONS.split(" ").map(name => make("option", {value: name}))));
+  if (!linked) state.text = EXAMPLES[0].text;
+  apply();
+}
+
+const RELATIONS = "acl acl:relcl advcl advmod amod appos aux aux:pass case cc ccomp clf compound conj cop csubj dep det " +
+  "discourse dislocated expl fixed flat goeswith iobj list mark nmod nmod:poss nsubj nsubj:pass nummod obj obl obl:agent " +
+  "obl:tmod orphan parataxis punct reparandum root vocative xcomp";
+
+begin();

@@ -1,0 +1,143 @@
+// The picture of a tree, made by the server, that one can walk through: by mouse, finger or keys.
+
+const SVG = "http://www.w3.org/2000/svg";
+const percent = share => `${Math.round(share * 100)} %`;
+
+// The style of pictures is in a style sheet of the page, whose colours they follow.
+function element(text) {
+  const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  svg.querySelectorAll("style").forEach(style => style.remove());
+  svg.classList.remove("auto");
+  return svg;
+}
+
+export function describe(sentence, index) {
+  if (!index) return "node 0, above the root";
+  const word = sentence.words[index - 1];
+  const below = sentence.words.filter(other => other.head === index).map(other => `${other.text} (${other.relation})`);
+  const head = word.head ? `${word.relation} of ${sentence.words[word.head - 1].text}` : word.relation;
+  return [
+    `${word.index} ${word.text}`, word.upos, head, word.probability === null ? null : percent(word.probability),
+    below.length ? `above ${below.join(", ")}` : null,
+  ].filter(Boolean).join("; ");
+}
+
+export function subtree(sentence, index) {
+  const found = new Set([index]);
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const word of sentence.words)
+      if (found.has(word.head) && !found.has(word.index)) { found.add(word.index); grown = true; }
+  }
+  return found;
+}
+
+export class Picture {
+  // `chosen(index)` is called as words get the focus or are clicked; with `picking`, it is the head of another.
+  constructor(holder, text, sentence, chosen) {
+    this.sentence = sentence;
+    this.chosen = chosen;
+    this.svg = element(text);
+    this.svg.setAttribute("role", "group");
+    this.svg.setAttribute("aria-label", `Tree of: ${sentence.text}. Arrow keys move along the words, up to the head and down to a dependent.`);
+    holder.replaceChildren(this.svg);
+    this.targets = new Map();
+    for (const word of this.svg.querySelectorAll("text.word, text.node")) this.#target(word);
+    this.order = [...this.targets.keys()];
+    const first = this.targets.get(this.order.find(index => index > 0));
+    if (first) first.setAttribute("tabindex", "0");
+    this.#shares();
+    this.svg.addEventListener("keydown", event => this.#key(event));
+  }
+
+  #target(word) {
+    const index = +word.dataset.node, group = document.createElementNS(SVG, "g"), box = word.getBBox();
+    const rect = document.createElementNS(SVG, "rect");
+    const width = Math.max(box.width + 8, 26), height = Math.max(box.height + 4, 26);
+    for (const [name, value] of Object.entries({
+      x: box.x + box.width / 2 - width / 2, y: box.y + box.height / 2 - height / 2, width, height, rx: 5,
+    })) rect.setAttribute(name, value.toFixed(1));
+    group.classList.add("target");
+    group.setAttribute("role", "button");
+    group.setAttribute("tabindex", "-1");
+    group.setAttribute("aria-pressed", "false");
+    group.setAttribute("aria-label", describe(this.sentence, index));
+    word.replaceWith(group);
+    group.append(rect, word);
+    group.addEventListener("click", () => { group.focus(); this.chosen(index, true); });
+    group.addEventListener("focus", () => { this.#rove(index); this.chosen(index, false); });
+    this.targets.set(index, group);
+  }
+
+  // How sure the model is shows in the arc: faint and dotted where it is not.
+  #shares() {
+    for (const arc of this.svg.querySelectorAll("g.arc")) {
+      const word = this.sentence.words[arc.dataset.dependent - 1];
+      if (!word || +arc.dataset.head !== word.head) continue;
+      const title = document.createElementNS(SVG, "title"), share = word.probability;
+      const above = word.head ? this.sentence.words[word.head - 1].text : "root";
+      title.textContent = `${above} → ${word.text}: ${word.relation}${share === null ? "" : `, ${percent(share)}`}`;
+      arc.prepend(title);
+      if (share !== null && arc.classList.contains("plain")) {
+        arc.classList.toggle("unsure", share < 0.5);
+        arc.style.setProperty("--share", (0.3 + 0.7 * share).toFixed(2));
+      }
+    }
+  }
+
+  #rove(index) {
+    for (const [other, target] of this.targets) target.setAttribute("tabindex", other === index ? "0" : "-1");
+  }
+
+  #key(event) {
+    const at = this.order.findIndex(index => this.targets.get(index) === document.activeElement);
+    if (at < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+    const word = this.sentence.words[this.order[at] - 1];
+    const below = this.sentence.words.find(other => other.head === this.order[at]);
+    const to = {
+      ArrowLeft: this.order[at - 1], ArrowRight: this.order[at + 1], Home: this.order[0], End: this.order.at(-1),
+      ArrowUp: word && this.targets.has(word.head) ? word.head : undefined, ArrowDown: below && below.index,
+    };
+    if (event.key in to) {
+      event.preventDefault();
+      if (to[event.key] !== undefined) this.focus(to[event.key]);
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.chosen(this.order[at], true);
+    }
+  }
+
+  focus(index) {
+    const target = this.targets.get(index);
+    if (target) { target.focus(); target.scrollIntoView({block: "nearest", inline: "nearest"}); }
+  }
+
+  // Show a word with all below it, and the arc that it hangs on.
+  mark(index) {
+    const inside = index === null ? null : subtree(this.sentence, index);
+    for (const [other, target] of this.targets) {
+      target.classList.toggle("chosen", other === index);
+      target.classList.toggle("inside", inside !== null && other !== index && inside.has(other));
+      target.setAttribute("aria-pressed", String(other === index));
+    }
+    for (const arc of this.svg.querySelectorAll("g.arc")) {
+      const head = +arc.dataset.head, dependent = +arc.dataset.dependent;
+      arc.classList.toggle("own", inside !== null && dependent === index);
+      arc.classList.toggle("inside", inside !== null && inside.has(head) && inside.has(dependent));
+      arc.classList.toggle("dim", inside !== null && dependent !== index && !(inside.has(head) && inside.has(dependent)));
+    }
+  }
+}
+
+export async function png(text) {
+  const image = new Image(), url = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
+  try {
+    await new Promise((done, failed) => { image.onload = done; image.onerror = failed; image.src = url; });
+    const scale = Math.min(3, 16000 / Math.max(image.width, image.height));
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.ceil(image.width * scale);
+    canvas.height = Math.ceil(image.height * scale);
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise(done => canvas.toBlob(done, "image/png"));
+  } finally { URL.revokeObjectURL(url); }
+}

@@ -1,0 +1,180 @@
+"""What can be seen of trees without a parser: pictures, labels of encodings, the steps of the decoder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ropewalk import draw, encodings
+from ropewalk.drawing import steps, trace
+from ropewalk.drawing.trace import can_be_traced
+from ropewalk.errors import RequestError, RopewalkError
+from ropewalk.ropes import COVERS
+from ropewalk.serving.sources import demand_lengths, read_conllu
+
+if TYPE_CHECKING:
+    from ropewalk.documents import Sentence
+    from ropewalk.serving.fields import Fields
+    from ropewalk.treebank import Treebank
+
+FORMS = ("svg", "tikz", "text", "html")
+KINDS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "html": "text/html"}
+MOST_SENTENCES = 200
+MOST_ENCODINGS = 20
+LONGEST_STEPS = 250  # words: each step shows the whole stack
+PICTURE = ("tags", "relations", "probabilities", "labels", "cover", "bracketing", "against", "theme")
+DRAW = ("conllu", "form", "sentence", *PICTURE)
+LABELS = ("conllu", "encodings")
+STEPS = ("conllu", "labels", "words", "encoding", "theme", "sentence")
+
+
+def sentences(fields: Fields, max_words: int, name: str = "conllu") -> Treebank:
+    """Read the sentences of a field, not too many and none too long."""
+    bank = read_conllu(fields.text(name))
+    demand_lengths(bank.lengths, max_words)
+    if len(bank) > MOST_SENTENCES:
+        raise RequestError(413, f"{name} has {len(bank)} sentences; at most {MOST_SENTENCES} are drawn at a time")
+    return bank
+
+
+def pictures(fields: Fields, max_words: int) -> dict[str, Any]:
+    """Draw every sentence; beside each picture, its words, and for each encoding whether it covers the tree."""
+    bank = sentences(fields, max_words)
+    against = sentences(fields, max_words, "against") if "against" in fields else None
+    if against is not None and len(against) != len(bank):
+        raise RequestError(400, f"against has {len(against)} sentences and conllu {len(bank)}; expected as many")
+    form = fields.choice("form", FORMS, "svg")
+    out = []
+    for number in range(len(bank)):
+        found = labels_of(bank[number], fields)
+        written = [one["encoding"] for one in found if one["columns"]]
+        other = None if against is None else against[number]
+        picture = picture_of(bank, number, fields, labels=written, against=other)
+        out.append(
+            {"picture": picture_text(picture, form, fields), "sentence": bank[number].to_json(), "labels": found}
+        )
+    return {"sentences": out}
+
+
+def picture_of(  # the keywords are those of `draw`
+    bank: Treebank,
+    number: int,
+    fields: Fields,
+    *,
+    labels: list[str] | None = None,
+    against: Sentence | None = None,
+) -> Any:  # noqa: ANN401 - a picture
+    """Draw one sentence as the fields ask."""
+    shares = None
+    if fields.flag("probabilities"):
+        shares = bank[number].probabilities
+    return draw(
+        bank[number],
+        tags=fields.flag("tags", default=True),
+        relations=fields.flag("relations", default=True),
+        probabilities=shares,
+        labels=fields.texts("labels", most=MOST_ENCODINGS) if labels is None else labels,
+        cover=fields.choice("cover", COVERS, "") if "cover" in fields else None,
+        bracketing=fields.flag("bracketing"),
+        against=against,
+        title="",
+    )
+
+
+def picture_text(picture: Any, form: str, fields: Fields) -> str:  # noqa: ANN401 - a picture
+    """Write a picture in one of `FORMS`."""
+    theme: Any = fields.choice("theme", ("auto", "light", "dark"), "auto")
+    if form == "svg":
+        return str(picture.svg(theme=theme))
+    if form == "html":
+        return str(picture.html(theme=theme))
+    return str(picture.tikz() if form == "tikz" else picture.text())
+
+
+def labels_of(sentence: Sentence, fields: Fields, name: str = "labels") -> list[dict[str, Any]]:
+    """Write a tree's labels in each encoding asked for, or say why it has none, or only those of another tree."""
+    out = []
+    for spec in fields.texts(name, most=MOST_ENCODINGS):
+        encoding = encodings.get(spec)
+        covered, why, columns = True, None, []
+        try:
+            found = encoding.encode(_bank_of(sentence))
+            columns = [{"name": name, "labels": found.texts(place)} for place, name in enumerate(encoding.columns)]
+            covered = bool(encoding.covers(sentence.tree).all())
+            if not covered:
+                why = _why(spec, sentence)
+        except RopewalkError as problem:
+            covered, why = False, str(problem)
+        out.append({"encoding": encoding.spec, "covered": covered, "why": why, "columns": columns})
+    return out
+
+
+def _why(spec: str, sentence: Sentence) -> str:
+    name = encodings.get(spec).name
+    try:
+        encodings.get(name, policy="refuse").encode(_bank_of(sentence))
+    except RopewalkError as problem:
+        return str(problem).partition("this tree: ")[2].partition("; use")[0] or str(problem)
+    return "its labels are those of a tree with some arcs lifted"
+
+
+def _bank_of(sentence: Sentence) -> Treebank:
+    from ropewalk.treebank import Treebank
+
+    return Treebank.of([sentence.tree], [sentence.upos])
+
+
+def label_answers(fields: Fields, max_words: int) -> dict[str, Any]:
+    """Write the labels of every sentence."""
+    bank = sentences(fields, max_words)
+    rows = [
+        {"words": list(bank[number].forms), "encodings": labels_of(bank[number], fields, "encodings")}
+        for number in range(len(bank))
+    ]
+    return {"sentences": rows}
+
+
+def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
+    """Play the decoder over labels, those given or those of a tree: HTML to show, and every step as data."""
+    encoding = encodings.get(fields.text("encoding", "optimal"))
+    if fields.one_of("conllu", "labels") == "labels":
+        labels = fields.texts("labels", most=min(max_words, LONGEST_STEPS))
+        words = fields.texts("words", most=len(labels)) if "words" in fields else None
+        if not labels:
+            raise RequestError(400, "labels is empty; expected at least one label")
+        lifted = False
+    else:
+        bank = sentences(fields, min(max_words, LONGEST_STEPS))
+        if not len(bank):
+            raise RequestError(400, "conllu has no sentence; expected one")
+        sentence = bank[fields.number("sentence", 1, low=1, high=len(bank)) - 1]
+        labels = encoding.encode(_bank_of(sentence)).texts()
+        words, lifted = list(sentence.forms), not bool(encoding.covers(sentence.tree).all())
+    played = trace(labels, encoding)
+    theme: Any = fields.choice("theme", ("auto", "light", "dark"), "auto")
+    return {
+        "encoding": played.encoding,
+        "labels": labels,
+        "lifted": lifted,
+        "heads": list(played.heads),
+        "steps": steps.describe(played, words),
+        "html": steps.panel(played, words=words, theme=theme, heading=3),
+    }
+
+
+def encoding_list() -> dict[str, Any]:
+    """Describe every encoding, and name those whose decoder can be watched."""
+    out = []
+    for name in encodings.known():
+        encoding = encodings.get(name)
+        out.append(
+            {
+                "name": name,
+                "symbol": encoding.symbol,
+                "covers": encoding.summary,
+                "cites": encoding.cites,
+                "columns": list(encoding.columns),
+                "labels": None if encoding.alphabet is None else list(encoding.alphabet),
+                "options": encodings.options_of(name),
+            }
+        )
+    return {"encodings": out, "steps": list(encodings.names_where(can_be_traced))}

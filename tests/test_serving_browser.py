@@ -1,0 +1,306 @@
+"""The page in a real browser: typed, clicked and keyed as people do."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+import ropewalk
+from browser_tools import BROWSER, Browser, browsing
+from ropewalk import conllu
+from serving_tools import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving_tools import Served
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+AXE = os.environ.get("ROPEWALK_AXE", "")  # axe-core's axe.min.js
+
+TEXT = "They don't twist hemp. She walks backwards."
+VIEWS = ("tree", "ropes", "labels", "steps", "table", "conllu", "json")
+READY = 'document.querySelector("#sentences[aria-busy=false] > *")'
+ARCS = """[...document.querySelectorAll("article")].map(article => {
+  const found = [...article.querySelectorAll("g.arc:has(.line)")].map(g => [+g.dataset.dependent, +g.dataset.head]);
+  return found.sort((a, b) => a[0] - b[0]).map(pair => pair[1]);
+})"""
+CROSSING = "".join(
+    f"{number}\t{form}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n"
+    for number, (form, head) in enumerate([("a", 3), ("b", 4), ("c", 0), ("d", 3)], start=1)
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with serving() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(tmp_path_factory.mktemp("profile")) as one:
+        yield one
+
+
+def visit(browser: Browser, server: Served, hash_part: str = "") -> None:
+    browser.open("about:blank")
+    browser.open(f"{server.address}/{hash_part}")
+    browser.wait(f"!!{READY}")
+
+
+def write(browser: Browser, text: str, sentences: int) -> None:
+    """Type a text in place of what is there, and wait for its trees."""
+    browser.run('document.getElementById("sentences").replaceChildren(); document.getElementById("text").select()')
+    browser.run('document.getElementById("text").focus()')
+    browser.type(text)
+    browser.wait(f'document.querySelectorAll("#sentences > article").length === {sentences}')
+    browser.wait(f"!!{READY}")
+
+
+def calm(browser: Browser, server: Served) -> None:
+    """See that nothing failed and nothing left the machine."""
+    assert browser.failures() == []
+    assert all(address.startswith((server.address, "data:", "blob:")) for address in browser.requests())
+
+
+def test_typing_shows_the_right_arcs(browser: Browser, server: Served) -> None:
+    visit(browser, server)
+    parser = ropewalk.load(threads=1)
+    for text in (TEXT, "The rope that the old man made yesterday is already worn."):
+        document = parser(text)
+        write(browser, text, len(document))
+        assert browser.run(ARCS) == [[word["head"] for word in one.to_json()["words"]] for one in document]
+    names = browser.run('[...document.querySelectorAll("g.arc text.relation")].map(one => one.textContent).sort()')
+    assert names == sorted(word.relation for word in document.words)
+    unsure = {word.index for word in document.words if word.probability is not None and word.probability < 0.5}
+    found = browser.run('[...document.querySelectorAll("g.arc.unsure:has(.line)")].map(g => +g.dataset.dependent)')
+    assert set(found) == unsure
+    browser.run('document.getElementById("text").select()')
+    browser.type(" ")
+    browser.wait('!!document.querySelector(".empty")')
+    calm(browser, server)
+
+
+def test_every_view_shows_what_it_should_and_its_link_shows_it_again(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#text={quote(TEXT)}")
+    local = ropewalk.load(threads=1)(TEXT)
+    for view in VIEWS:
+        browser.run(f'document.getElementById("tab-{view}").click()')
+        browser.wait(f"""document.getElementById("tab-{view}").ariaSelected === "true" && !!{READY}""")
+        shown = browser.run('document.getElementById("sentences").innerHTML')
+        if view == "ropes":
+            assert browser.run('document.querySelectorAll("g.arc.structural, g.arc.auxiliary").length') > 0
+            assert browser.run('document.querySelectorAll("text.brackets").length') == len(local.words) + len(local)
+        elif view == "labels":
+            assert browser.run('document.querySelectorAll("article:first-child text.label").length') == 3 * len(
+                local[0]
+            )
+        elif view == "steps":
+            assert browser.run('document.querySelectorAll(".steps .slider").length') == len(local)
+        elif view == "table":
+            assert browser.run('document.querySelectorAll("tbody tr").length') == len(local.words)
+        elif view == "conllu":
+            assert browser.run('document.querySelector("pre").textContent') == local.to_conllu()
+        elif view == "json":
+            text = browser.run('document.querySelector("pre").textContent')
+            first = json.JSONDecoder().raw_decode(text)[0]
+            assert first["words"] == local[0].to_json()["words"]
+        link = browser.run("location.hash")
+        visit(browser, server, link)
+        assert browser.run(f'document.getElementById("tab-{view}").ariaSelected') == "true"
+        assert browser.run('document.getElementById("sentences").innerHTML') == shown
+        calm(browser, server)
+
+
+def test_the_steps_play_and_take_other_labels(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#view=steps&text={quote('She twists hemp')}")
+    browser.run('document.querySelector(".steps .last").click()')
+    heads = browser.run('[...document.querySelectorAll("g.arc.seen:has(.line)")].map(g => +g.dataset.head)')
+    assert sorted(heads) == [0, 2, 2]
+    browser.run(
+        """{const field = document.querySelector(".steps input[type=text]");
+        field.value = "< < >^/^"; field.dispatchEvent(new Event("change"));}"""
+    )
+    browser.wait('document.querySelector(".steps input[type=text]").value === "< < >^/^"')
+    browser.wait('document.querySelectorAll(".steps .bracket").length === 4')
+    calm(browser, server)
+
+
+def test_keys_alone_walk_through_tabs_and_words_and_change_an_arc(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#text={quote('She walks backwards')}")
+    browser.run('document.getElementById("text").focus()')
+    for _ in range(30):
+        browser.press("Tab")
+        if browser.run("document.activeElement.id") == "tab-tree":
+            break
+    assert browser.run("document.activeElement.id") == "tab-tree"
+    browser.press("ArrowRight")
+    assert browser.run("document.activeElement.id") == "tab-ropes"
+    browser.wait('document.querySelectorAll("g.arc.structural").length > 0')
+    browser.press("Home")
+    browser.wait('document.querySelectorAll("g.arc.plain").length > 0')
+    for _ in range(30):
+        browser.press("Tab")
+        if browser.run('document.activeElement.classList.contains("target")'):
+            break
+    label = 'document.activeElement.getAttribute("aria-label")'
+    assert browser.run(label).startswith("1 She; PRON; nsubj of walks")
+    browser.press("ArrowUp")
+    assert browser.run(label).startswith("2 walks; VERB; root")
+    assert browser.run('document.querySelectorAll(".target.inside").length') == 2
+    assert "She walks backwards" in browser.run('document.querySelector(".details").textContent')
+    browser.press("End")
+    assert browser.run(label).startswith("3 backwards")
+    for _ in range(6):
+        browser.press("Tab")
+        if browser.run('document.activeElement.textContent.startsWith("Choose its head")'):
+            break
+    browser.press("Enter")
+    browser.press("Home")
+    browser.press("Enter")
+    browser.wait(f"JSON.stringify({ARCS}) === '[[2,0,1]]'")
+    assert browser.run(label).startswith("3 backwards")  # the focus follows
+    assert "edited by hand" in browser.run('document.getElementById("status").textContent')
+    browser.run('document.getElementById("undo").click()')
+    browser.wait(f"JSON.stringify({ARCS}) === '[[2,0,2]]'")
+    calm(browser, server)
+
+
+def test_an_edited_arc_changes_labels_or_says_why_there_are_none(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#view=labels&conllu={quote(CROSSING + chr(10))}")
+    reasons = 'document.querySelector(".coverage").textContent'
+    assert "cross" in browser.run(reasons)
+    before = browser.run('[...document.querySelectorAll("text.label")].map(one => one.textContent).join(" ")')
+    edit = """{document.querySelectorAll(".target")[%d].dispatchEvent(new MouseEvent("click"));
+    const head = document.querySelector(".edit select"); head.value = "%d"; head.dispatchEvent(new Event("change"));}"""
+    browser.run(edit % (1, 1))
+    browser.wait(f'!{reasons}.includes("cross")')
+    assert browser.run(reasons).count("comes back") == 3
+    assert browser.run('[...document.querySelectorAll("text.label")].map(one => one.textContent).join(" ")') != before
+    browser.run(edit % (2, 1))
+    browser.wait(f'{reasons}.includes("cycle")')
+    calm(browser, server)
+
+
+def test_two_parses_beside_each_other_mark_their_differences(browser: Browser, server: Served) -> None:
+    words = ["She", "walks", "backwards"]
+    wrong = "".join(
+        f"{n}\t{word}\t_\t_\t_\t_\t{h}\tdep\t_\t_\n"
+        for n, (word, h) in enumerate(zip(words, (0, 1, 1), strict=True), 1)
+    )
+    visit(browser, server, f"#against=en&conllu={quote(wrong + chr(10))}")
+    assert browser.run('document.querySelectorAll("g.arc.missed:has(.line)").length') == 3
+    assert browser.run('document.querySelectorAll("g.arc.wrong:has(.line)").length') == 3
+    assert "3 of 3 words hang otherwise" in browser.run('document.getElementById("status").textContent')
+    calm(browser, server)
+
+
+def test_a_file_can_be_dropped_and_is_shown_as_it_is(browser: Browser, server: Served, sample: Path) -> None:
+    visit(browser, server)
+    given = sample.read_text(encoding="utf-8")
+    browser.run(
+        f"""{{const data = new DataTransfer();
+        data.items.add(new File([{json.dumps(given)}], "sample.conllu"));
+        document.dispatchEvent(new DragEvent("drop", {{dataTransfer: data, bubbles: true}}));}}"""
+    )
+    bank = conllu.read(sample)
+    browser.wait(f'document.querySelectorAll("#sentences > article").length === {min(len(bank), 10)}')
+    browser.run('document.getElementById("tab-conllu").click()')
+    browser.wait('!!document.querySelector("pre")')
+    assert browser.run('document.querySelector("pre").textContent') == given
+    calm(browser, server)
+
+
+def test_right_to_left_sentences_begin_on_the_right(browser: Browser, server: Served) -> None:
+    words = [("הילדה", 2), ("שוזרת", 0), ("חבל", 2)]
+    text = "".join(f"{n}\t{form}\t_\tX\t_\t_\t{head}\td\t_\t_\n" for n, (form, head) in enumerate(words, start=1))
+    visit(browser, server, f"#conllu={quote(text + chr(10))}")
+    places = browser.run(
+        '[...document.querySelectorAll("text.word")].map(t => [+t.dataset.node, t.getBoundingClientRect().x])'
+    )
+    ordered = [node for node, _ in sorted(places, key=lambda pair: pair[1])]
+    assert ordered == [3, 2, 1]
+    calm(browser, server)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_markup_in_a_sentence_stays_text(browser: Browser, server: Served, view: str) -> None:
+    hostile = "<script>window.hurt = 1</script> <img src=x onerror=window.hurt=1> &amp; </svg>"
+    visit(browser, server, f"#view={view}&text={quote(hostile)}")
+    assert browser.run("window.hurt") is None
+    assert browser.run('document.querySelectorAll("#sentences script, #sentences img").length') == 0
+    assert "script" in browser.run('document.getElementById("sentences").textContent')
+    calm(browser, server)
+
+
+def test_downloads_are_whole(browser: Browser, server: Served, tmp_path: Path) -> None:
+    visit(browser, server, f"#text={quote('She walks backwards.')}")
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for name, begin in {"svg": b"<svg", "png": b"\x89PNG", "tex": b"\\begin{dependency}"}.items():
+        label = {"tex": "TikZ"}.get(name, name.upper())
+        browser.run(
+            f'[...document.querySelectorAll(".saves button")].find(one => one.textContent === "{label}").click()'
+        )
+        _arrived(browser, tmp_path / f"tree-1.{name}", begin)
+    browser.run('document.getElementById("conllu").click()')
+    _arrived(browser, tmp_path / "trees.conllu", b"# generator = ropewalk")
+    calm(browser, server)
+
+
+def _arrived(browser: Browser, file: Path, begin: bytes) -> None:
+    for _ in range(600):
+        if file.exists() and file.stat().st_size > 100:
+            break
+        browser.run("new Promise(done => setTimeout(done, 50))")
+    assert file.read_bytes().startswith(begin)
+
+
+def test_problems_are_told(browser: Browser, server: Served) -> None:
+    visit(browser, server)
+    browser.run('document.getElementById("text").select()')
+    browser.type("and " * 1500)
+    browser.wait('!document.getElementById("problem").hidden', 90)
+    assert "at most 1000" in browser.run('document.getElementById("problem").textContent')
+
+
+def test_the_page_of_the_api_tries_it(browser: Browser, server: Served) -> None:
+    browser.open("about:blank")
+    browser.open(f"{server.address}/docs")
+    browser.wait('document.querySelectorAll("article").length > 8')
+    browser.run('document.querySelector("[aria-label=\\"Send POST /api/v1/parse\\"]").click()')
+    browser.wait('[...document.querySelectorAll("pre")].some(one => one.textContent.startsWith("200 in"))')
+    calm(browser, server)
+
+
+def broken_rules(browser: Browser) -> list[Any]:
+    """Run axe-core on the page and list the rules that it breaks."""
+    browser.call("Page.setBypassCSP", enabled=True)
+    browser.run(Path(AXE).read_text(encoding="utf-8") + ";0")
+    found = browser.run("axe.run(document).then(result => JSON.stringify(result.violations))")
+    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in json.loads(found)]
+
+
+@pytest.mark.skipif(not AXE, reason="ROPEWALK_AXE names no axe.min.js")
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_no_rule_of_accessibility_is_broken(browser: Browser, server: Served, width: int, colours: str) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
+    try:
+        for view in VIEWS:
+            visit(browser, server, f"#view={view}&text={quote(TEXT)}")
+            browser.run('document.querySelector(".target")?.focus()')
+            assert browser.run("document.documentElement.scrollWidth <= innerWidth"), f"{view} is too wide"
+            assert broken_rules(browser) == [], view
+        browser.open(f"{server.address}/docs")
+        browser.wait('document.querySelectorAll("article").length > 8')
+        assert broken_rules(browser) == []
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        browser.call("Emulation.setEmulatedMedia", features=[])
