@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,6 +10,9 @@ from hypothesis import strategies as st
 
 from ropewalk import conllu
 from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 texts = st.text(min_size=1, max_size=12)
 
@@ -63,8 +65,8 @@ def test_rare_rules_are_left_out() -> None:
 
 
 @pytest.mark.treebanks
-def test_all_lemmas_of_the_treebanks_come_back() -> None:
-    for path in sorted(Path(os.environ["ROPEWALK_UD"]).glob("*/*-train.conllu")):
+def test_all_lemmas_of_the_treebanks_come_back(treebanks: Path) -> None:
+    for path in sorted(treebanks.glob("*/*-train.conllu")):
         bank = conllu.read(path)
         pairs = set(zip(bank.column("form").texts(), bank.column("lemma").texts(), strict=True))
         wrong = [(form, lemma) for form, lemma in pairs if apply_rule(lemma_rule(form, lemma), form) != lemma]

@@ -233,9 +233,9 @@ def test_sentences_come_out_while_text_still_comes_in() -> None:
     with subprocess.Popen([*PROGRAM, "parse", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(b"One word. Two")
+        process.stdin.write(b"One word. Two words")
         process.stdin.flush()
-        lines = [process.stdout.readline() for _ in range(9)]
+        lines = [process.stdout.readline() for _ in range(10)]
         assert lines[-1] == b"\n"
         assert lines[-2].startswith(b"3\t.\t")
         process.send_signal(signal.SIGINT)

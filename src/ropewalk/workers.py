@@ -67,10 +67,13 @@ def apply(
     whose worker dies is given to another; the third time it is a `WorkerError`. An exception of the function is raised
     here, when its turn comes. With one job, or for one task alone, no process is started, and the function is `here`.
     """
+    if jobs == 1:
+        yield from map(here or make(), tasks)
+        return
     waiting = iter(tasks)
     first = list(itertools.islice(waiting, 2))
-    if jobs == 1 or len(first) < 2:
-        yield from map(here or make(), itertools.chain(first, waiting))
+    if len(first) < 2:
+        yield from map(here or make(), first)
         return
     starter = _Forking(make) if share else _Spawning(make)
     crew = _Crew(starter, jobs)
