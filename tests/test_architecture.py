@@ -35,8 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("loading",),
     ("pipeline",),
-    ("spacy_component", "corpus"),
-    ("spacy_component", "serving", "client"),
+    ("spacy_component", "corpus", "serving", "client"),
     ("cli", "spacy_factory"),
     ("__main__",),
 )
