@@ -25,7 +25,7 @@ import numpy as np
 from ropewalk import conllu, kernels
 from ropewalk.encodings import get
 from ropewalk.projectivity import lift, lower
-from ropewalk.tables import FORMATS, Column, Table
+from ropewalk.tables import FORMATS, Table, TableColumn
 from ropewalk.treebank import Treebank
 from ropewalk.trees import frozen_ints, projective
 
@@ -132,13 +132,13 @@ def speed_table(bank: Treebank, plain: float, runs: int) -> tuple[Table, bool]:
     table = Table(
         title="Speed",
         columns=(
-            Column("encoding", numeric=False),
-            Column("encode", unit="M words/s", decimals=2),
-            Column("decode", unit="M words/s", decimals=2),
-            Column("encode, times split", "encode_ratio", decimals=1),
-            Column("decode, times split", "decode_ratio", decimals=1),
-            Column("bar", numeric=False),
-            Column("met", numeric=False),
+            TableColumn("encoding", numeric=False),
+            TableColumn("encode", unit="M words/s", decimals=2),
+            TableColumn("decode", unit="M words/s", decimals=2),
+            TableColumn("encode, times split", "encode_ratio", decimals=1),
+            TableColumn("decode, times split", "decode_ratio", decimals=1),
+            TableColumn("bar", numeric=False),
+            TableColumn("met", numeric=False),
         ),
         rows=tuple(rows),
         notes=(f'A bare loop of line.split("\\t") over the file: {plain:.2f} M words/s.',),
@@ -156,13 +156,13 @@ def linearity_table(bank: Treebank, runs: int) -> tuple[Table, bool]:
         met = all(1 / MOST_APART <= ratio <= MOST_APART for ratio in (writing, reading))
         rows.append((spec, *found[:2], writing, *found[2:], reading, _said(met)))
     columns = [
-        Column(f"{what}, {words} words" if words else f"{what}, ratio", f"{what}_{words or 'ratio'}", decimals=2)
+        TableColumn(f"{what}, {words} words" if words else f"{what}, ratio", f"{what}_{words or 'ratio'}", decimals=2)
         for what in ("encode", "decode")
         for words in (SHORT, LONG, 0)
     ]
     table = Table(
         title="Linearity",
-        columns=(Column("encoding", numeric=False), *columns, Column("met", numeric=False)),
+        columns=(TableColumn("encoding", numeric=False), *columns, TableColumn("met", numeric=False)),
         rows=tuple(rows),
         notes=(f"M words/s for sentences of {SHORT} and of {LONG} words; bar: within a factor of {MOST_APART:g}.",),
     )

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from ropewalk import conllu, decoding, kernels
 from ropewalk.encodings import get
-from ropewalk.tables import FORMATS, Column, Table
+from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,12 +185,12 @@ def speed_table(bank: Treebank, tasks: Sequence[Task], runs: int) -> Table:
         rows += exact_rows(task, runs) if task.spec in EXACT else beam_rows(task)
     deepest, within = depth_of(bank)
     columns = (
-        Column("encoding", numeric=False),
-        Column("what", numeric=False),
-        Column("speed", unit="k words/s", decimals=1),
-        Column("bar", numeric=False),
-        Column("met", numeric=False),
-        Column("heads right", unit="%", decimals=2),
+        TableColumn("encoding", numeric=False),
+        TableColumn("what", numeric=False),
+        TableColumn("speed", unit="k words/s", decimals=1),
+        TableColumn("bar", numeric=False),
+        TableColumn("met", numeric=False),
+        TableColumn("heads right", unit="%", decimals=2),
     )
     notes = (
         f"{len(bank)} sentences, {bank.words} words; depth that optimal needs: up to {deepest}.",
@@ -214,13 +214,13 @@ def linearity_table(tasks: Sequence[Task], runs: int) -> Table:
             met = 1 / MOST_APART <= middle / long <= MOST_APART
             rows.append((task.spec, what, short, middle, long, middle / long, "yes" if met else "no"))
     columns = (
-        Column("encoding", numeric=False),
-        Column("what", numeric=False),
-        Column(f"{SHORT} words", "short", decimals=1),
-        Column(f"{MIDDLE} words", "middle", decimals=1),
-        Column(f"{LONG} words", "long", decimals=1),
-        Column(f"ratio {MIDDLE} / {LONG}", "ratio", decimals=2),
-        Column("met", numeric=False),
+        TableColumn("encoding", numeric=False),
+        TableColumn("what", numeric=False),
+        TableColumn(f"{SHORT} words", "short", decimals=1),
+        TableColumn(f"{MIDDLE} words", "middle", decimals=1),
+        TableColumn(f"{LONG} words", "long", decimals=1),
+        TableColumn(f"ratio {MIDDLE} / {LONG}", "ratio", decimals=2),
+        TableColumn("met", numeric=False),
     )
     note = f"Thousands of words a second by the length of sentences; bar: within a factor of {MOST_APART:g}."
     return Table(title="Linearity", columns=columns, rows=tuple(rows), notes=(note,))

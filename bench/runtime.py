@@ -24,7 +24,7 @@ import numpy as np
 
 from ropewalk import conllu
 from ropewalk.loading import load_model
-from ropewalk.tables import FORMATS, Column, Table
+from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def main() -> None:
             folder = made(options, Path(home), hidden, depth, weights)
             rows.append(row(folder, f"hidden {hidden}, depth {depth}, {weights}", raw, bank))
     heads = ("MB", "loading, s", "network", "first run", "CoNLL-U to CoNLL-U", "with confidences")
-    columns = (Column("model", numeric=False), *(Column(head) for head in heads))
+    columns = (TableColumn("model", numeric=False), *(TableColumn(head) for head in heads))
     note = "Words a second of CPU time, one thread; the first run begins with no word known."
     sys.stdout.write(FORMATS[options.format](Table("Speed", columns, tuple(rows), notes=(note,))))
 

@@ -23,7 +23,7 @@ from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import text_of, tokens_of
-from ropewalk.tables import FORMATS, Column, Table
+from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def main() -> int:
         ("words, F1", measured["words"], LEAST_WORDS),
         ("sentences, F1", measured["sentences"], LEAST_SENTENCES),
     )
-    columns = (Column("what", numeric=False), Column("found", decimals=2), Column("bar", decimals=1))
+    columns = (TableColumn("what", numeric=False), TableColumn("found", decimals=2), TableColumn("bar", decimals=1))
     print(FORMATS[given.format](Table(title="Segmentation", columns=columns, rows=rows)))
     missed = [name for name, value, bar in rows if bar is not None and value < bar]
     for name in missed:

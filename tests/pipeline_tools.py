@@ -13,7 +13,7 @@ from ropewalk.pipeline import Parser
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
 from ropewalk.segmentation.building import BETWEEN, Marked, build, build_many
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of
+from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
 from ropewalk.treebank import Column, Probabilities
 from ropewalk.trees import frozen_ints
 
@@ -50,7 +50,7 @@ class CutAtPunctuation:
     """Ends sentences at full stops; takes `don't` for a token of two words. Only its marks are a toy's."""
 
     def __init__(self) -> None:
-        self._reader = Reader(Vocabulary("a", ("a",)))
+        self._reader = CharacterReader(CharacterVocabulary("a", ("a",)))
         self._splitter = Splitter(suffixes={"n't": ("n't",)})
 
     def segment_many(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:

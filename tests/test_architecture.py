@@ -137,6 +137,15 @@ def test_only_the_format_knows_how_probabilities_and_spaces_are_written(file: Pa
         assert not [word for word in words if word in text]
 
 
+def test_a_public_name_stands_for_one_class() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in modules():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(file.relative_to(PACKAGE)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
 def test_importing_is_light_and_has_no_side_effects() -> None:
     program = """
 import logging, os, random, signal, sys, threading, warnings

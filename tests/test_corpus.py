@@ -21,7 +21,7 @@ from corpus_tools import expected, parser, rows, text
 from ropewalk import conllu
 from ropewalk.corpus import Annotate, manifest, planning, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
-from ropewalk.corpus.options import Options, Part, Slice
+from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
 from ropewalk.errors import CorpusError, FormatError, MismatchError, ModelError, OptionError
 from ropewalk.formats import arrow
@@ -41,7 +41,7 @@ def json_lines(texts: dict[str, str]) -> str:
     return "".join(json.dumps({"id": name, "text": given}) + "\n" for name, given in texts.items())
 
 
-def plan(files: Iterable[Path | str], options: Options) -> tuple[list[planning.File], list[Part]]:
+def plan(files: Iterable[Path | str], options: Options) -> tuple[list[planning.File], list[FilePart]]:
     """Look into files one after another, as a run does on all cores."""
     found, _ = planning.find(map(str, files))
     looked = []
@@ -53,7 +53,7 @@ def plan(files: Iterable[Path | str], options: Options) -> tuple[list[planning.F
     return looked, planning.parts(looked, doubles.found(), options)
 
 
-def records(parts: Iterable[Part], options: Options) -> list[sources.Record]:
+def records(parts: Iterable[FilePart], options: Options) -> list[sources.Record]:
     return [record for part in parts for one in part.slices for record in sources.records(one, options)]
 
 
@@ -392,7 +392,7 @@ def test_a_part_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
 
 def test_a_worker_with_another_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="expected ropewalk 0, model other"):
-        shards.annotate(Part("part-000000", ()), str(tmp_path), "en", "ropewalk 0, model other", Options())
+        shards.annotate(FilePart("part-000000", ()), str(tmp_path), "en", "ropewalk 0, model other", Options())
 
 
 def test_stores_are_found_by_uri(tmp_path: Path) -> None:
@@ -545,7 +545,7 @@ def test_the_example_for_ray_data_runs(repository: Path, tmp_path: Path) -> None
 
 def test_a_slice_is_a_value() -> None:
     one = Slice("a", "b", 0, 1, 0, frozenset({3}))
-    assert pickle.loads(pickle.dumps(Part("p", (one,)))) == Part("p", (one,))  # noqa: S301 - our own
+    assert pickle.loads(pickle.dumps(FilePart("p", (one,)))) == FilePart("p", (one,))  # noqa: S301 - our own
 
 
 def test_the_base_install_gains_nothing(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_a_label_file_filled_into_its_treebank_gives_the_file_again(path: Path, 
         file = tmp_path / "labels.gz"
         labels_file.write(file, encoding, conllu.stream(path, chunk_bytes=1 << 18))
         out = io.BytesIO()
-        decoding = labels_file.Trees(labels_file.Reader(file, chunk_bytes=100_003))
+        decoding = labels_file.LabelTrees(labels_file.LabelReader(file, chunk_bytes=100_003))
         for piece in labels_file.fill(conllu.stream(path), decoding):
             out.write(conllu.dumps(piece))
         assert (out.getvalue() == raw) == whole, spec

@@ -10,7 +10,7 @@ import pytest
 
 from ropewalk import plots
 from ropewalk.errors import FormatError, MissingExtraError
-from ropewalk.plots import Labels
+from ropewalk.plots import AxisLabels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def draw_all(folder: Path, suffix: str) -> dict[str, bytes]:
     series = {"first series": [0.5, 0.75], "second series": [0.25, float("nan")]}
-    labels = Labels("the title", "across", "up")
+    labels = AxisLabels("the title", "across", "up")
     plots.bars(folder / f"bars{suffix}", ["one name", "another name"], series, labels, bounds=(0, 1))
     plots.lines(folder / f"lines{suffix}", [1, 2], series, labels)
     plots.histogram(folder / f"histogram{suffix}", [1, 2], series, labels, logarithmic=True)

@@ -29,7 +29,7 @@ CROSSED = Tree([0, 4, 1, 1], ["root", "obj", "a", "b"])
 TAMIL = {"train": Treebank.of([PLAIN, CROSSED]), "dev": Treebank.of([CROSSED]), "test": Treebank.of([PLAIN])}
 
 
-def compared(splits: dict[str, Treebank]) -> tuple[Published, list[reproduce.Comparison], list[Statistics]]:
+def compared(splits: dict[str, Treebank]) -> tuple[Published, list[reproduce.CellComparison], list[Statistics]]:
     corpus = Corpus("UD_Tamil-TTB", splits)
     counted = [statistics(corpus, encodings_of(list(LABELS.values())))]
     measured = coverage(corpus, encodings_of(published().encodings(corpus.name)), splits=("dev", "test"))

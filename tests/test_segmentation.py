@@ -24,7 +24,7 @@ from ropewalk.segmentation.building import Marked, build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import Reader, Vocabulary, codes_of, is_space
+from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
@@ -78,13 +78,13 @@ def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
 
 
 BANK = bank_of(SENTENCES)
-VOCABULARY = Vocabulary.of(TEXT, 1, 1)
+VOCABULARY = CharacterVocabulary.of(TEXT, 1, 1)
 SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sentence.tokens)
 
 
 def marked(text: str, marks: npt.NDArray[np.uint8]) -> Marked:
     codes = codes_of(text)
-    return Marked(text, marks, *Reader(VOCABULARY).spaces(codes), last=True)
+    return Marked(text, marks, *CharacterReader(VOCABULARY).spaces(codes), last=True)
 
 
 def built(text: str, marks: npt.NDArray[np.uint8]) -> Treebank:
@@ -222,7 +222,7 @@ def test_the_most_frequent_words_of_a_token_win_and_a_suffix_keeps_the_table_sma
     assert (learnt.table, learnt.suffixes) == ({}, {"s": ("s",)})
 
 
-def plain_reading(text: str, vocabulary: Vocabulary) -> list[tuple[list[int], int]]:
+def plain_reading(text: str, vocabulary: CharacterVocabulary) -> list[tuple[list[int], int]]:
     """Read a text in the plainest way: the numbers of each chunk's characters, and its word."""
     chunks: list[tuple[list[int], str]] = []
     gap, run, line = "\n\n", 0, 0
@@ -249,7 +249,7 @@ def plain_reading(text: str, vocabulary: Vocabulary) -> list[tuple[list[int], in
 
 @given(texts())
 def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
-    found = Reader(VOCABULARY).read(codes_of(text))
+    found = CharacterReader(VOCABULARY).read(codes_of(text))
     parts = [
         (found.characters[a : b + 1].tolist(), word)
         for a, b, word in zip(found.first.tolist(), found.last.tolist(), found.words.tolist(), strict=True)
@@ -262,7 +262,9 @@ def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
 
 @given(texts(), st.integers(0, 1008))
 def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int) -> None:
-    bank = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
+    bank = Treebank.concat(
+        build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER)
+    )
     assert text_of(bank) == (text if any(not is_space(one) for one in text) else "")
     again = conllu.loads(conllu.dumps(bank)) if len(bank) else bank  # any fault of form would be raised
     assert {problem.kind for problem in conllu.tree_problems(again)} <= {"missing-head"}
@@ -279,10 +281,12 @@ def test_pieces_make_no_difference(text: str, seed: int, data: st.DataObject) ->
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     with pytest.MonkeyPatch.context() as patch:
-        whole = Treebank.concat(build(windows.mark([text], Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
+        whole = Treebank.concat(
+            build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER)
+        )
         small_windows(patch)
         patch.setattr(building, "SENTENCES", 2)
-        banks = list(build(windows.mark(pieces, Reader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
+        banks = list(build(windows.mark(pieces, CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
     assert text_of(banks) == text_of(whole)
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
@@ -295,7 +299,7 @@ def test_windows_see_all_that_the_network_sees() -> None:
     network = (
         SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
     )
-    reader = Reader(VOCABULARY)
+    reader = CharacterReader(VOCABULARY)
     text = TEXT * 3 + "x" * 130 + " y z" * 20
     seen: dict[bytes, npt.NDArray[Any]] = {}
 
@@ -453,14 +457,14 @@ def test_configurations_are_checked(home: Path, tmp_path: Path) -> None:
 
 def test_training_text_varies_without_losing_its_marks() -> None:
     sentences = list(tokens_of(BANK))
-    options = config.TrainingOptions(wrapped=0.5, lines=0.5, altered=0.5)
+    options = config.SegmenterTraining(wrapped=0.5, lines=0.5, altered=0.5)
     for seed in range(20):
         aligned = varied(sentences, options, np.random.default_rng(seed))
         assert len(aligned.text) == len(aligned.marks)
         assert np.count_nonzero(aligned.marks & SENTENCE) == len(sentences)
         assert not any(is_space(aligned.text[place]) for place in np.flatnonzero(aligned.marks))
         assert "dunno" in aligned.text
-    as_it_is = config.TrainingOptions(wrapped=0, lines=0, altered=0)
+    as_it_is = config.SegmenterTraining(wrapped=0, lines=0, altered=0)
     plain = [varied(sentences, as_it_is, np.random.default_rng(seed)).text.split() for seed in range(20)]
     assert all(sorted(words) == sorted(TEXT.split()) for words in plain)
     assert len({tuple(words) for words in plain}) > 5
@@ -481,7 +485,7 @@ def test_sentences_are_written_otherwise() -> None:
 
 def test_what_looks_like_one_character_is_never_cut() -> None:
     text = "e\u0301a 👍🏽👍🏽x 👩\u200d👩\u200d👧 🇬🇧 1\ufe0f\u20e3."
-    (part,) = windows.mark([text], Reader(VOCABULARY), lambda one: np.ones((len(one["characters"]), 3)), 1)
+    (part,) = windows.mark([text], CharacterReader(VOCABULARY), lambda one: np.ones((len(one["characters"]), 3)), 1)
     bank = Treebank.concat(build([part], SPLITTER))
     assert bank.column("form").texts() == [
         "e\u0301", "a", "👍🏽", "👍🏽", "x", "👩\u200d👩\u200d👧", "🇬🇧", "1\ufe0f\u20e3", ".",

@@ -13,8 +13,8 @@ import pytest
 from ropewalk.cli.shell import Format
 from ropewalk.tables import (
     FORMATS,
-    Column,
     Table,
+    TableColumn,
     to_csv,
     to_html,
     to_json,
@@ -26,7 +26,11 @@ from ropewalk.tables import (
 
 TABLE = Table(
     title="Scores & <more>",
-    columns=(Column("name", numeric=False), Column("accuracy", "las", unit="%", decimals=1), Column("words")),
+    columns=(
+        TableColumn("name", numeric=False),
+        TableColumn("accuracy", "las", unit="%", decimals=1),
+        TableColumn("words"),
+    ),
     rows=(("a|b_c", 91.25678, 1200), ('q "x", y', math.nan, None), ("d", 91.0, 7)),
     totals=(("all", 91.1, 1207),),
     notes=("100% of words.",),
@@ -99,14 +103,14 @@ def test_the_terminal_shows_every_cell_in_its_column() -> None:
 
 
 def test_the_best_is_judged_as_it_is_shown_and_ties_share() -> None:
-    columns = (Column("x", decimals=1),)
+    columns = (TableColumn("x", decimals=1),)
     table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best("x", highest=False)
     assert table.underlined == {(0, 0), (1, 0)}
 
 
 def test_a_row_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="a row of 2 cells under 1 columns"):
-        Table("", (Column("x"),), ((1, 2),))
+        Table("", (TableColumn("x"),), ((1, 2),))
 
 
 def test_the_command_line_offers_every_format() -> None:

@@ -142,7 +142,7 @@ def tabled(systems: list[System], found: list[Figures], words: int, test: Path, 
     from ropewalk import conllu
     from ropewalk.models.installed import locate
     from ropewalk.scoring.attachment import score
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     gold = conllu.read(test)
     spacy = next(figures.warm for system, figures in zip(systems, found, strict=True) if system.kind == "spacy")
@@ -156,17 +156,17 @@ def tabled(systems: list[System], found: list[Figures], words: int, test: Path, 
         memory = (figures.memory_sentence, figures.memory_file)
         rows.append((system.name, 100 * scores.las, 100 * scores.uas, *speeds, *cold, size, *memory))
     columns = (
-        Column("system", numeric=False),
-        Column("LAS", key="las", decimals=2),
-        Column("UAS", key="uas", decimals=2),
-        Column("words/s", key="words_per_second"),
-        Column("spaCy = 1", key="speed_to_spacy", decimals=2),
-        Column("words/s, whole process", key="words_per_second_whole"),
-        Column("cold start", key="cold_wall", unit="s", decimals=2),
-        Column("its CPU time", key="cold_cpu", unit="s", decimals=2),
-        Column("model", key="model", unit="MB", decimals=1),
-        Column("memory, one sentence", key="memory_sentence", unit="MB", decimals=0),
-        Column("memory, the file", key="memory_file", unit="MB", decimals=0),
+        TableColumn("system", numeric=False),
+        TableColumn("LAS", key="las", decimals=2),
+        TableColumn("UAS", key="uas", decimals=2),
+        TableColumn("words/s", key="words_per_second"),
+        TableColumn("spaCy = 1", key="speed_to_spacy", decimals=2),
+        TableColumn("words/s, whole process", key="words_per_second_whole"),
+        TableColumn("cold start", key="cold_wall", unit="s", decimals=2),
+        TableColumn("its CPU time", key="cold_cpu", unit="s", decimals=2),
+        TableColumn("model", key="model", unit="MB", decimals=1),
+        TableColumn("memory, one sentence", key="memory_sentence", unit="MB", decimals=0),
+        TableColumn("memory, the file", key="memory_file", unit="MB", decimals=0),
     )
     return Table(f"English EWT, test file, {words:,} words, one core", columns, tuple(rows))
 
@@ -239,11 +239,11 @@ def main() -> int:
         found, words = measure(systems, treebank, Path(place), given.rounds)
         table = tabled(systems, found, words, treebank["test"], Path(place))
     from ropewalk.files import creating, make_folder
-    from ropewalk.plots import Labels, scatter
+    from ropewalk.plots import AxisLabels, scatter
     from ropewalk.tables import to_text
 
     points = {str(row[0]): (float(row[3] or 0), float(row[1] or 0)) for row in table.rows}
-    labels = Labels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
+    labels = AxisLabels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
     scatter(make_folder(given.docs / "results") / "peers.svg", points, labels)
     with creating(given.docs / "peers.md") as file:
         file.write(page(table, given.rounds, given.home).encode())

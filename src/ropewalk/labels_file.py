@@ -92,7 +92,7 @@ class Labelled:
     labels: Labels
 
 
-class Reader:
+class LabelReader:
     """An iterator over the pieces of a label file, each of whole sentences.
 
     The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
@@ -227,13 +227,13 @@ def _column(raw: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: np
     return Column(frozen_ints(ids), tuple(raw[starts[i] : stops[i]].tobytes().decode("utf-8") for i in firsts.tolist()))
 
 
-class Trees:
+class LabelTrees:
     """An iterator over the trees that a label file spells, each piece a `Treebank` with forms.
 
     `faults` and `repairs` count by kind what was wrong with the labels so far and what was done about it.
     """
 
-    def __init__(self, reader: Reader, *, repair_policy: str = "nearest") -> None:
+    def __init__(self, reader: LabelReader, *, repair_policy: str = "nearest") -> None:
         self.file = reader.file
         self.faults: Counter[str] = Counter()
         self.repairs: Counter[str] = Counter()
@@ -252,7 +252,7 @@ class Trees:
         return bank.with_columns({"form": piece.forms})
 
 
-def fill(originals: Iterable[Treebank], trees: Trees) -> Iterator[Treebank]:
+def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
     """Put trees over the same words of an original; sentences or words that differ are a `FormatError`."""
     rest = Treebank.of([])
     line = 2  # of the label file

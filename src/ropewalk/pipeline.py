@@ -25,7 +25,7 @@ BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
 
 
-class Model(Protocol):
+class AnyModel(Protocol):
     """Whatever puts trees over the words of sentences."""
 
     def parse(self, bank: Treebank, /) -> Treebank:
@@ -33,7 +33,7 @@ class Model(Protocol):
         ...
 
 
-class Segmenter(Protocol):
+class AnySegmenter(Protocol):
     """Whatever cuts text into sentences and words."""
 
     def segment_many(self, texts: Sequence[str], /) -> tuple[Treebank, list[int]]:
@@ -54,7 +54,7 @@ class Parser:
     """
 
     def __init__(
-        self, model: Model, segmenter: Segmenter | None, name: str, *, loading: _Loading | None = None
+        self, model: AnyModel, segmenter: AnySegmenter | None, name: str, *, loading: _Loading | None = None
     ) -> None:
         self._parts = (model, segmenter)
         self.name = name
@@ -74,7 +74,7 @@ class Parser:
         return f"ropewalk {__version__}, model {self.name}"
 
     @property
-    def segmenter(self) -> Segmenter | None:
+    def segmenter(self) -> AnySegmenter | None:
         """What cuts text into sentences and words; None if the model takes no text."""
         return self._renewed()[1]
 
@@ -141,13 +141,13 @@ class Parser:
         """Find the sentences and words of one text that comes in pieces; they have no trees yet."""
         return self._demand_segmenter().stream(pieces)
 
-    def _demand_segmenter(self) -> Segmenter:
+    def _demand_segmenter(self) -> AnySegmenter:
         found = self.segmenter
         if found is None:
             raise ModelError(self.name, "was exported without a segmenter and takes no text; give it tokens or CoNLL-U")
         return found
 
-    def _renewed(self) -> tuple[Model, Segmenter | None]:
+    def _renewed(self) -> tuple[AnyModel, AnySegmenter | None]:
         """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
         if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
             import ctypes
@@ -198,7 +198,7 @@ def _parts(  # noqa: PLR0913, PLR0917 - as pickled
     batch: int | None,
     decoder: str | None,
     repair: str | None,
-) -> tuple[LoadedModel, Segmenter | None]:
+) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
     changes = {"batch": batch, "decoder": decoder, "repair": repair}

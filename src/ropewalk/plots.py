@@ -32,7 +32,7 @@ STYLE: Final = {
 }
 
 
-class Labels(NamedTuple):
+class AxisLabels(NamedTuple):
     """What is written above a picture and along its axes."""
 
     title: str = ""
@@ -56,7 +56,7 @@ def bars(
     path: Path,
     names: Sequence[str],
     series: Mapping[str, Sequence[float]],
-    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
     *,
     bounds: tuple[float | None, float | None] = (None, None),
 ) -> None:
@@ -79,7 +79,7 @@ def lines(
     path: Path,
     xs: Sequence[float],
     series: Mapping[str, Sequence[float]],
-    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
 ) -> None:
     """Draw a line with points for each series over the same places; a value that is not a number is a gap."""
 
@@ -95,7 +95,7 @@ def histogram(
     path: Path,
     values: Sequence[int],
     counts: Mapping[str, Sequence[float]],
-    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
     *,
     logarithmic: bool = False,
 ) -> None:
@@ -116,7 +116,7 @@ def histogram(
 def scatter(
     path: Path,
     points: Mapping[str, tuple[float, float]],
-    labels: Labels = Labels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
     *,
     highest: tuple[bool, bool] = (True, True),
 ) -> None:
@@ -157,7 +157,7 @@ def _matplotlib() -> ModuleType:
     return matplotlib
 
 
-def _draw(path: Path, fill: Callable[[Axes], None], labels: Labels, series: int, *, width: float = 6.4) -> None:
+def _draw(path: Path, fill: Callable[[Axes], None], labels: AxisLabels, series: int, *, width: float = 6.4) -> None:
     """Fill one pair of axes and write the picture, whole or not at all."""
     require(path)
     matplotlib = _matplotlib()

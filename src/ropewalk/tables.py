@@ -18,7 +18,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """One column: its header, and how its cells are written for people.
 
     `key` names the column for programs (JSON, CSV, TSV) and is the header unless given. `decimals` is for
@@ -58,7 +58,7 @@ class Table:
     """
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     totals: tuple[tuple[Cell, ...], ...] = ()
     notes: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ class Draws(TypedDict):
     level: float
 
 
-class By(StrEnum):
+class CompareBy(StrEnum):
     """What differences are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and sentences."""
 
     RELATION = "relation"
@@ -51,7 +51,7 @@ def compare(
         typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees: two files or more."),
     ],
     by: Annotated[
-        By | None,
+        CompareBy | None,
         typer.Option(
             "--by", show_default=False, help="Compare groups of words, or list the sentences that differ most."
         ),
@@ -100,7 +100,7 @@ def compare(
         for system in systems
     ]
     rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value, punct_list.split())}"
-    if by is By.SENTENCE:
+    if by is CompareBy.SENTENCE:
         table, bars = _sentences(systems, judged, most, rules)
     else:
         parts = [_parts(one, by) for one in judged]
@@ -117,14 +117,16 @@ def compare(
             plot,
             names,
             series,
-            plots.Labels(
-                table.title, x="sentence" if by is By.SENTENCE else "", y="words" if by is By.SENTENCE else "%"
+            plots.AxisLabels(
+                table.title,
+                x="sentence" if by is CompareBy.SENTENCE else "",
+                y="words" if by is CompareBy.SENTENCE else "%",
             ),
         )
     show(table, form)
 
 
-def _parts(judged: "Judged", by: By | None) -> "dict[str, Parts]":
+def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
     """Take apart every score of a system, or its LAS in every group."""
     from ropewalk.scoring import breakdown
     from ropewalk.scoring.attachment import NAMES, scores_of
@@ -135,9 +137,11 @@ def _parts(judged: "Judged", by: By | None) -> "dict[str, Parts]":
     return breakdown.parts_by_group(judged, breakdown.known(by.value))
 
 
-def _differences(systems: list[str], parts: "list[dict[str, Parts]]", options: "Draws", by: By | None) -> "Table":
+def _differences(
+    systems: list[str], parts: "list[dict[str, Parts]]", options: "Draws", by: CompareBy | None
+) -> "Table":
     from ropewalk.scoring import significance
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     rows: list[tuple[Cell, ...]] = []
     for (first, ours), (second, theirs) in combinations(zip(systems, parts, strict=True), 2):
@@ -161,17 +165,17 @@ def _differences(systems: list[str], parts: "list[dict[str, Parts]]", options: "
     return Table(
         title="Scores compared" if by is None else f"LAS over words compared by {by.value}",
         columns=(
-            Column("score" if by is None else by.value, "score" if by is None else "group", numeric=False),
-            *(() if by is None else (Column("words"),)),
-            Column("A", "first", numeric=False),
-            Column("B", "second", numeric=False),
-            Column("A", "first_score", unit="%", decimals=2),
-            Column("B", "second_score", unit="%", decimals=2),
-            Column("B - A", "difference", unit="points", decimals=2),
-            Column("from", "low", decimals=2),
-            Column("to", "high", decimals=2),
-            Column("p, bootstrap", "bootstrap_p", decimals=4),
-            Column("p, randomization", "randomization_p", decimals=4),
+            TableColumn("score" if by is None else by.value, "score" if by is None else "group", numeric=False),
+            *(() if by is None else (TableColumn("words"),)),
+            TableColumn("A", "first", numeric=False),
+            TableColumn("B", "second", numeric=False),
+            TableColumn("A", "first_score", unit="%", decimals=2),
+            TableColumn("B", "second_score", unit="%", decimals=2),
+            TableColumn("B - A", "difference", unit="points", decimals=2),
+            TableColumn("from", "low", decimals=2),
+            TableColumn("to", "high", decimals=2),
+            TableColumn("p, bootstrap", "bootstrap_p", decimals=4),
+            TableColumn("p, randomization", "randomization_p", decimals=4),
         ),
         rows=tuple(rows),
         notes=(
@@ -184,7 +188,7 @@ def _differences(systems: list[str], parts: "list[dict[str, Parts]]", options: "
 def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, Bars]":
     from ropewalk.scoring.attachment import scores_of
     from ropewalk.scoring.significance import most_different
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     gold = judged[0].gold
     scores = [scores_of(one) for one in judged]
@@ -211,15 +215,15 @@ def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str
     table = Table(
         title=f"Sentences that differ most: words with the right head and relation, {rules}",
         columns=(
-            Column("A", "first", numeric=False),
-            Column("B", "second", numeric=False),
-            Column("sentence"),
-            Column("sent_id", numeric=False),
-            Column("words"),
-            Column("right in A", "first_right"),
-            Column("right in B", "second_right"),
-            Column("B - A", "difference"),
-            Column("text", numeric=False),
+            TableColumn("A", "first", numeric=False),
+            TableColumn("B", "second", numeric=False),
+            TableColumn("sentence"),
+            TableColumn("sent_id", numeric=False),
+            TableColumn("words"),
+            TableColumn("right in A", "first_right"),
+            TableColumn("right in B", "second_right"),
+            TableColumn("B - A", "difference"),
+            TableColumn("text", numeric=False),
         ),
         rows=tuple(rows),
     )

@@ -11,7 +11,7 @@ import typer
 from ropewalk.cli.shell import Format, plural, say, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from ropewalk.corpus.run import State
+    from ropewalk.corpus.run import RunState
 
 
 class Rows(StrEnum):
@@ -21,7 +21,7 @@ class Rows(StrEnum):
     SENTENCE = "sentence"
 
 
-class Output(StrEnum):
+class ShardFormat(StrEnum):
     """What is written; the names are those of `ropewalk.corpus.shards.OUTPUTS`."""
 
     PARQUET = "parquet"
@@ -63,7 +63,7 @@ def corpus(
         bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
     ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
-    form: Annotated[Output, typer.Option("--format", help="What is written.")] = Output.PARQUET,
+    form: Annotated[ShardFormat, typer.Option("--format", help="What is written.")] = ShardFormat.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
@@ -142,7 +142,7 @@ class _Follower:
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
-        self._state: State | None = None
+        self._state: RunState | None = None
         self._stop = threading.Event()
         self._first = 0  # words that were there before
 
@@ -153,7 +153,7 @@ class _Follower:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
 
-    def follow(self, state: "State") -> None:
+    def follow(self, state: "RunState") -> None:
         """Take note of the state."""
         if self._state is None:
             self._begun = time.monotonic()

@@ -23,7 +23,7 @@ class Split(StrEnum):
     TEST = "test"
 
 
-class Policy(StrEnum):
+class CoveragePolicy(StrEnum):
     """What happens to trees that an encoding does not cover."""
 
     PUBLISHED = "published"
@@ -65,9 +65,9 @@ def coverage(
         typer.Option("--split", show_default="all that there are", help="Split to measure; may be given again."),
     ] = None,
     policy: Annotated[
-        Policy,
+        CoveragePolicy,
         typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
-    ] = Policy.PUBLISHED,
+    ] = CoveragePolicy.PUBLISHED,
     repair: RepairOption = Repair.NEAREST,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
@@ -132,6 +132,6 @@ def _draw(plot: str, rows: "Sequence[Coverage]") -> None:
         plot,
         names,
         series,
-        plots.Labels(f"Coverage, {of}", y="LAS over words, %"),
+        plots.AxisLabels(f"Coverage, {of}", y="LAS over words, %"),
         bounds=(max(0.0, lowest - max(0.5, (100 - lowest) / 4)), 100),
     )

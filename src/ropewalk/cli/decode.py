@@ -38,7 +38,7 @@ def decode(
     if file == into == "-":
         raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
     warn_if_uncompiled()
-    trees = labels_file.Trees(labels_file.Reader(file), repair_policy=repair.value)
+    trees = labels_file.LabelTrees(labels_file.LabelReader(file), repair_policy=repair.value)
     conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))
     _tell("faults in the labels", trees.faults)
     _tell("repairs", trees.repairs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 
-class Form(StrEnum):
+class PictureFormat(StrEnum):
     """What a picture is written as."""
 
     TEXT = "text"
@@ -43,12 +43,12 @@ class Cover(StrEnum):
 
 
 EXTENSIONS = {
-    ".txt": Form.TEXT,
-    ".svg": Form.SVG,
-    ".tex": Form.TIKZ,
-    ".tikz": Form.TIKZ,
-    ".html": Form.HTML,
-    ".htm": Form.HTML,
+    ".txt": PictureFormat.TEXT,
+    ".svg": PictureFormat.SVG,
+    ".tex": PictureFormat.TIKZ,
+    ".tikz": PictureFormat.TIKZ,
+    ".html": PictureFormat.HTML,
+    ".htm": PictureFormat.HTML,
 }
 
 
@@ -74,7 +74,7 @@ def draw(
         typer.Option(metavar="'A B …'", show_default=False, help="The words of --heads or --labels."),
     ] = None,
     form: Annotated[
-        Form | None,
+        PictureFormat | None,
         typer.Option("--format", show_default=False, help="What to write; by default what -o ends in, else text."),
     ] = None,
     output: Annotated[
@@ -134,8 +134,8 @@ def draw(
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")
-    chosen = form or EXTENSIONS.get(ending, Form.TEXT)
-    if steps and form not in {None, Form.HTML}:
+    chosen = form or EXTENSIONS.get(ending, PictureFormat.TEXT)
+    if steps and form not in {None, PictureFormat.HTML}:
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
     given = words.split() if words is not None else None
     names = encoding or []
@@ -238,15 +238,15 @@ def _sentences(
         yield bank[number], other[number] if other is not None else None, shares
 
 
-def _drawn(scenes: "Iterator[Scene]", form: Form, theme: Theme, width: int | None, *, colour: bool) -> str:
+def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: int | None, *, colour: bool) -> str:
     from ropewalk.drawing import to_html, to_svg, to_text, to_tikz_document
     from ropewalk.errors import OptionError
 
-    if form is Form.TEXT:
+    if form is PictureFormat.TEXT:
         return "\n".join(to_text(one, width=width, colour=colour) for one in scenes)
-    if form is Form.TIKZ:
+    if form is PictureFormat.TIKZ:
         return to_tikz_document(scenes)
-    if form is Form.HTML:
+    if form is PictureFormat.HTML:
         return to_html(scenes, theme=theme.value)
     pictures = list(scenes)
     if len(pictures) != 1:

@@ -10,7 +10,7 @@ def encodings(form: FormatOption = Format.TABLE) -> None:
     """
     from ropewalk.encodings import get, known, options_of
     from ropewalk.projectivity import SCHEMES
-    from ropewalk.tables import Cell, Column, Table
+    from ropewalk.tables import Cell, Table, TableColumn
 
     def row(name: str) -> tuple[Cell, ...]:
         encoding = get(name)
@@ -30,13 +30,13 @@ def encodings(form: FormatOption = Format.TABLE) -> None:
         Table(
             title="Encodings",
             columns=(
-                Column("name", numeric=False),
-                Column("symbol", numeric=False),
-                Column("columns", numeric=False),
-                Column("labels"),
-                Column("options", numeric=False),
-                Column("covers", numeric=False),
-                Column("cites", numeric=False),
+                TableColumn("name", numeric=False),
+                TableColumn("symbol", numeric=False),
+                TableColumn("columns", numeric=False),
+                TableColumn("labels"),
+                TableColumn("options", numeric=False),
+                TableColumn("covers", numeric=False),
+                TableColumn("cites", numeric=False),
             ),
             rows=tuple(row(name) for name in known()),
             notes=(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 
-class By(StrEnum):
+class EvaluateBy(StrEnum):
     """What scores are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and confusions."""
 
     RELATION = "relation"
@@ -81,7 +81,8 @@ def evaluate(
         ),
     ] = "",
     by: Annotated[
-        By | None, typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations.")
+        EvaluateBy | None,
+        typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations."),
     ] = None,
     conll18: Annotated[
         bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")
@@ -134,7 +135,7 @@ def evaluate(
         table, bars = _breakdown(judged, by)
     if plot is not None:
         names, series = bars
-        plots.bars(plot, names, series, plots.Labels(table.title, "", "%"))
+        plots.bars(plot, names, series, plots.AxisLabels(table.title, "", "%"))
     show(table, form)
 
 
@@ -170,7 +171,7 @@ def _attachment(
     no_subtypes: bool,
 ) -> "tuple[Table, Bars]":
     from ropewalk.scoring.attachment import score
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     kinds = {"without subtypes": False} if no_subtypes else {"with subtypes": True, "without subtypes": False}
     found = {
@@ -196,10 +197,10 @@ def _attachment(
     table = Table(
         title=f"Attachment scores, {counting(no_punct, punct_by, punct_list)}",
         columns=(
-            Column("score", numeric=False),
-            Column("of", "count"),
-            Column("UAS", "uas", unit="%", decimals=2),
-            *(Column(f"LAS {kind}", f"las_{kind.replace(' ', '_')}", unit="%", decimals=2) for kind in found),
+            TableColumn("score", numeric=False),
+            TableColumn("of", "count"),
+            TableColumn("UAS", "uas", unit="%", decimals=2),
+            *(TableColumn(f"LAS {kind}", f"las_{kind.replace(' ', '_')}", unit="%", decimals=2) for kind in found),
         ),
         rows=rows,
     )
@@ -211,7 +212,7 @@ def _attachment(
 
 def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
     from ropewalk.scoring import conll18
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     def row(name: str, score: "Score") -> tuple[str, float, float, float, float | None]:
         accuracy = score.aligned_accuracy
@@ -222,35 +223,35 @@ def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
     table = Table(
         title="CoNLL 2018 scores, without subtypes, punctuation included",
         columns=(
-            Column("score", numeric=False),
-            Column("precision", unit="%", decimals=2),
-            Column("recall", unit="%", decimals=2),
-            Column("F1", "f1", unit="%", decimals=2),
-            Column("right of aligned words", "aligned_accuracy", unit="%", decimals=2),
+            TableColumn("score", numeric=False),
+            TableColumn("precision", unit="%", decimals=2),
+            TableColumn("recall", unit="%", decimals=2),
+            TableColumn("F1", "f1", unit="%", decimals=2),
+            TableColumn("right of aligned words", "aligned_accuracy", unit="%", decimals=2),
         ),
         rows=tuple(row(name, score) for name, score in found.items()),
     )
     return table, (list(found), {"F1": [100 * score.f1 for score in found.values()]})
 
 
-def _breakdown(judged: "Judged", by: By) -> "tuple[Table, Bars]":
+def _breakdown(judged: "Judged", by: EvaluateBy) -> "tuple[Table, Bars]":
     from ropewalk.scoring import breakdown
 
     subtypes = "with subtypes" if judged.subtypes else "without subtypes"
     rules = f"{subtypes}, {'punctuation included' if judged.punctuation else 'without punctuation'}"
-    if by is By.CONFUSION:
+    if by is EvaluateBy.CONFUSION:
         return _confusion(breakdown.confusion(judged), rules)
     return _groups(breakdown.breakdown(judged, breakdown.known(by.value)), rules)
 
 
 def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     columns = [
-        Column(found.by, "group", numeric=False),
-        Column("words"),
-        Column("UAS", "uas", unit="%", decimals=2),
-        Column("LAS, recall" if found.predicted is not None else "LAS", "las", unit="%", decimals=2),
+        TableColumn(found.by, "group", numeric=False),
+        TableColumn("words"),
+        TableColumn("UAS", "uas", unit="%", decimals=2),
+        TableColumn("LAS, recall" if found.predicted is not None else "LAS", "las", unit="%", decimals=2),
     ]
     values: list[list[float] | list[int]] = [
         found.gold.tolist(),
@@ -259,9 +260,9 @@ def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
     ]
     if found.predicted is not None and found.precision is not None and found.f1 is not None:
         columns += [
-            Column("predicted"),
-            Column("LAS, precision", "precision", unit="%", decimals=2),
-            Column("LAS, F1", "f1", unit="%", decimals=2),
+            TableColumn("predicted"),
+            TableColumn("LAS, precision", "precision", unit="%", decimals=2),
+            TableColumn("LAS, F1", "f1", unit="%", decimals=2),
         ]
         values += [found.predicted.tolist(), (100 * found.precision).tolist(), (100 * found.f1).tolist()]
     table = Table(
@@ -273,7 +274,7 @@ def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
 
 
 def _confusion(found: "Confusion", rules: str) -> "tuple[Table, Bars]":
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     totals = dict(zip(found.names, found.counts.sum(axis=1).tolist(), strict=True))
     rows = tuple(
@@ -283,10 +284,10 @@ def _confusion(found: "Confusion", rules: str) -> "tuple[Table, Bars]":
     table = Table(
         title=f"Confused relations, whatever the heads, {rules}",
         columns=(
-            Column("gold", numeric=False),
-            Column("predicted", numeric=False),
-            Column("words"),
-            Column("share of gold", "share", unit="%", decimals=2),
+            TableColumn("gold", numeric=False),
+            TableColumn("predicted", numeric=False),
+            TableColumn("words"),
+            TableColumn("share of gold", "share", unit="%", decimals=2),
         ),
         rows=rows,
     )

@@ -65,7 +65,7 @@ def experiment(
                 plots.scatter(
                     home / f"pareto-{treebank}.{suffix}",
                     library.points(results, treebank),
-                    plots.Labels(treebank, "words per second", "LAS over sentences"),
+                    plots.AxisLabels(treebank, "words per second", "LAS over sentences"),
                 )
     say(f"tables and figures are in {home}")
 

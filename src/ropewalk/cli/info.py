@@ -56,7 +56,7 @@ def _summary_of(file: str, on_error: OnError) -> "Summary":
 
 
 def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "Table":
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     def row(name: str, summary: "Summary") -> "tuple[Cell, ...]":
         share = summary.nonprojective_share
@@ -75,15 +75,15 @@ def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "T
     return Table(
         title="Contents",
         columns=(
-            Column("file", numeric=False),
-            Column("sentences"),
-            Column("words"),
-            Column("multiword tokens", "multiword_tokens"),
-            Column("empty nodes", "empty_nodes"),
-            Column("longest sentence", "longest_sentence", unit="words"),
-            Column("non-projective", "nonprojective", unit="% of trees", decimals=2),
-            Column("rope thickness, most", "rope_thickness_max"),
-            Column("mean", "rope_thickness_mean", decimals=2),
+            TableColumn("file", numeric=False),
+            TableColumn("sentences"),
+            TableColumn("words"),
+            TableColumn("multiword tokens", "multiword_tokens"),
+            TableColumn("empty nodes", "empty_nodes"),
+            TableColumn("longest sentence", "longest_sentence", unit="words"),
+            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2),
+            TableColumn("rope thickness, most", "rope_thickness_max"),
+            TableColumn("mean", "rope_thickness_mean", decimals=2),
         ),
         rows=tuple(row(file, summary) for file, summary in zip(files, summaries, strict=True)),
         totals=(row("total", total),) if len(files) > 1 else (),

@@ -9,23 +9,23 @@ def models(form: FormatOption = Format.TABLE) -> None:
     Models lie inside the package, or as folders in ROPEWALK_MODELS, by default where the system keeps a user's data.
     """
     from ropewalk.models.installed import installed, own_folder
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     found = installed()
     show(
         Table(
             title="Models",
             columns=(
-                Column("name", numeric=False),
-                Column("language", numeric=False),
-                Column("treebank", numeric=False),
-                Column("licence", numeric=False),
-                Column("size", key="megabytes", unit="MB", decimals=1),
-                Column("hash", numeric=False),
-                Column("UAS", key="uas", unit="%", decimals=2),
-                Column("LAS", key="las", unit="%", decimals=2),
-                Column("takes", numeric=False),
-                Column("where", numeric=False),
+                TableColumn("name", numeric=False),
+                TableColumn("language", numeric=False),
+                TableColumn("treebank", numeric=False),
+                TableColumn("licence", numeric=False),
+                TableColumn("size", key="megabytes", unit="MB", decimals=1),
+                TableColumn("hash", numeric=False),
+                TableColumn("UAS", key="uas", unit="%", decimals=2),
+                TableColumn("LAS", key="las", unit="%", decimals=2),
+                TableColumn("takes", numeric=False),
+                TableColumn("where", numeric=False),
             ),
             rows=tuple(
                 (

@@ -44,7 +44,7 @@ class Input(StrEnum):
     CONLLU = "conllu"
 
 
-class Output(StrEnum):
+class TreeFormat(StrEnum):
     """What is written."""
 
     CONLLU = "conllu"
@@ -60,7 +60,7 @@ class Decoder(StrEnum):
     GREEDY = "greedy"
 
 
-class Source(NamedTuple):
+class Argument(NamedTuple):
     """One argument: a file, or text itself."""
 
     value: str
@@ -77,12 +77,12 @@ class Source(NamedTuple):
 class Look(NamedTuple):
     """How trees are written."""
 
-    form: Output
+    form: TreeFormat
     width: int | None
     colour: bool
 
 
-class Piece(NamedTuple):
+class Unparsed(NamedTuple):
     """Sentences to parse: the document that begins with them, if it has a name, and whether the output does."""
 
     bank: "Treebank"
@@ -107,7 +107,7 @@ def parse(
         ),
     ] = None,
     form_out: Annotated[
-        Output | None,
+        TreeFormat | None,
         typer.Option(
             "--format",
             show_default=False,
@@ -168,7 +168,7 @@ def parse(
     than text. Input of any length is read and written piece by piece, and interrupted output ends with a whole
     sentence. The first comment names the model and its hash.
     """
-    if out in set(Output):
+    if out in set(TreeFormat):
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
@@ -191,18 +191,18 @@ def parse(
     words = 0
     look = Look(chosen, room(None, out), colourful(out))
 
-    def pieces() -> "Iterator[Piece]":
+    def pieces() -> "Iterator[Unparsed]":
         nonlocal words
         for source in sources:
             document = source.document
             for bank in _banks(parser, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
                 if len(bank):
-                    yield Piece(bank, document, begins=not words)
+                    yield Unparsed(bank, document, begins=not words)
                     document = ""
                     words += bank.words
 
     def blocks() -> "Iterator[bytes]":
-        if chosen is Output.TREE:
+        if chosen is TreeFormat.TREE:
             yield f"# generator = {parser.generator}\n".encode()
         make = partial(_worker, parser.single_threaded, look)
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
@@ -213,7 +213,7 @@ def parse(
         say(f"{plural(words, 'word')} parsed")
 
 
-def _demand_other(out: str, sources: list[Source]) -> None:
+def _demand_other(out: str, sources: list[Argument]) -> None:
     """Refuse to write trees over the text that they are of."""
     texts = [source.value for source in sources if source.is_file and source.kind is not Input.CONLLU]
     if any(value != "-" and _exists(out) and Path(out).samefile(value) for value in texts):
@@ -228,7 +228,7 @@ def _given(what: list[str] | None) -> list[str]:
     return ["-"]
 
 
-def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Source:
+def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument:
     """Tell text from files: what is a file is one, what can only be the name of one is an error, the rest is text."""
     from ropewalk.errors import FormatError
 
@@ -243,7 +243,7 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Source:
             value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"
         )
     named = Input.CONLLU if is_file and CONLLU.fullmatch(value) else Input.TEXT
-    return Source(value, kind or named, is_file)
+    return Argument(value, kind or named, is_file)
 
 
 def _exists(value: str) -> bool:
@@ -263,17 +263,17 @@ def _names_a_file(value: str) -> bool:
     )
 
 
-def _form_of(out: str) -> Output:
+def _form_of(out: str) -> TreeFormat:
     if out == "-":
-        return Output.TREE if sys.stdout.isatty() else Output.CONLLU
+        return TreeFormat.TREE if sys.stdout.isatty() else TreeFormat.CONLLU
     return (
-        Output.JSON
+        TreeFormat.JSON
         if Path(out.removesuffix(".gz").removesuffix(".xz")).suffix in {".json", ".jsonl"}
-        else Output.CONLLU
+        else TreeFormat.CONLLU
     )
 
 
-def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
+def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
     """Read one argument, and find its sentences, piece by piece."""
     from ropewalk import conllu
     from ropewalk.files import shown
@@ -295,25 +295,25 @@ def _banks(parser: "Parser", source: Source, on_error: str, *, quiet: bool) -> "
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 
 
-def _worker(make: "Callable[[], Parser]", look: Look) -> "Callable[[Piece], list[bytes]]":
+def _worker(make: "Callable[[], Parser]", look: Look) -> "Callable[[Unparsed], list[bytes]]":
     """Make what a process does that is one of several."""
     parser = make()
     return lambda piece: list(_written(parser, look, piece))
 
 
-def _written(parser: "Parser", look: Look, piece: Piece) -> "Iterator[bytes]":
+def _written(parser: "Parser", look: Look, piece: Unparsed) -> "Iterator[bytes]":
     """Parse some sentences and write each."""
     import json
 
     from ropewalk import Document, conllu
 
     bank = parser.treebank(piece.bank)
-    if look.form is Output.CONLLU:
+    if look.form is TreeFormat.CONLLU:
         named = bank.with_document(piece.document) if piece.document else bank
         yield from conllu.sentences(named, generator=parser.generator if piece.begins else "")
         return
     for sentence in Document(bank, None, parser.generator):
-        if look.form is Output.TREE:
+        if look.form is TreeFormat.TREE:
             text = "\n" + sentence.draw().text(width=look.width, colour=look.colour)
         else:
             text = json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"

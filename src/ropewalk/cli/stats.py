@@ -92,5 +92,5 @@ def _draw(plot: str, counted: "Sequence[Statistics]") -> None:
             one.name: [100 * count / one.all_trees for count in (*one.indices, *[0] * max(most, 2))][1 : max(most, 2)]
             for one in counted
         },
-        plots.Labels("Trees whose labels need an index", "largest index", "% of trees"),
+        plots.AxisLabels("Trees whose labels need an index", "largest index", "% of trees"),
     )

@@ -7,7 +7,7 @@ import typer
 from ropewalk.cli.shell import prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from ropewalk.training.segmenter import Progress
+    from ropewalk.training.segmenter import SegmenterProgress
 
 
 def train_segmenter(
@@ -34,7 +34,7 @@ def train_segmenter(
     say(f"the segmenter is in {outcome.home}")
 
 
-def _line(progress: "Progress") -> None:
+def _line(progress: "SegmenterProgress") -> None:
     say(
         f"epoch {progress.epoch}/{progress.epochs}: loss {progress.loss:.4f}, dev {_shown(progress.scores)}, "
         f"{progress.characters_per_second:,.0f} characters/s"

@@ -47,7 +47,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """The work that makes one shard."""
 
     name: str

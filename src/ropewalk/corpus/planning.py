@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ropewalk.corpus import sources, stores
-from ropewalk.corpus.options import Part, Slice
+from ropewalk.corpus.options import FilePart, Slice
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
     """Say where documents begin, and how many lines come before each; at last, where the file ends."""
     end = (0, 0)
 
-    def followed(found: Iterator[sources.Line]) -> Iterator[sources.Line]:
+    def followed(found: Iterator[sources.DocumentLine]) -> Iterator[sources.DocumentLine]:
         nonlocal end
         for line in found:
             end = line.end, line.number
@@ -235,12 +235,12 @@ def _doubles(keys: Keys) -> Iterator[tuple[int, int]]:
     return ((int(file), int(number)) for file, number in ordered[again, 2:])
 
 
-def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options) -> list[Part]:
+def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options) -> list[FilePart]:
     """Cut the files into parts, or put small ones together; each part makes a shard."""
     of_file: dict[int, list[int]] = {}
     for number, line in doubles:
         of_file.setdefault(number, []).append(line)
-    out: list[Part] = []
+    out: list[FilePart] = []
     filling: dict[
         tuple[str | None, str], tuple[int, float]
     ] = {}  # the part for small files of a kind, and what it holds
@@ -253,7 +253,7 @@ def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Op
             place, held = filling.get(like, (0, shard))
             if held + size > shard:
                 place, held = len(out), 0.0
-                out.append(Part(f"part-{place:06d}", (), file.kept))
+                out.append(FilePart(f"part-{place:06d}", (), file.kept))
             filling[like] = place, held + size
             here = frozenset(line for line in again if start[1] < line <= end[1])
             one = Slice(file.path, file.sha256, start[0], end[0], start[1], here)

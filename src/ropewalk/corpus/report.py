@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ropewalk.tables import Column, Table
+from ropewalk.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from ropewalk.treebank import Column as Strings
@@ -99,25 +99,29 @@ def tables(counts: Counts, shards: list[dict[str, Any]]) -> list[Table]:
     """Show what was counted."""
     totals = (("documents", counts.documents), ("sentences", counts.sentences), ("words", counts.words))
     shares = (("script", counts.scripts), ("upos", counts.upos), ("relation", counts.relations))
-    words = Column("words")
+    words = TableColumn("words")
     return [
-        Table("Corpus", (Column("what", numeric=False), Column("count")), (*totals, ("set aside", counts.errors))),
+        Table(
+            "Corpus",
+            (TableColumn("what", numeric=False), TableColumn("count")),
+            (*totals, ("set aside", counts.errors)),
+        ),
         *(
             Table(
                 f"Words by {name}",
-                (Column(name, numeric=False), words, Column("share", unit="%", decimals=2)),
+                (TableColumn(name, numeric=False), words, TableColumn("share", unit="%", decimals=2)),
                 tuple((key, count, 100 * count / max(counts.words, 1)) for key, count in found.most_common()),
             )
             for name, found in shares
         ),
         Table(
             "Words by the probability of their arcs",
-            (Column("from", decimals=1), Column("to", decimals=1), words),
+            (TableColumn("from", decimals=1), TableColumn("to", decimals=1), words),
             tuple((at / BINS, (at + 1) / BINS, count) for at, count in enumerate(counts.probabilities)),
         ),
         Table(
             "Slowest shards",
-            (Column("shard", numeric=False), words, Column("seconds", decimals=1)),
+            (TableColumn("shard", numeric=False), words, TableColumn("seconds", decimals=1)),
             tuple((one["name"], one["counts"]["words"], one["seconds"]) for one in slowest(shards)),
         ),
     ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.corpus.manifest import Manifest
-    from ropewalk.corpus.options import Options, Part
+    from ropewalk.corpus.options import FilePart, Options
     from ropewalk.corpus.planning import File
 
 OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
@@ -32,7 +32,7 @@ FILES = 64  # that are looked into by one task
 
 
 @dataclass(slots=True)
-class State:
+class RunState:
     """How far a run is: parts that are done, of how many, and what they hold."""
 
     parts: int
@@ -61,8 +61,8 @@ def run(  # noqa: PLR0913 - options, by name
     workers: int | None = None,
     max_errors: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
-    follow: Callable[[State], None] = lambda _: None,
-) -> State:
+    follow: Callable[[RunState], None] = lambda _: None,
+) -> RunState:
     """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
 
     `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
@@ -89,7 +89,7 @@ def run(  # noqa: PLR0913 - options, by name
             manifests.demand_same(out, known, generator, options)
             manifests.demand_same_files(out, known, files, functools.partial(_look, options=options))
         parts = planning.parts(known.files, known.doubles, options)
-        state = State(len(parts))
+        state = RunState(len(parts))
         _note_files(out, known, state)
         for record in _done(out, parts, options):
             state.add(record)
@@ -110,7 +110,7 @@ def run(  # noqa: PLR0913 - options, by name
     return state
 
 
-def _finish(out: str, manifest: Manifest, state: State) -> None:
+def _finish(out: str, manifest: Manifest, state: RunState) -> None:
     """Write what is known when all is done, and remove what killed workers left."""
     manifests.save(out, manifest, [{**one, "counts": _few(one["counts"])} for one in state.records])
     report = state.counts.to_json() | {"slowest": [_slow(one) for one in slowest(state.records)]}
@@ -130,7 +130,7 @@ def _slow(record: dict[str, Any]) -> dict[str, Any]:
     return {"shard": record["name"], "words": record["counts"]["words"], "seconds": record["seconds"]}
 
 
-def _note_files(out: str, manifest: Manifest, state: State) -> None:
+def _note_files(out: str, manifest: Manifest, state: RunState) -> None:
     """Name the files that cannot be read at all."""
     bad = [{"id": None, "file": one.path, "place": 0, "reason": one.error} for one in manifest.files if one.error]
     state.counts.errors += len(bad)
@@ -139,7 +139,7 @@ def _note_files(out: str, manifest: Manifest, state: State) -> None:
         stores.write(f"{out}/{shards.ERRORS}/files.jsonl", "".join(lines).encode("utf-8", "replace"))
 
 
-def _demand_few(state: State, most: int | None, out: str) -> None:
+def _demand_few(state: RunState, most: int | None, out: str) -> None:
     if most is not None and state.counts.errors > most:
         raise CorpusError(
             f"{state.counts.errors} documents or files were set aside, more than {most}; {out}/{shards.ERRORS} says "
@@ -147,7 +147,7 @@ def _demand_few(state: State, most: int | None, out: str) -> None:
         )
 
 
-def _done(out: str, parts: Iterable[Part], options: Options) -> Iterator[dict[str, Any]]:
+def _done(out: str, parts: Iterable[FilePart], options: Options) -> Iterator[dict[str, Any]]:
     """Read the records of the parts that are done and whose shards are there."""
     data = stores.below(f"{out}/{shards.DATA}")
     records = stores.below(f"{out}/{shards.DONE}")
@@ -184,7 +184,7 @@ def _inspected(table: pa.Table, options: Options) -> Iterator[pa.Table]:
 
 
 def _annotated(
-    parts: Sequence[Part], out: str, model: str, generator: str, options: Options
+    parts: Sequence[FilePart], out: str, model: str, generator: str, options: Options
 ) -> Iterator[dict[str, Any]]:
     """Do parts, and give their records as they are done."""
     work = functools.partial(_worked, out=out, model=model, generator=generator, options=options)
@@ -196,7 +196,7 @@ def _annotated(
 def _worked(table: pa.Table, out: str, model: str, generator: str, options: Options) -> Iterator[pa.Table]:
     """Do parts, as Ray Data hands them out."""
     for row in table.to_pylist():
-        part: Part = pickle.loads(row["part"])  # noqa: S301 - written by the driver of this run
+        part: FilePart = pickle.loads(row["part"])  # noqa: S301 - written by the driver of this run
         record = shards.annotate(part, out, model, generator, options)
         yield pa.Table.from_pylist([{"record": json.dumps(record)}])
 

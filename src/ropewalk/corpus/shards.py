@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ropewalk.corpus.annotate import Parsed
-    from ropewalk.corpus.options import Options, Part, Rows, Slice
+    from ropewalk.corpus.options import FilePart, Options, Rows, Slice
     from ropewalk.corpus.sources import Record
     from ropewalk.pipeline import Parser
 
@@ -56,7 +56,7 @@ def parser_of(model: str, generator: str, *, confidence: bool) -> Parser:
     return parser
 
 
-def annotate(part: Part, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
+def annotate(part: FilePart, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
     """Do a part: write its shard, its errors and its record, and give the record."""
     begun = time.monotonic()
     parser = parser_of(model, generator, confidence=options.confidence)
@@ -93,7 +93,7 @@ def annotate(part: Part, out: str, model: str, generator: str, options: Options)
     return done
 
 
-def _try_again(part: Part, out: str) -> None:
+def _try_again(part: FilePart, out: str) -> None:
     """Count how often a part was begun in this run, and give up when it ends its workers every time."""
     path = f"{out}/{TRIES}/{part.name}"
     tries = int(stores.read(path) or 0) + 1
@@ -110,7 +110,7 @@ def _error(record: Record, reason: str) -> dict[str, Any]:
     return {"id": record.id, "file": record.path, "place": record.number, "reason": reason}
 
 
-def _records(part: Part, options: Options, errors: list[dict[str, Any]]) -> Iterator[Record]:
+def _records(part: FilePart, options: Options, errors: list[dict[str, Any]]) -> Iterator[Record]:
     """Read the documents of all slices; where a file turns out to be damaged, the rest of its slice is an error."""
     for one in part.slices:
         try:
@@ -141,7 +141,7 @@ def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
         yield held
 
 
-def _writer(file: stores.Hashing, part: Part, generator: str, options: Options) -> _Writer:
+def _writer(file: stores.Hashing, part: FilePart, generator: str, options: Options) -> _Writer:
     form, _, packed = options.output.partition(".")
     stream: Any = pa.PythonFile(file, "w")
     if packed:
@@ -152,7 +152,7 @@ def _writer(file: stores.Hashing, part: Part, generator: str, options: Options) 
     return _Parquet(stream, generator, shape) if form == "parquet" else _JsonLines(stream, shape)
 
 
-def _kept(part: Part, options: Options) -> pa.Schema:
+def _kept(part: FilePart, options: Options) -> pa.Schema:
     if part.kept:
         return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(part.kept)))
     return pa.schema([(name, pa.string()) for name in options.keep])

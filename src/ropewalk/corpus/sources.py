@@ -44,7 +44,7 @@ class Record(NamedTuple):
     kept: tuple[Any, ...] = ()
 
 
-class Line(NamedTuple):
+class DocumentLine(NamedTuple):
     """A line without its break: where it begins, where the next one does, its number from 1, and its bytes.
 
     The bytes are None if they are too many to hold.
@@ -86,7 +86,7 @@ def records(part: Slice, options: Options) -> Iterator[Record]:
             yield record
 
 
-def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) -> Iterator[Line]:
+def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) -> Iterator[DocumentLine]:
     """Read the lines of a file from one that begins at `start`, up to `end`."""
     with _at(path, start) as file:
         begin = at = start
@@ -94,8 +94,8 @@ def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) ->
         held: list[bytes] = []
         size = 0
 
-        def line(end: int) -> Line:
-            return Line(begin, end, number, b"".join(held) if size <= LONGEST_LINE else None)
+        def line(end: int) -> DocumentLine:
+            return DocumentLine(begin, end, number, b"".join(held) if size <= LONGEST_LINE else None)
 
         while block := file.read(stores.BLOCK if end is None else min(stores.BLOCK, max(end - at, 0))):
             *whole, rest = bytes(block).split(b"\n")
@@ -276,12 +276,12 @@ def name_of(found: Block) -> str:
     return found.sentence if found.document is None else found.document
 
 
-def blocks(found: Iterator[Line]) -> Iterator[Block]:
+def blocks(found: Iterator[DocumentLine]) -> Iterator[Block]:
     """Read the sentences of CoNLL-U: what stands between empty lines."""
     for blank, group in itertools.groupby(found, key=lambda line: line.text is not None and not line.text.strip()):
         if blank:
             continue
-        held: list[Line] = []
+        held: list[DocumentLine] = []
         size = 0
         for line in group:
             size += LONGEST_LINE + 1 if line.text is None else len(line.text) + 1

@@ -68,7 +68,7 @@ CHARACTERS = {below: _characters(flipped=below) for below in (False, True)}
 
 
 @dataclass(slots=True)
-class Line:
+class TerminalLine:
     """One line of the picture: pieces of text by their first cell, over arcs if there are any."""
 
     codes: npt.NDArray[np.uint16]
@@ -113,7 +113,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TerminalColumns:
     """Where each node stands: the first cell and the width of its column, and the pieces a wide picture is cut into."""
 
     place: dict[int, int]
@@ -172,7 +172,7 @@ def _gutter(scene: Scene, width: int | None) -> int:
     return min(longest, max(width // 3, 6)) if width else longest
 
 
-def _columns(scene: Scene, width: int | None) -> Columns:
+def _columns(scene: Scene, width: int | None) -> TerminalColumns:
     """Give each node a column wide enough for its texts, and far enough from others for the texts of their arcs."""
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
@@ -198,7 +198,7 @@ def _columns(scene: Scene, width: int | None) -> Columns:
         starts.append(start)
     if room:
         _close_up(starts, widths, room)
-    return Columns(place, starts, widths, _pieces(starts, widths, room, backwards=scene.right_to_left))
+    return TerminalColumns(place, starts, widths, _pieces(starts, widths, room, backwards=scene.right_to_left))
 
 
 def _close_up(starts: list[int], widths: list[int], room: int) -> None:
@@ -235,7 +235,7 @@ def _pieces(starts: list[int], widths: list[int], room: int | None, *, backwards
     return pieces
 
 
-def _arc_lines(scene: Scene, columns: Columns, *, below: bool) -> list[Line]:
+def _arc_lines(scene: Scene, columns: TerminalColumns, *, below: bool) -> list[TerminalLine]:
     """Draw the arcs of one side, the line next to the words last above them and first below them."""
     arcs = scene.arcs_on(below=below)
     roots = scene.roots(below=below)
@@ -248,7 +248,7 @@ def _arc_lines(scene: Scene, columns: Columns, *, below: bool) -> list[Line]:
     height = top + 1 + bool(roots) + named
     grid = np.zeros((height, columns.width), dtype=np.uint16)
     kinds = np.zeros((height, columns.width), dtype=np.uint8)
-    lines = [Line(grid[row], kinds[row], below) for row in range(height)]
+    lines = [TerminalLine(grid[row], kinds[row], below) for row in range(height)]
     for arc, level in sorted(zip(arcs, heights, strict=True), key=lambda pair: pair[0].kind in HEAVY):
         left, right, to_right = columns.ends(arc)
         _mark(grid[level, left + 1 : right], kinds[level, left + 1 : right], arc, LEFT, RIGHT)
@@ -275,14 +275,14 @@ def _mark(codes: npt.NDArray[np.uint16], kinds: npt.NDArray[np.uint8], arc: Arc,
     kinds[:] = KINDS.index(arc.kind)
 
 
-def _root_text(line: Line, columns: Columns, arc: Arc) -> None:
+def _root_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
     if arc.text:
         place = columns.place[arc.dependent]
         text = shorten(arc.text, columns.widths[place])
         line.write(columns.middle(place) - cells(text) // 2, text, f"{arc.kind} text")
 
 
-def _arc_text(line: Line, columns: Columns, arc: Arc) -> None:
+def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
     """Put the text on the arc, in a piece where it fits and where no other arc crosses it, near the middle."""
     if not arc.text:
         return
@@ -303,13 +303,13 @@ def _arc_text(line: Line, columns: Columns, arc: Arc) -> None:
     line.write(at, text, f"{arc.kind} text")
 
 
-def _word_line(scene: Scene, columns: Columns) -> Line:
+def _word_line(scene: Scene, columns: TerminalColumns) -> TerminalLine:
     return _row_line(scene, columns, [scene.word(node) for node in scene.nodes], "word")
 
 
-def _row_line(scene: Scene, columns: Columns, texts: Sequence[str], kind: str) -> Line:
+def _row_line(scene: Scene, columns: TerminalColumns, texts: Sequence[str], kind: str) -> TerminalLine:
     """Write texts in the middle of their columns; each right-to-left word stays in its own."""
-    line = Line(np.zeros(columns.width, dtype=np.uint16), np.zeros(columns.width, dtype=np.uint8))
+    line = TerminalLine(np.zeros(columns.width, dtype=np.uint16), np.zeros(columns.width, dtype=np.uint8))
     for place, full in enumerate(texts):
         text = shorten(full, columns.widths[place])
         mark = LEFT_TO_RIGHT_MARK if scene.right_to_left and is_right_to_left((text,)) else ""
@@ -317,7 +317,7 @@ def _row_line(scene: Scene, columns: Columns, texts: Sequence[str], kind: str) -
     return line
 
 
-def _piece(lines: list[tuple[Line, list[int]]], start: int, stop: int, *, colour: bool) -> list[str]:
+def _piece(lines: list[tuple[TerminalLine, list[int]]], start: int, stop: int, *, colour: bool) -> list[str]:
     """Cut one piece out of the arcs, without the lines in which no arc begins, ends or has its text."""
     return [
         line.shown(start, stop, colour=colour)

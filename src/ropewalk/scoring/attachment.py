@@ -80,7 +80,7 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class AttachmentScores:
     """What was right in each sentence, and the scores that follow; all of them are shares from 0 to 1.
 
     Each array has one count a sentence: `words` counted, right `heads`, right heads and relations in
@@ -160,7 +160,7 @@ def score(  # noqa: PLR0913 - one keyword for each rule of scoring
     punctuation: bool = True,
     punctuation_by: PunctuationBy = "relation",
     punctuation_list: Sequence[str] = (),
-) -> Scores:
+) -> AttachmentScores:
     """Score trees over the same words; a `MismatchError` names the first place where the words part.
 
     Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
@@ -230,14 +230,14 @@ def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
     return Judged(gold, predicted, subtypes, punctuation, keep, heads, labelled, ours, theirs, names)
 
 
-def scores_of(judged: Judged) -> Scores:
+def scores_of(judged: Judged) -> AttachmentScores:
     """Count what is right in each sentence."""
     content = np.array([without_subtype(name) in CONTENT for name in judged.names], dtype=np.bool_)
     ours = judged.counted & content[judged.relations]
     theirs = judged.counted & content[judged.guesses]
     masks = (judged.counted, judged.heads, judged.labelled, ours, theirs, ours & judged.labelled)
     counts = (per_sentence(mask, judged.gold.offsets) for mask in masks)
-    return Scores(judged.subtypes, judged.punctuation, *counts)
+    return AttachmentScores(judged.subtypes, judged.punctuation, *counts)
 
 
 def without_subtype(relation: str) -> str:

@@ -16,9 +16,9 @@ import numpy as np
 from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import OptionError, UnknownNameError
-from ropewalk.scoring.attachment import Measure, Scores, score
-from ropewalk.tables import Column as Heading
+from ropewalk.scoring.attachment import AttachmentScores, Measure, score
 from ropewalk.tables import Table
+from ropewalk.tables import TableColumn as Heading
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 
@@ -59,20 +59,20 @@ class Coverage:
     split: str
     encoding: str
     kind: str
-    scores: Scores
+    scores: AttachmentScores
     unknown_labels: int = 0
     unknown_relations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class LabelVocabulary:
     """The distinct texts of train, and the most frequent of them; at equal counts, the first seen."""
 
     known: frozenset[str]
     most_frequent: str
 
     @classmethod
-    def of(cls, ids: Ids, names: Sequence[str]) -> Vocabulary:
+    def of(cls, ids: Ids, names: Sequence[str]) -> LabelVocabulary:
         """Count the texts of train."""
         counts = np.bincount(ids, minlength=len(names))
         return cls(frozenset(names[number] for number in np.flatnonzero(counts).tolist()), names[int(counts.argmax())])
@@ -135,10 +135,10 @@ def coverage(
 def restricted(labels: Labels, train: Labels) -> tuple[Labels, int, int]:
     """Replace labels and relations that train does not have; give also how many words had to change either."""
     columns = [
-        Vocabulary.of(seen, names).restrict(ids, own)
+        LabelVocabulary.of(seen, names).restrict(ids, own)
         for seen, names, ids, own in zip(train.ids, train.alphabets, labels.ids, labels.alphabets, strict=True)
     ]
-    relations, relation_names, unknown = Vocabulary.of(train.relations.ids, train.relations.names).restrict(
+    relations, relation_names, unknown = LabelVocabulary.of(train.relations.ids, train.relations.names).restrict(
         labels.relations.ids, labels.relations.names
     )
     kept = replace(
@@ -150,7 +150,7 @@ def restricted(labels: Labels, train: Labels) -> tuple[Labels, int, int]:
     return kept, sum(changed for _, _, changed in columns), unknown
 
 
-def _returned(bank: Treebank, encoding: Encoding, labels: Labels, repair: str) -> Scores:
+def _returned(bank: Treebank, encoding: Encoding, labels: Labels, repair: str) -> AttachmentScores:
     recovered = encoding.recover(labels, repair_policy=repair)
     return score(bank, Treebank(recovered.offsets, recovered.heads, recovered.relations))
 

@@ -18,8 +18,8 @@ from ropewalk.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What the rows of coverage are figures of, where no `Form` says otherwise. A row that stands for several encodings is
-# taken for the first: the + rows of all three rest on the same lifted trees, and B_4/O_P holds the figures of B_4.
+# What the rows of coverage are figures of, where no `LabelForm` says otherwise. A row that stands for several encodings
+# is taken for the first: the + rows of all three rest on the same lifted trees, and B_4/O_P holds the figures of B_4.
 ENCODINGS: Final = {
     "B_4": "four-bit(policy=published)",
     "O_P": "optimal(policy=published)",
@@ -40,7 +40,7 @@ LABELS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PrintedCell:
     """One printed cell: its text, where it stands, and the encoding that gives it.
 
     `table` is the label of the table in the paper's source; `row` is as printed. In the table of statistics `kind`
@@ -73,7 +73,7 @@ class Where:
         """Take the conditions that are given by name."""
         return cls(*(tuple(given.get(one.name, ())) for one in fields(cls)))
 
-    def holds(self, cell: Cell) -> bool:
+    def holds(self, cell: PrintedCell) -> bool:
         """Tell whether a cell is meant."""
         pairs = (
             (self.treebanks, cell.treebank),
@@ -86,7 +86,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LabelForm:
     """The encoding that the figures of some rows are of, where it is not the usual one, and what it does otherwise."""
 
     where: Where
@@ -125,10 +125,10 @@ class Published:
     """
 
     paper: str
-    cells: tuple[Cell, ...]
+    cells: tuple[PrintedCell, ...]
     accuracy: tuple[Accuracy, ...]
     summary: Mapping[str, Mapping[str, tuple[str, str]]]
-    forms: tuple[Form, ...]
+    forms: tuple[LabelForm, ...]
     reasons: tuple[Reason, ...]
 
     def folders(self) -> dict[str, str]:
@@ -147,7 +147,7 @@ def published() -> Published:
     if raw is None:
         raise FormatError("ropewalk/data/published.json", 0, "missing", "not there; install ropewalk again")
     whole = json.loads(raw)
-    forms = [Form(Where.of(one), one["encoding"], one["text"]) for one in whole["forms"]]
+    forms = [LabelForm(Where.of(one), one["encoding"], one["text"]) for one in whole["forms"]]
     cells = [
         cell
         for treebank in whole["treebanks"]
@@ -176,16 +176,16 @@ def _accuracy(whole: dict[str, Any]) -> Iterator[Accuracy]:
                         yield Accuracy(code, folders[code], encoder, system, split, column, text)
 
 
-def _in_form(cell: Cell, forms: list[Form]) -> Cell:
+def _in_form(cell: PrintedCell, forms: list[LabelForm]) -> PrintedCell:
     if not cell.kind:
         return cell
     return next((replace(cell, encoding=form.encoding) for form in forms if form.where.holds(cell)), cell)
 
 
-def _statistics(treebank: dict[str, Any], table: str) -> list[Cell]:
+def _statistics(treebank: dict[str, Any], table: str) -> list[PrintedCell]:
     part = treebank["statistics"]
     return [
-        Cell(
+        PrintedCell(
             treebank["code"],
             treebank["folder"],
             table,
@@ -198,10 +198,10 @@ def _statistics(treebank: dict[str, Any], table: str) -> list[Cell]:
     ]
 
 
-def _coverage(treebank: dict[str, Any], whole: dict[str, Any]) -> list[Cell]:
+def _coverage(treebank: dict[str, Any], whole: dict[str, Any]) -> list[PrintedCell]:
     part = treebank["coverage"]
     return [
-        Cell(
+        PrintedCell(
             treebank["code"],
             treebank["folder"],
             part["table"],

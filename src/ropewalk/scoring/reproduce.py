@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 from ropewalk.scoring import published as paper
 from ropewalk.scoring.splits import SPLITS
 from ropewalk.scoring.statistics import TABLES, shares
-from ropewalk.tables import Column, Table, to_html, to_markdown
+from ropewalk.tables import Table, TableColumn, to_html, to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ropewalk.scoring.attachment import Measure
     from ropewalk.scoring.coverage import Coverage
-    from ropewalk.scoring.published import Cell, Published, Reason
+    from ropewalk.scoring.published import PrintedCell, Published, Reason
     from ropewalk.scoring.statistics import Statistics
 
 EQUAL: Final = "equal"
@@ -40,10 +40,10 @@ COUNTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CellComparison:
     """One cell of the paper, our figure written like it, how they stand, and why."""
 
-    cell: Cell
+    cell: PrintedCell
     ours: str
     state: str
     reasons: tuple[Reason, ...] = ()
@@ -57,7 +57,7 @@ class Comparison:
         return "; ".join(f"{reason.kind}: {reason.text}" for reason in self.reasons)
 
 
-def compare(source: Published, statistics: Sequence[Statistics], coverage: Iterable[Coverage]) -> list[Comparison]:
+def compare(source: Published, statistics: Sequence[Statistics], coverage: Iterable[Coverage]) -> list[CellComparison]:
     """Set our figure beside every cell of the paper.
 
     The statistics are of the encodings `published.LABELS`, the coverage of those that `Published.encodings` names.
@@ -67,14 +67,14 @@ def compare(source: Published, statistics: Sequence[Statistics], coverage: Itera
     return [_compared(source, cell, *_figure(cell, counted, measured)) for cell in source.cells]
 
 
-def _compared(source: Published, cell: Cell, figure: float | None, missing: str) -> Comparison:
+def _compared(source: Published, cell: PrintedCell, figure: float | None, missing: str) -> CellComparison:
     if figure is None:
-        return Comparison(cell, "", NO_DATA, missing=missing)
+        return CellComparison(cell, "", NO_DATA, missing=missing)
     ours = written_like(cell.text, figure, percent=bool(cell.kind) or cell.column.startswith("indices"))
     if ours == cell.text or (not cell.text.endswith("k") and float(ours) == float(cell.text)):
-        return Comparison(cell, ours, EQUAL)
+        return CellComparison(cell, ours, EQUAL)
     reasons = tuple(reason for reason in source.reasons if reason.where.holds(cell))
-    return Comparison(cell, ours, KNOWN if reasons else UNEXPLAINED, reasons)
+    return CellComparison(cell, ours, KNOWN if reasons else UNEXPLAINED, reasons)
 
 
 def written_like(text: str, figure: float, *, percent: bool) -> str:
@@ -88,7 +88,7 @@ def written_like(text: str, figure: float, *, percent: bool) -> str:
 
 
 def _figure(
-    cell: Cell, counted: Mapping[str, Statistics], measured: Mapping[tuple[str, str, str, str], Coverage]
+    cell: PrintedCell, counted: Mapping[str, Statistics], measured: Mapping[tuple[str, str, str, str], Coverage]
 ) -> tuple[float | None, str]:
     """Give our figure for a cell, or say what is missing."""
     statistics = counted.get(cell.folder)
@@ -125,7 +125,7 @@ class Section:
     tables: tuple[Table, ...] = ()
 
 
-def report(source: Published, comparisons: Sequence[Comparison], statistics: Sequence[Statistics]) -> list[Section]:
+def report(source: Published, comparisons: Sequence[CellComparison], statistics: Sequence[Statistics]) -> list[Section]:
     """Put together the report: counts, the tables beside the paper's, every difference, and our own statistics."""
     numbers = {reason: number for number, reason in enumerate(source.reasons, start=1)}
     marks = tuple(f"[{numbers[reason]}] {reason.kind}: {reason.text}" for reason in source.reasons)
@@ -163,7 +163,7 @@ def report(source: Published, comparisons: Sequence[Comparison], statistics: Seq
     ]
 
 
-def summary_line(comparisons: Iterable[Comparison]) -> str:
+def summary_line(comparisons: Iterable[CellComparison]) -> str:
     """Count the cells of each state in one sentence."""
     tally = Counter(one.state for one in comparisons)
     return f"{sum(tally.values())} cells of the paper: " + "; ".join(f"{tally[state]} {state}" for state in STATES)
@@ -222,15 +222,15 @@ def page(source: Published, sections: Sequence[Section], version: str) -> str:
     return "\n".join([*parts, "</body>", "</html>"]) + "\n"
 
 
-def _summary(comparisons: Sequence[Comparison]) -> Table:
-    def row(name: str, chosen: Iterable[Comparison]) -> tuple[str | int, ...]:
+def _summary(comparisons: Sequence[CellComparison]) -> Table:
+    def row(name: str, chosen: Iterable[CellComparison]) -> tuple[str | int, ...]:
         tally = Counter(one.state for one in chosen)
         return (name, sum(tally.values()), *(tally[state] for state in STATES))
 
     kinds = {"": "statistics", "theoretical": "theoretical coverage", "empirical": "empirical coverage"}
     return Table(
         title="Cells",
-        columns=(Column("table", numeric=False), Column("cells"), *(Column(state) for state in STATES)),
+        columns=(TableColumn("table", numeric=False), TableColumn("cells"), *(TableColumn(state) for state in STATES)),
         rows=tuple(row(name, (one for one in comparisons if one.cell.kind == kind)) for kind, name in kinds.items()),
         totals=(row("all", comparisons),),
     )
@@ -246,9 +246,9 @@ def _data(source: Published, statistics: Sequence[Statistics]) -> Table:
     return Table(
         title="Data at hand",
         columns=(
-            Column("in the paper", numeric=False),
-            Column("treebank", numeric=False),
-            *(Column(split, unit="trees") for split in SPLITS),
+            TableColumn("in the paper", numeric=False),
+            TableColumn("treebank", numeric=False),
+            *(TableColumn(split, unit="trees") for split in SPLITS),
         ),
         rows=tuple(rows),
         notes=(f"Not in the paper: {', '.join(others)}",) if others else (),
@@ -266,7 +266,7 @@ def _forms(source: Published) -> Table:
     names = ("row", "treebanks", "coverage", "taken for", "what is different")
     return Table(
         title="Forms",
-        columns=tuple(Column(name, numeric=False) for name in names),
+        columns=tuple(TableColumn(name, numeric=False) for name in names),
         rows=(*usual, *labels, *others),
         notes=("Rows without treebanks hold for all others.",),
     )
@@ -276,7 +276,7 @@ def _grid(
     title: str,
     heads: Sequence[str],
     columns: Sequence[str],
-    rows: Sequence[tuple[tuple[str, ...], Sequence[Comparison]]],
+    rows: Sequence[tuple[tuple[str, ...], Sequence[CellComparison]]],
     numbers: Mapping[Reason, int],
 ) -> Table:
     """Write comparisons as cells; a known difference is underlined and an unexplained one bold."""
@@ -286,21 +286,21 @@ def _grid(
             places[one.state].add((number, at))
     return Table(
         title=title,
-        columns=(*(Column(head, numeric=False) for head in heads), *(Column(column) for column in columns)),
+        columns=(*(TableColumn(head, numeric=False) for head in heads), *(TableColumn(column) for column in columns)),
         rows=tuple((*names, *(_shown(one, numbers) for one in cells)) for names, cells in rows),
         bold=frozenset(places[UNEXPLAINED]),
         underlined=frozenset(places[KNOWN]),
     )
 
 
-def _shown(one: Comparison, numbers: Mapping[Reason, int]) -> str:
+def _shown(one: CellComparison, numbers: Mapping[Reason, int]) -> str:
     if one.state == NO_DATA:
         return f"- | {one.cell.text}"
     mark = {KNOWN: "".join(f" [{numbers[reason]}]" for reason in one.reasons), UNEXPLAINED: " [?]"}.get(one.state, "")
     return f"{one.ours} | {one.cell.text}{mark}"
 
 
-def _statistics_table(comparisons: Sequence[Comparison], numbers: Mapping[Reason, int]) -> Table:
+def _statistics_table(comparisons: Sequence[CellComparison], numbers: Mapping[Reason, int]) -> Table:
     chosen = [one for one in comparisons if not one.cell.kind]
     groups = [(name, list(group)) for name, group in groupby(chosen, key=lambda one: one.cell.treebank)]
     return _grid(
@@ -312,7 +312,7 @@ def _statistics_table(comparisons: Sequence[Comparison], numbers: Mapping[Reason
     )
 
 
-def _coverage_table(chosen: Sequence[Comparison], numbers: Mapping[Reason, int]) -> Table:
+def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, int]) -> Table:
     rows = [
         ((kind, row, encoding), list(group))
         for (kind, row, encoding), group in groupby(
@@ -329,11 +329,11 @@ def _coverage_table(chosen: Sequence[Comparison], numbers: Mapping[Reason, int])
     )
 
 
-def _differences(comparisons: Sequence[Comparison]) -> Table:
+def _differences(comparisons: Sequence[CellComparison]) -> Table:
     names = ("table", "treebank", "coverage", "row", "taken for", "split", "column", "paper", "ours", "reason")
     return Table(
         title="Differences",
-        columns=tuple(Column(name, numeric=False) for name in names),
+        columns=tuple(TableColumn(name, numeric=False) for name in names),
         rows=tuple(
             (
                 one.cell.table,

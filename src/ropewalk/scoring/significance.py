@@ -18,7 +18,7 @@ from ropewalk.errors import MismatchError, OptionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ropewalk.scoring.attachment import Floats, Parts, Scores
+    from ropewalk.scoring.attachment import AttachmentScores, Floats, Parts
 
 SAMPLES: Final = 10_000
 LEVEL: Final = 0.95
@@ -97,7 +97,7 @@ def compare(
     ]
 
 
-def most_different(first: Scores, second: Scores, most: int = 10) -> list[tuple[int, int]]:
+def most_different(first: AttachmentScores, second: AttachmentScores, most: int = 10) -> list[tuple[int, int]]:
     """List the sentences, counted from 0, in which the systems differ most, with the second's lead in words right.
 
     A word is right if head and relation are.

@@ -22,7 +22,7 @@ LAYOUT: Final = "files such as en_ewt-ud-train.conllu, en_ewt-ud-dev.conllu and 
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SplitSource:
     """One treebank on disk: its name, and the file of each split that there is."""
 
     name: str
@@ -47,7 +47,7 @@ class Corpus:
         return tuple(split for split in SPLITS if split not in self.splits)
 
 
-def find(path: str | os.PathLike[str]) -> list[Source]:
+def find(path: str | os.PathLike[str]) -> list[SplitSource]:
     """Find the treebanks of a folder in UD's layout: the folder is one, or holds one in each of several folders."""
     folder = Path(path)
     if not folder.is_dir():
@@ -74,7 +74,7 @@ def find(path: str | os.PathLike[str]) -> list[Source]:
     return sources
 
 
-def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "") -> Source:
+def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "") -> SplitSource:
     """Take explicit files by split, None where there is none; the name is by default the first file's."""
     for split in files:
         if split not in SPLITS:
@@ -83,16 +83,16 @@ def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "")
     if not given:
         raise OptionError("no file for any split; expected one for at least one of train, dev and test")
     first = next(iter(given.values())).name
-    return Source(name or re.sub(r"(-ud)?(-train|-dev|-test)?\.conllu(\.gz|\.xz)?$", "", first) or first, given)
+    return SplitSource(name or re.sub(r"(-ud)?(-train|-dev|-test)?\.conllu(\.gz|\.xz)?$", "", first) or first, given)
 
 
-def read(source: Source) -> Corpus:
+def read(source: SplitSource) -> Corpus:
     """Read the trees of every split, without their text; a sentence that is no tree is an error."""
     banks = {split: conllu.read(file, trees="required") for split, file in source.files.items()}
     return Corpus(source.name, {split: replace(bank, text=None) for split, bank in banks.items()})
 
 
-def _source(folder: Path) -> Source:
+def _source(folder: Path) -> SplitSource:
     """Take the split files of one folder; several of one split are an error, for they cannot all be meant."""
     found: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
@@ -108,4 +108,4 @@ def _source(folder: Path) -> Source:
                 "a split: give those that are meant as --train, --dev and --test",
             )
         found[match["split"]] = file
-    return Source(folder.resolve().name, {split: found[split] for split in SPLITS if split in found})
+    return SplitSource(folder.resolve().name, {split: found[split] for split in SPLITS if split in found})

@@ -16,7 +16,7 @@ from ropewalk.errors import UnknownNameError
 from ropewalk.kernels.codes import INDEX
 from ropewalk.projectivity import lift
 from ropewalk.ropes import COVERS, Arcs, rope_thickness, structural_arcs
-from ropewalk.tables import Cell, Column, Table
+from ropewalk.tables import Cell, Table, TableColumn
 from ropewalk.treebank import Treebank
 from ropewalk.trees import checked_trees, projective
 
@@ -159,13 +159,13 @@ def summary_table(many: Sequence[Statistics]) -> Table:
         for one in many
     ]
     columns = (
-        Column("treebank", numeric=False),
-        Column("trees"),
-        *(Column(f"labels {spec}", f"labels_{spec}") for spec in specs),
-        Column("relations"),
-        Column("relations, lifted", "relations_lifted"),
+        TableColumn("treebank", numeric=False),
+        TableColumn("trees"),
+        *(TableColumn(f"labels {spec}", f"labels_{spec}") for spec in specs),
+        TableColumn("relations"),
+        TableColumn("relations, lifted", "relations_lifted"),
         *(
-            Column(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2)
+            TableColumn(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2)
             for number in ("0", "1", "2", "3+")
         ),
     )
@@ -186,10 +186,10 @@ def labels_table(many: Sequence[Statistics]) -> Table:
     return Table(
         title=f"Labels in {_counted_in(many)}",
         columns=(
-            Column("treebank", numeric=False),
-            Column("encoding", numeric=False),
-            Column("distinct labels", "labels"),
-            Column("entropy", unit="bits per word", decimals=3),
+            TableColumn("treebank", numeric=False),
+            TableColumn("encoding", numeric=False),
+            TableColumn("distinct labels", "labels"),
+            TableColumn("entropy", unit="bits per word", decimals=3),
         ),
         rows=tuple((one.name, part.encoding, part.distinct, part.entropy) for one in many for part in one.labels),
         notes=_notes(many),
@@ -209,9 +209,9 @@ def indices_table(many: Sequence[Statistics]) -> Table:
     return Table(
         title="Trees by index, all splits",
         columns=(
-            Column("treebank", numeric=False),
-            Column("counted", numeric=False),
-            *(Column(str(number), f"trees_{number}") for number in range(most)),
+            TableColumn("treebank", numeric=False),
+            TableColumn("counted", numeric=False),
+            *(TableColumn(str(number), f"trees_{number}") for number in range(most)),
         ),
         rows=tuple(row for one in many for row in rows(one)),
     )
@@ -223,11 +223,14 @@ def ropes_table(many: Sequence[Statistics]) -> Table:
     return Table(
         title="Rope thickness and brackets, all splits",
         columns=(
-            Column("treebank", numeric=False),
-            Column("words"),
-            Column("non-projective", "nonprojective", unit="% of trees", decimals=2),
-            *(Column(f"{cover} cover", f"brackets_{cover}", unit="brackets per word", decimals=3) for cover in COVERS),
-            *(Column(f"thickness {number}", f"thickness_{number}", unit="trees") for number in range(1, most)),
+            TableColumn("treebank", numeric=False),
+            TableColumn("words"),
+            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2),
+            *(
+                TableColumn(f"{cover} cover", f"brackets_{cover}", unit="brackets per word", decimals=3)
+                for cover in COVERS
+            ),
+            *(TableColumn(f"thickness {number}", f"thickness_{number}", unit="trees") for number in range(1, most)),
         ),
         rows=tuple(
             (

@@ -30,7 +30,7 @@ class NetworkOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingOptions:
+class SegmenterTraining:
     """The loop, and how the text varies from epoch to epoch."""
 
     epochs: int = option(24, low=1)
@@ -54,7 +54,7 @@ class SegmenterConfig:
     seed: int = option(1, low=0, high=2**31 - 1)
     data: Sources = field(default_factory=Sources)
     model: NetworkOptions = field(default_factory=NetworkOptions)
-    training: TrainingOptions = field(default_factory=TrainingOptions)
+    training: SegmenterTraining = field(default_factory=SegmenterTraining)
 
 
 def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> SegmenterConfig:

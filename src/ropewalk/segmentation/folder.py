@@ -10,7 +10,7 @@ from ropewalk import files
 from ropewalk.errors import ModelError
 from ropewalk.models.folder import read_content, read_json, write_json
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import Vocabulary
+from ropewalk.segmentation.reading import CharacterVocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
 class Stored:
     """All of a segmenter: what it knows, how far it sees, its graph, and what it was told and scored in training."""
 
-    vocabulary: Vocabulary
+    vocabulary: CharacterVocabulary
     splitter: Splitter
     context: int
     graph: bytes
@@ -69,7 +69,7 @@ def load(path: Path) -> Stored:
         )
     try:
         return Stored(
-            Vocabulary(table["characters"], tuple(table["words"].split())),
+            CharacterVocabulary(table["characters"], tuple(table["words"].split())),
             Splitter.from_json(table["multiwords"]),
             int(table["context"]),
             graph,

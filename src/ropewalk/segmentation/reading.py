@@ -104,14 +104,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class CharacterVocabulary:
     """The characters and words that a network knows; of others it knows the category, or nothing."""
 
     characters: str
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str, least_characters: int, least_words: int) -> Vocabulary:
+    def of(cls, text: str, least_characters: int, least_words: int) -> CharacterVocabulary:
         """Take what occurs often enough, most frequent first."""
         characters = Counter(one for one in text if not is_space(one))
         words = Counter(filter(None, map(key, text.split())))
@@ -132,10 +132,10 @@ def _folded(character: str) -> str:
     return "0" if character.isdecimal() else low if len(low) == 1 else character
 
 
-class Reader:
+class CharacterReader:
     """Reads text by a vocabulary. What it finds out about a character it remembers."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: CharacterVocabulary) -> None:
         self._numbers = np.zeros(_CODES, dtype=np.int16)  # pages of it that are never used take no memory
         self._folds = np.zeros(_CODES, dtype=np.uint32)
         self._breaks = np.zeros(_CODES, dtype=np.uint8)
@@ -267,11 +267,11 @@ def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
     return found
 
 
-def words_known(vocabulary: Vocabulary) -> int:
+def words_known(vocabulary: CharacterVocabulary) -> int:
     """Count the rows of a table of words."""
     return len(vocabulary.words) + WORDLESS + 1
 
 
-def characters_known(vocabulary: Vocabulary) -> int:
+def characters_known(vocabulary: CharacterVocabulary) -> int:
     """Count the rows of a table of characters."""
     return len(vocabulary.characters) + FIRST_CHARACTER

@@ -9,7 +9,7 @@ from ropewalk.errors import FormatError
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.building import build, build_many
-from ropewalk.segmentation.reading import Reader, codes_of
+from ropewalk.segmentation.reading import CharacterReader, codes_of
 from ropewalk.segmentation.windows import BLOCK, mark, mark_many
 from ropewalk.treebank import Treebank
 
@@ -30,7 +30,7 @@ class Segmenter:
 
     def __init__(self, stored: Stored, threads: int = 0, *, name: str = folder.GRAPH) -> None:
         self._session = Session(stored.graph, name, threads)
-        self._reader = Reader(stored.vocabulary)
+        self._reader = CharacterReader(stored.vocabulary)
         self._splitter = stored.splitter
         self._context = stored.context
 

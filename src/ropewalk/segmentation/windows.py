@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.segmentation.alignment import Marks
-    from ropewalk.segmentation.reading import Numbers, Reader, Reading
+    from ropewalk.segmentation.reading import CharacterReader, Numbers, Reading
 
     Score = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
 
@@ -46,7 +46,7 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     yield "".join(waiting), True
 
 
-def mark_many(texts: Sequence[str], reader: Reader, score: Score, context: int) -> Marked:
+def mark_many(texts: Sequence[str], reader: CharacterReader, score: Score, context: int) -> Marked:
     """Mark the characters of several texts at once, laid end to end with `BETWEEN` after each.
 
     Each is read alone by the network: its marks are exactly those that it gets by itself.
@@ -77,7 +77,7 @@ def _fill(marks: Marks, reading: Reading, score: Score, window: tuple[int, int, 
     marks[places[places >= 0]] = ((scores > 0) @ _BITS)[places >= 0]
 
 
-def mark(pieces: Iterable[str], reader: Reader, score: Score, context: int) -> Iterator[Marked]:
+def mark(pieces: Iterable[str], reader: CharacterReader, score: Score, context: int) -> Iterator[Marked]:
     """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3]."""
     buffer = ""  # begins where a chunk begins, with the spaces before it
     done = 0  # characters of the buffer whose marks are out

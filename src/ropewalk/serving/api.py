@@ -13,15 +13,15 @@ from ropewalk.errors import RequestError
 from ropewalk.serving import views
 from ropewalk.serving.bodies import content_type, query_fields
 from ropewalk.serving.fields import Fields
-from ropewalk.serving.sources import Conllu, Text, Words, read_conllu
+from ropewalk.serving.sources import Conllu, RequestText, Words, read_conllu
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
-    from ropewalk.serving.service import Model, Service
-    from ropewalk.serving.sources import Source
+    from ropewalk.serving.service import ServedModel, Service
+    from ropewalk.serving.sources import RequestSource
     from ropewalk.treebank import Treebank
 
 OUTPUTS = ("json", "conllu", *views.FORMS)
@@ -58,11 +58,11 @@ async def fields_of(request: Request, service: Service, known: tuple[str, ...]) 
     return Fields.of(body, known)
 
 
-def source_of(fields: Fields) -> Source:
+def source_of(fields: Fields) -> RequestSource:
     """Find what is to be parsed."""
     given = fields.one_of(*SOURCES)
     if given == "text":
-        return Text(fields.text("text"))
+        return RequestText(fields.text("text"))
     return Words(fields.sentences("tokens")) if given == "tokens" else Conllu(fields.text("conllu"))
 
 
@@ -145,13 +145,13 @@ async def stream(request: Request, service: Service) -> Response:
     return StreamingResponse(_lines(model, first, parts), media_type=LINES)
 
 
-async def _lines(model: Model, first: Treebank, parts: AsyncIterator[Treebank]) -> AsyncIterator[bytes]:
+async def _lines(model: ServedModel, first: Treebank, parts: AsyncIterator[Treebank]) -> AsyncIterator[bytes]:
     yield _written(model, first)
     async for part in parts:
         yield _written(model, part)
 
 
-def _written(model: Model, part: Treebank) -> bytes:
+def _written(model: ServedModel, part: Treebank) -> bytes:
     found = Document(part, None, model.parser.generator)
     return "".join(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found).encode("utf-8")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ropewalk.documents import Document
-    from ropewalk.serving.service import Model
+    from ropewalk.serving.service import ServedModel
     from ropewalk.serving.settings import Settings
 
     Handler = Callable[[Request, Service], Awaitable[Response]]
@@ -52,7 +52,7 @@ logger = logging.getLogger("ropewalk.serving")
 
 
 def application(
-    settings: Settings, *, models: Mapping[str, Model] | None = None, metrics: Metrics | None = None
+    settings: Settings, *, models: Mapping[str, ServedModel] | None = None, metrics: Metrics | None = None
 ) -> Starlette:
     """Make the application; `models` and `metrics` are those that worker processes share, made here if not given."""
     service = Service(models or load_models(settings.models), settings, metrics or Metrics())

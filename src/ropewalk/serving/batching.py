@@ -45,7 +45,7 @@ class Task:
         return self.words if isinstance(self.words, str) else None
 
 
-class Piece(NamedTuple):
+class QueuedPiece(NamedTuple):
     """The sentences of one task in a treebank that it may share with others."""
 
     task: Task
@@ -132,14 +132,14 @@ class Batcher:
             if not isinstance(task.words, str):
                 try:
                     bank = task.words()
-                    pieces.append(Piece(task, bank, range(len(bank))))
+                    pieces.append(QueuedPiece(task, bank, range(len(bank))))
                 except Exception as failure:  # noqa: BLE001 - whatever fails is the answer to this request alone
                     answers.append((task, failure))
         good = [piece for piece in pieces if self._is_short(piece, answers)]
         for piece in good:
             if not piece.task.parse:
                 self._finish(piece, piece, answers)
-        kinds: dict[tuple[bool, bool], list[Piece]] = {}  # what is laid end to end must be of one kind
+        kinds: dict[tuple[bool, bool], list[QueuedPiece]] = {}  # what is laid end to end must be of one kind
         for piece in good:
             if piece.task.parse:
                 kinds.setdefault((piece.bank.text is None, piece.bank.tokens is None), []).append(piece)
@@ -147,7 +147,7 @@ class Batcher:
             self._parse(alike, answers)
         return answers
 
-    def _cut(self, tasks: list[Task], answers: list[Answer]) -> list[Piece]:
+    def _cut(self, tasks: list[Task], answers: list[Answer]) -> list[QueuedPiece]:
         """Cut texts into sentences and words, all at once."""
         if not tasks:
             return []
@@ -159,9 +159,12 @@ class Batcher:
                 return []
             return [piece for task in tasks for piece in self._cut([task], answers)]
         ends = list(itertools.accumulate(counts, initial=0))
-        return [Piece(task, bank, range(*bounds)) for task, bounds in zip(tasks, itertools.pairwise(ends), strict=True)]
+        return [
+            QueuedPiece(task, bank, range(*bounds))
+            for task, bounds in zip(tasks, itertools.pairwise(ends), strict=True)
+        ]
 
-    def _is_short(self, piece: Piece, answers: list[Answer]) -> bool:
+    def _is_short(self, piece: QueuedPiece, answers: list[Answer]) -> bool:
         try:
             demand_lengths(piece.bank.lengths[piece.sentences.start : piece.sentences.stop], self._longest)
         except RequestError as failure:
@@ -169,7 +172,7 @@ class Batcher:
             return False
         return True
 
-    def _parse(self, pieces: list[Piece], answers: list[Answer]) -> None:
+    def _parse(self, pieces: list[QueuedPiece], answers: list[Answer]) -> None:
         try:
             whole = self.parser.treebank(_joined(pieces))
         except Exception as failure:  # noqa: BLE001 - likewise
@@ -183,9 +186,9 @@ class Batcher:
         end = 0
         for piece in pieces:
             start, end = end, end + len(piece.sentences)
-            self._finish(piece, Piece(piece.task, whole, range(start, end)), answers)
+            self._finish(piece, QueuedPiece(piece.task, whole, range(start, end)), answers)
 
-    def _finish(self, given: Piece, parsed: Piece, answers: list[Answer]) -> None:
+    def _finish(self, given: QueuedPiece, parsed: QueuedPiece, answers: list[Answer]) -> None:
         task, generator = given.task, self.parser.generator
         read = Document(given.bank, task.text, sentences=given.sentences)
         document = Document(parsed.bank, task.text, generator, sentences=parsed.sentences)
@@ -195,7 +198,7 @@ class Batcher:
             answers.append((task, failure))
 
 
-def _joined(pieces: list[Piece]) -> Treebank:
+def _joined(pieces: list[QueuedPiece]) -> Treebank:
     """Lay the sentences of all pieces end to end."""
     banks = []
     for _, group in itertools.groupby(pieces, key=lambda piece: id(piece.bank)):

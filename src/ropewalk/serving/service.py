@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.pipeline import Parser
     from ropewalk.serving.metrics import Metrics
     from ropewalk.serving.settings import Settings
-    from ropewalk.serving.sources import Source
+    from ropewalk.serving.sources import RequestSource
 
 HELPERS = 2  # threads for what needs no parser: pictures, labels, cutting long texts
 SLICE = 1000  # words of a long text that are parsed before others have their turn
@@ -33,7 +33,7 @@ SLICE = 1000  # words of a long text that are parsed before others have their tu
 
 @final
 @dataclass(frozen=True, slots=True)
-class Model:
+class ServedModel:
     """A loaded model and what is known of it."""
 
     name: str
@@ -58,10 +58,10 @@ class Model:
         return [f"{self.treebank}, {self.licence}".strip(", ")] if self.treebank else []
 
 
-def load_models(names: tuple[str, ...]) -> dict[str, Model]:
+def load_models(names: tuple[str, ...]) -> dict[str, ServedModel]:
     """Load models by name or folder, to be computed by one thread each; a folder is served by its last name."""
     about = {one.name: one for one in installed()}
-    found: dict[str, Model] = {}
+    found: dict[str, ServedModel] = {}
     for given in names:
         name = given if given in about else Path(given).resolve().name
         if name in found:
@@ -69,7 +69,9 @@ def load_models(names: tuple[str, ...]) -> dict[str, Model]:
         parser = load(given, threads=1)
         known = about.get(given)
         found[name] = (
-            Model(name, parser, known.language, known.treebank, known.licence) if known else Model(name, parser)
+            ServedModel(name, parser, known.language, known.treebank, known.licence)
+            if known
+            else ServedModel(name, parser)
         )
     return found
 
@@ -78,7 +80,7 @@ def load_models(names: tuple[str, ...]) -> dict[str, Model]:
 class Service:
     """Answers requests: all that handlers share."""
 
-    def __init__(self, models: Mapping[str, Model], settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, models: Mapping[str, ServedModel], settings: Settings, metrics: Metrics) -> None:
         self.models = models
         self.settings = settings
         self.metrics = metrics
@@ -117,7 +119,7 @@ class Service:
         """The name of the default model."""
         return next(iter(self.models))
 
-    def model(self, name: str) -> Model:
+    def model(self, name: str) -> ServedModel:
         """Find a model by its name or an unambiguous beginning of it; no name is the default."""
         if not name:
             return self.models[self.default]
@@ -136,8 +138,8 @@ class Service:
 
     async def parse(
         self,
-        model: Model,
-        source: Source,
+        model: ServedModel,
+        source: RequestSource,
         finish: Callable[[Document, Document], Any],
         *,
         parse: bool = True,
@@ -154,7 +156,7 @@ class Service:
             whole = Document(Treebank.concat(parts), source.text, model.parser.generator)
             return await self._helped(finish, Document(given, source.text), whole)
 
-    async def stream(self, model: Model, source: Source) -> AsyncIterator[Treebank]:
+    async def stream(self, model: ServedModel, source: RequestSource) -> AsyncIterator[Treebank]:
         """Parse a long text a part at a time; what is not taken is not parsed."""
         async with self._admitted(timed=False):
             given = await self._helped(source.read, model.parser, self.settings.max_words)

@@ -25,7 +25,7 @@ LONG = 20_000  # characters: what is longer is cut into words beside the queue, 
 RANGE = re.compile(r"(?<=TokenRange=)(\d+):(\d+)")
 
 
-class Source(ABC):
+class RequestSource(ABC):
     """Something to parse."""
 
     @property
@@ -58,7 +58,7 @@ class Source(ABC):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Text(Source):
+class RequestText(RequestSource):
     """Running text."""
 
     value: str
@@ -79,7 +79,7 @@ class Text(Source):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Lines(Source):
+class Lines(RequestSource):
     """Text with one sentence a line; an empty line ends a paragraph."""
 
     value: str
@@ -106,7 +106,7 @@ class Lines(Source):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Words(Source):
+class Words(RequestSource):
     """Sentences that are cut into words already."""
 
     value: tuple[tuple[str, ...], ...]
@@ -122,7 +122,7 @@ class Words(Source):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Conllu(Source):
+class Conllu(RequestSource):
     """CoNLL-U; line ends of other systems and missing or spare empty lines are put right."""
 
     value: str

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ropewalk import conllu
 from ropewalk.errors import RequestError
 from ropewalk.formats.conllu import unescaped
-from ropewalk.serving.sources import Conllu, Lines, Text, Words
+from ropewalk.serving.sources import Conllu, Lines, RequestText, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ropewalk.documents import Document
-    from ropewalk.serving.sources import Source
+    from ropewalk.serving.sources import RequestSource
 
 INPUTS = ("conllu", "horizontal", "vertical", "generic_tokenizer")
 OUTPUTS = {
@@ -39,7 +39,7 @@ RANGES = re.compile(r"(?:^|\|)TokenRange=[^|]*")
 class Request:
     """What a request to `/process` asks for."""
 
-    source: Source
+    source: RequestSource
     model: str
     tags: bool
     trees: bool
@@ -90,11 +90,11 @@ def _options(what: str, value: str, known: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _text(data: str, options: frozenset[str]) -> Source:
-    return Lines(data) if "presegmented" in options else Text(data)
+def _text(data: str, options: frozenset[str]) -> RequestSource:
+    return Lines(data) if "presegmented" in options else RequestText(data)
 
 
-def _source(data: str, name: str) -> Source:
+def _source(data: str, name: str) -> RequestSource:
     if name == "conllu":
         return Conllu(data)
     lines = [line.removesuffix("\r") for line in data.split("\n")]
@@ -105,7 +105,7 @@ def _source(data: str, name: str) -> Source:
     return _words(list(block) for filled, block in blocks if filled)
 
 
-def _words(sentences: Iterable[list[str]]) -> Source:
+def _words(sentences: Iterable[list[str]]) -> RequestSource:
     return Words(tuple(tuple(word.replace(NO_BREAK_SPACE, " ").strip(" ") or word for word in s) for s in sentences))
 
 
@@ -117,7 +117,7 @@ def answer(asked: Request, generator: str, given: Document, parsed: Document) ->
         return head + "".join("".join(f"{line}\n" for line in block) + "\n" for block in blocks)
     write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[asked.output]
     return "".join(
-        write(Parts.of(block), asked.output_options, first=not number) for number, block in enumerate(blocks)
+        write(Stages.of(block), asked.output_options, first=not number) for number, block in enumerate(blocks)
     )
 
 
@@ -146,7 +146,7 @@ def _misc(asked: Request, misc: str) -> str:
     return misc.removeprefix("|") or "_"
 
 
-class Parts(NamedTuple):
+class Stages(NamedTuple):
     """The words and tokens of a sentence, each token with what MISC says of it."""
 
     words: list[str]
@@ -154,7 +154,7 @@ class Parts(NamedTuple):
     begins_paragraph: bool
 
     @classmethod
-    def of(cls, block: list[str]) -> Parts:
+    def of(cls, block: list[str]) -> Stages:
         """Read the lines of one sentence."""
         words, tokens, reached = [], [], 0
         for row in (line.split("\t") for line in block if not line.startswith("#")):
@@ -170,20 +170,20 @@ class Parts(NamedTuple):
         return cls(words, tokens, any(re.match("# new(?:doc|par)", line) for line in block))
 
 
-def _gap(parts: Parts, options: frozenset[str], *, first: bool) -> str:
+def _gap(parts: Stages, options: frozenset[str], *, first: bool) -> str:
     return "\n" if "paragraphs" in options and parts.begins_paragraph and not first else ""
 
 
-def _horizontal(parts: Parts, options: frozenset[str], *, first: bool) -> str:
+def _horizontal(parts: Stages, options: frozenset[str], *, first: bool) -> str:
     words = " ".join(word.replace(" ", NO_BREAK_SPACE) for word in parts.words)
     return f"{_gap(parts, options, first=first)}{words}\n"
 
 
-def _vertical(parts: Parts, options: frozenset[str], *, first: bool) -> str:
+def _vertical(parts: Stages, options: frozenset[str], *, first: bool) -> str:
     return _gap(parts, options, first=first) + "".join(f"{word}\n" for word in parts.words) + "\n"
 
 
-def _plain(parts: Parts, options: frozenset[str], *, first: bool) -> str:
+def _plain(parts: Stages, options: frozenset[str], *, first: bool) -> str:
     if "normalized_spaces" in options:
         last = len(parts.tokens) - 1
         said = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ropewalk.training.config import Config
-    from ropewalk.training.loop import State
+    from ropewalk.training.loop import TrainingState
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
 FOLDERS = re.compile(r"(?<![\w.~-])/(?:[^\s/=,'\"]+/)+")  # of absolute paths, which mean nothing elsewhere
@@ -40,7 +40,7 @@ def versions() -> dict[str, str]:
     return out
 
 
-def card(config: Config, state: State, scores: Mapping[str, Mapping[str, float]], command: str) -> str:
+def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str, float]], command: str) -> str:
     """Write the card; `scores` has a table of measures for each part of the data that was scored."""
     data, model = config.data, config.model
     shape = head_shape(model)
@@ -102,7 +102,7 @@ def names_of(paths: Sequence[str]) -> str:
     return ", ".join(f"`{Path(path).name}`" for path in paths)
 
 
-def _energy(state: State) -> str:
+def _energy(state: TrainingState) -> str:
     used = sum(entry.get("energy_kwh", 0.0) for entry in state.history)
     carbon = sum(entry.get("co2_kg", 0.0) for entry in state.history)
     return f"{used:.3f} kWh, {carbon:.3f} kg of CO2" if used else ""

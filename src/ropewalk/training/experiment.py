@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk.errors import ConfigError
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
-from ropewalk.tables import Column, Table
+from ropewalk.tables import Table, TableColumn
 from ropewalk.training.building import head_shape
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
@@ -44,7 +44,7 @@ DETAILS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GridCell:
     """One training run of a grid."""
 
     treebank: str
@@ -72,7 +72,7 @@ class Result:
     words_per_second: float
 
 
-def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cell]:
+def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[GridCell]:
     """Read a grid: all its runs, checked before the first begins."""
     table = read(path)
     source = str(path)
@@ -104,7 +104,7 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Cel
                 model |= {"parser": encoding} if encoding in PARSERS else {"parser": PARSERS[0], **row}
                 whole = _merged(shared, {"decoding": {"decoder": own[0]}})
                 config = from_mapping({**whole, "model": model}, source)
-                out.append(Cell(treebank, name, encoding, config, own))
+                out.append(GridCell(treebank, name, encoding, config, own))
     return out
 
 
@@ -115,14 +115,14 @@ def _name(row: dict[str, Any], source: str) -> str:
     return value
 
 
-def missing(cell: Cell) -> list[str]:
+def missing(cell: GridCell) -> list[str]:
     """Name the files of a run that are not there."""
     data = cell.config.data
     return [path for path in (*data.train, *data.dev, *data.test) if not Path(path).is_file()]
 
 
 def run(
-    cell: Cell,
+    cell: GridCell,
     home: str | os.PathLike[str],
     *,
     command: str = "",
@@ -185,10 +185,10 @@ def summary(results: Sequence[Result]) -> Table:
             mean = sum(known) / len(known) if len(known) == len(treebanks) else None
             row += [None if value is None else 100 * value for value in [*values, mean]]
         rows.append((*name, *row))
-    columns = [Column(name, numeric=False) for name in ("encoder", "encoding", "decoder")]
+    columns = [TableColumn(name, numeric=False) for name in ("encoder", "encoding", "decoder")]
     for shown, key in (("LAS", "las_sentences"), ("LM", "lm")):
         columns += [
-            Column(f"{treebank} {shown}", f"{key}:{treebank}", decimals=2) for treebank in [*treebanks, "average"]
+            TableColumn(f"{treebank} {shown}", f"{key}:{treebank}", decimals=2) for treebank in [*treebanks, "average"]
         ]
     table = Table(
         "LAS over sentences and labelled exact match",
@@ -206,9 +206,9 @@ def details(results: Sequence[Result]) -> Table:
     return Table(
         "Every run",
         (
-            *(Column(name, numeric=False) for name in ("treebank", "part", "encoder", "encoding", "decoder")),
-            *(Column(shown, key, decimals=2) for key, shown in DETAILS),
-            Column("words/s", "words_per_second", decimals=0),
+            *(TableColumn(name, numeric=False) for name in ("treebank", "part", "encoder", "encoding", "decoder")),
+            *(TableColumn(shown, key, decimals=2) for key, shown in DETAILS),
+            TableColumn("words/s", "words_per_second", decimals=0),
         ),
         tuple(
             (
@@ -257,7 +257,7 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
     names = ("treebank", "part", "system", "encoder of the paper", "ours, if another", *PAPER)
     return Table(
         "Beside the paper",
-        tuple(Column(name, numeric=False) for name in names),
+        tuple(TableColumn(name, numeric=False) for name in names),
         tuple(rows),
         notes=("A cell is: ours | the paper's. UAS and LAS are over sentences.",),
     )

@@ -95,7 +95,7 @@ class BiaffineRelations(nn.Module):
 
 
 @final
-class Arcs(nn.Module):
+class ArcScorer(nn.Module):
     """Arc scores by biaffine products (Dozat & Manning 2017)."""
 
     def __init__(self, size: int, hidden: int, dropout: float) -> None:

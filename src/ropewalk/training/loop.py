@@ -63,7 +63,7 @@ class Progress:
 
 
 @dataclass(slots=True)
-class State:
+class TrainingState:
     """Where a run stands between two epochs."""
 
     epoch: int = 0
@@ -99,7 +99,7 @@ class Job:
     lessons: Lessons | None = None  # what a teacher says of the same sentences
 
 
-def fit(job: Job, *, resume: bool = False) -> State:
+def fit(job: Job, *, resume: bool = False) -> TrainingState:
     """Train a network, keeping the weights of the best epoch in the model's folder and a checkpoint of the last."""
     return _Run(job).run(resume=resume)
 
@@ -153,7 +153,7 @@ class _Run:
             self.optimizer = self.accelerator.prepare(optimizer)
         else:
             self.network, self.optimizer = self.accelerator.prepare(network, optimizer)
-        self.state = State()
+        self.state = TrainingState()
         self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
 
     def _freeze_unused(self, network: Network) -> None:
@@ -163,7 +163,7 @@ class _Run:
             weight.requires_grad_(weight.requires_grad and weight.grad is not None)
             weight.grad = None
 
-    def run(self, *, resume: bool) -> State:
+    def run(self, *, resume: bool) -> TrainingState:
         """Train until the last epoch, or until patience ends."""
         if resume:
             self._restore()
@@ -349,7 +349,7 @@ class _Run:
             return
         table = read_json(place / "state.json")
         tensors = folder.read_tensors(place / table.pop("tensors"))
-        self.state = State(**table)
+        self.state = TrainingState(**table)
         _, optimizer = self._weights()
         model: dict[str, Any] = {
             key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")

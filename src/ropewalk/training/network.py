@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
 from ropewalk.training.crf import crf_loss, demand_sequences
-from ropewalk.training.heads import Arcs, BiaffineRelations, FeedForward, PairRelations
+from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
     from ropewalk.models.description import HeadShape
@@ -100,7 +100,7 @@ class Network(nn.Module):
             demand_sequences(*self.sequences)
         self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
         self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
-        self.arcs = Arcs(size, shape.arc_size, dropout) if shape.arcs else None
+        self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
         self.relations: PairRelations | BiaffineRelations | FeedForward
         self.relations = RELATIONS[shape.relations](size, shape.relation_size, len(labels.relations), dropout)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ropewalk.training.heads import Arcs, BiaffineRelations, PairRelations
+    from ropewalk.training.heads import ArcScorer, BiaffineRelations, PairRelations
     from ropewalk.training.network import Network
 
 OPSET = 20  # as torch writes it
@@ -93,7 +93,7 @@ class _Pairs(nn.Module):
 class _Arcs(nn.Module):
     """All arcs of sentences of one length."""
 
-    def __init__(self, arcs: Arcs) -> None:
+    def __init__(self, arcs: ArcScorer) -> None:
         super().__init__()
         self.arcs = arcs
         self.register_buffer("root", arcs.root_side().detach())

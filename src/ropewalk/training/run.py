@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.config import Config
     from ropewalk.training.data import Examples
-    from ropewalk.training.loop import Metrics, Progress, State
+    from ropewalk.training.loop import Metrics, Progress, TrainingState
     from ropewalk.training.teaching import Lessons
 
 
@@ -47,7 +47,7 @@ class Outcome:
     """
 
     home: Path
-    state: State
+    state: TrainingState
     scores: dict[str, Metrics]
     main: bool = True
 

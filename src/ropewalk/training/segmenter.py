@@ -27,7 +27,15 @@ from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import FEW, UNKNOWN, Reader, Vocabulary, characters_known, codes_of, words_known
+from ropewalk.segmentation.reading import (
+    FEW,
+    UNKNOWN,
+    CharacterReader,
+    CharacterVocabulary,
+    characters_known,
+    codes_of,
+    words_known,
+)
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-    from ropewalk.segmentation.config import NetworkOptions, SegmenterConfig, TrainingOptions
+    from ropewalk.segmentation.config import NetworkOptions, SegmenterConfig, SegmenterTraining
     from ropewalk.segmentation.reading import Numbers
     from ropewalk.segmentation.tokens import RawSentence
     from ropewalk.trees import Bools
@@ -104,7 +112,7 @@ def context(options: NetworkOptions) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SegmenterProgress:
     """How far a run is: the epoch that just ended, its loss a token, and the scores on the dev data."""
 
     epoch: int
@@ -115,7 +123,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class SegmenterOutcome:
     """What a run left: where its segmenter is, and its scores."""
 
     home: Path
@@ -123,18 +131,21 @@ class Outcome:
 
 
 def train(
-    config: SegmenterConfig, out: str | os.PathLike[str], *, report: Callable[[Progress], None] = lambda _: None
-) -> Outcome:
+    config: SegmenterConfig,
+    out: str | os.PathLike[str],
+    *,
+    report: Callable[[SegmenterProgress], None] = lambda _: None,
+) -> SegmenterOutcome:
     """Train a segmenter into a folder, choosing on the dev data how readily sentences end."""
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
     sentences = list(tokens_of(_read(config.data.train, "train")))
     dev = _read(config.data.dev, "dev")
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
-    vocabulary = Vocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
+    vocabulary = CharacterVocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
     torch.manual_seed(config.seed)
     network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary))
-    trained = Trained(network, Reader(vocabulary), splitter, context(config.model))
+    trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
     trained.balance(dev)
@@ -146,7 +157,7 @@ def train(
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
     home = Path(out)
     save(home, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))
-    return Outcome(home, found)
+    return SegmenterOutcome(home, found)
 
 
 def raw(bank: Treebank) -> str:
@@ -175,7 +186,7 @@ class Trained:
     """A network with all that is needed to segment text by it."""
 
     network: SegmenterNetwork
-    reader: Reader
+    reader: CharacterReader
     splitter: Splitter
     context: int
 
@@ -222,7 +233,7 @@ def _tensors(part: dict[str, Numbers]) -> dict[str, Tensor]:
 
 def _epochs(
     config: SegmenterConfig, trained: Trained, sentences: Sequence[RawSentence], dev: Treebank
-) -> Iterator[Progress]:
+) -> Iterator[SegmenterProgress]:
     options = config.training
     network = trained.network
     decays = [weight for weight in network.parameters() if weight.ndim > 1]
@@ -254,7 +265,7 @@ def _epochs(
         if not np.isfinite(loss):
             raise TrainingError(f"epoch {epoch + 1}: the loss is {loss}; lower training.rate or training.clip")
         speed = len(aligned.text) / max(time.monotonic() - begun, 1e-9)
-        yield Progress(epoch + 1, options.epochs, loss, speed, scores(dev, trained.segment(text)))
+        yield SegmenterProgress(epoch + 1, options.epochs, loss, speed, scores(dev, trained.segment(text)))
 
 
 def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
@@ -266,7 +277,7 @@ def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
 
 
 def _batches(
-    aligned: Aligned, reader: Reader, options: TrainingOptions, random: np.random.Generator
+    aligned: Aligned, reader: CharacterReader, options: SegmenterTraining, random: np.random.Generator
 ) -> list[tuple[dict[str, Numbers], npt.NDArray[np.uint8]]]:
     """Cut a text into batches in a random order; some words and characters are hidden."""
     reading = reader.read(codes_of(aligned.text))
@@ -283,7 +294,7 @@ def _batches(
     return out
 
 
-def varied(sentences: Sequence[RawSentence], options: TrainingOptions, random: np.random.Generator) -> Aligned:
+def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random: np.random.Generator) -> Aligned:
     """Lay out sentences as raw text, paragraphs in a random order, with lines and ends that vary."""
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))

@@ -50,7 +50,7 @@ class _Memory:
 
 
 @final
-class BiLSTM:
+class OnnxBiLSTM:
     """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
 
     def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import os
 
     from ropewalk.models.folder import ModelFolder
-    from ropewalk.models.onnx.bilstm import BiLSTM
-    from ropewalk.models.onnx.transformer import Transformer
+    from ropewalk.models.onnx.bilstm import OnnxBiLSTM
+    from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
 
 
@@ -45,15 +45,15 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     )
 
 
-def _encoder_class(kind: str) -> type[BiLSTM | Transformer]:
+def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
     """Load no more than is needed: programs that parse one sentence begin here."""
     if kind == "bilstm":
-        from ropewalk.models.onnx.bilstm import BiLSTM
+        from ropewalk.models.onnx.bilstm import OnnxBiLSTM
 
-        return BiLSTM
-    from ropewalk.models.onnx.transformer import Transformer
+        return OnnxBiLSTM
+    from ropewalk.models.onnx.transformer import OnnxTransformer
 
-    return Transformer
+    return OnnxTransformer
 
 
 class OnnxHeads:

@@ -28,7 +28,7 @@ MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memor
 
 
 @final
-class Transformer:
+class OnnxTransformer:
     """A tokenizer, and a network over subwords."""
 
     def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
