@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ropewalk.pipeline import Parser
 
 LONG = 20_000  # characters: what is longer is cut into words beside the queue, and parsed a part at a time
-RANGE = re.compile(r"(?<=TokenRange=)(\d+):(\d+)")
 
 
 class RequestSource(ABC):
@@ -191,5 +190,4 @@ def joined_rows(block: str, shift: int) -> Iterator[str]:
             place, _, rest = line.partition("\t")
             numbers = [int(number) for number in place.split("-")]
             here = max(here, *numbers) if len(numbers) > 1 else max(here, numbers[0])
-            moved = RANGE.sub(lambda found: f"{int(found[1]) + shift}:{int(found[2]) + shift}", rest)
-            yield f"{'-'.join(str(number + before) for number in numbers)}\t{moved}\n"
+            yield f"{'-'.join(str(number + before) for number in numbers)}\t{conllu.moved_places(rest, shift)}\n"

@@ -31,8 +31,6 @@ OUTPUTS = {
 }
 TOKENIZER = ("ranges", "presegmented", "normalized_spaces", "joint_with_parsing")
 NO_BREAK_SPACE = "\u00a0"
-SPACES = re.compile(r"(?:^|\|)Spaces(?:Before|After|InToken)=[^|]*")
-RANGES = re.compile(r"(?:^|\|)TokenRange=[^|]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,8 @@ def answer(asked: Request, generator: str, given: Document, parsed: Document) ->
         return head + "".join("".join(f"{line}\n" for line in block) + "\n" for block in blocks)
     write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[asked.output]
     return "".join(
-        write(Stages.of(block), asked.output_options, first=not number) for number, block in enumerate(blocks)
+        write(TokenizedSentence.of(block), asked.output_options, first=not number)
+        for number, block in enumerate(blocks)
     )
 
 
@@ -140,13 +139,11 @@ def _sentence(asked: Request, given: list[str], parsed: list[str]) -> Iterator[s
 
 def _misc(asked: Request, misc: str) -> str:
     if not asked.ranges:
-        misc = RANGES.sub("", misc)
-    if asked.normalized_spaces:
-        misc = SPACES.sub("", misc)
-    return misc.removeprefix("|") or "_"
+        misc = conllu.without_places(misc)
+    return conllu.without_spaces(misc) if asked.normalized_spaces else misc
 
 
-class Stages(NamedTuple):
+class TokenizedSentence(NamedTuple):
     """The words and tokens of a sentence, each token with what MISC says of it."""
 
     words: list[str]
@@ -154,7 +151,7 @@ class Stages(NamedTuple):
     begins_paragraph: bool
 
     @classmethod
-    def of(cls, block: list[str]) -> Stages:
+    def of(cls, block: list[str]) -> TokenizedSentence:
         """Read the lines of one sentence."""
         words, tokens, reached = [], [], 0
         for row in (line.split("\t") for line in block if not line.startswith("#")):
@@ -170,20 +167,20 @@ class Stages(NamedTuple):
         return cls(words, tokens, any(re.match("# new(?:doc|par)", line) for line in block))
 
 
-def _gap(parts: Stages, options: frozenset[str], *, first: bool) -> str:
+def _gap(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
     return "\n" if "paragraphs" in options and parts.begins_paragraph and not first else ""
 
 
-def _horizontal(parts: Stages, options: frozenset[str], *, first: bool) -> str:
+def _horizontal(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
     words = " ".join(word.replace(" ", NO_BREAK_SPACE) for word in parts.words)
     return f"{_gap(parts, options, first=first)}{words}\n"
 
 
-def _vertical(parts: Stages, options: frozenset[str], *, first: bool) -> str:
+def _vertical(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
     return _gap(parts, options, first=first) + "".join(f"{word}\n" for word in parts.words) + "\n"
 
 
-def _plain(parts: Stages, options: frozenset[str], *, first: bool) -> str:
+def _plain(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
     if "normalized_spaces" in options:
         last = len(parts.tokens) - 1
         said = [
