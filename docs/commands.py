@@ -6,13 +6,13 @@ import sys
 
 from typer.testing import CliRunner
 
-from ropewalk.cli import COMMANDS, app
+from ropewalk.cli import COMMANDS, app_of
 
 
 def reference() -> str:
     """Write the help of the program and of each command under a heading of its own."""
     runner = CliRunner(env={"COLUMNS": "100"})
-    names = sorted(command.__name__.replace("_", "-") for command in COMMANDS)
+    app, names = app_of(COMMANDS), sorted(COMMANDS)
     parts = ["# Commands", "Made by `make docs` from the program's own help."]
     for title, words in [("ropewalk", []), *((f"ropewalk {name}", [name]) for name in names)]:
         done = runner.invoke(app, [*words, "--help"], prog_name="ropewalk", catch_exceptions=False)

@@ -213,8 +213,7 @@ def test_every_command_has_a_file_and_is_in_the_reference() -> None:
         sys.path.pop(0)
     page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
     for command in COMMANDS:
-        assert f"## `ropewalk {command.__name__.replace('_', '-')}`" in page
-        assert command.__module__ == f"ropewalk.cli.{command.__name__}"
+        assert f"## `ropewalk {command}`" in page
     assert page == reference(), "run `make docs`"
 
 

@@ -56,7 +56,7 @@ def test_help_comes_at_once() -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     program = (
-        "import sys; from ropewalk.cli import app; app(['--help'], standalone_mode=False); "
+        "import sys; from ropewalk.cli import COMMANDS, app_of; app_of(COMMANDS)(['--help'], standalone_mode=False); "
         "print('heavy:', sorted({'numpy', 'rich', 'torch', 'onnxruntime'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

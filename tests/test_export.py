@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from typer.testing import CliRunner
 
 from ropewalk import conllu
-from ropewalk.cli import app
+from ropewalk.cli import app_of
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models import folder, model
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
@@ -219,7 +219,7 @@ def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path) -> None:
     plain = load(home / "exported")
     given = [str(home / "trained"), "-o", str(tmp_path / "small"), "--weights", "int8", "--name", "tiny"]
     test = ["--test", str(home / "bank.conllu")]
-    done = CliRunner().invoke(app, ["export", *given, *test])
+    done = CliRunner().invoke(app_of(["export"]), ["export", *given, *test])
     assert done.exit_code == 0, done.output
     small = load(tmp_path / "small")
     assert small.hash != plain.hash

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ropewalk import conllu
-from ropewalk.cli import app
+from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.conllu import escaped, unescaped
 from ropewalk.segmentation import building, config, folder, reading, windows
@@ -421,7 +421,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [f'{part} = "{place / "bank.conllu"}"' for part in ("train", "dev", "test")]
     (place / "config.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
     changes = [part for change in OPTIONS for part in ("--set", change)]
-    done = CliRunner().invoke(app, ["train-segmenter", str(place / "config.toml"), "-o", str(place / "out"), *changes])
+    done = CliRunner().invoke(
+        app_of(["train-segmenter"]), ["train-segmenter", str(place / "config.toml"), "-o", str(place / "out"), *changes]
+    )
     assert done.exit_code == 0, done.output
     assert "epoch 60/60: loss" in done.stderr
     assert "test: F1 of tokens 100.00, sentences 100.00, words 100.00" in done.stderr

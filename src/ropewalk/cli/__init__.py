@@ -6,69 +6,58 @@ A command imports what it needs when it runs, so that help comes at once.
 
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from ropewalk.cli.compare import compare
-from ropewalk.cli.corpus import corpus
-from ropewalk.cli.coverage import coverage
-from ropewalk.cli.decode import decode
-from ropewalk.cli.draw import draw
-from ropewalk.cli.encode import encode
-from ropewalk.cli.encodings import encodings
-from ropewalk.cli.evaluate import evaluate
-from ropewalk.cli.experiment import experiment
-from ropewalk.cli.export import export
-from ropewalk.cli.info import info
-from ropewalk.cli.models import models
-from ropewalk.cli.parse import parse
-from ropewalk.cli.reproduce import reproduce
-from ropewalk.cli.serve import serve
 from ropewalk.cli.shell import say, version_line
-from ropewalk.cli.stats import stats
-from ropewalk.cli.train import train
-from ropewalk.cli.train_segmenter import train_segmenter
-from ropewalk.cli.validate import validate
-from ropewalk.cli.vectors import vectors
 from ropewalk.errors import RopewalkError
 
-COMMANDS = (
-    parse,
-    corpus,
-    serve,
-    models,
-    compare,
-    draw,
-    evaluate,
-    encode,
-    decode,
-    encodings,
-    info,
-    validate,
-    coverage,
-    reproduce,
-    stats,
-    train,
-    train_segmenter,
-    vectors,
-    export,
-    experiment,
+COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
+    "parse",
+    "corpus",
+    "serve",
+    "models",
+    "compare",
+    "draw",
+    "evaluate",
+    "encode",
+    "decode",
+    "encodings",
+    "info",
+    "validate",
+    "coverage",
+    "reproduce",
+    "stats",
+    "train",
+    "train-segmenter",
+    "vectors",
+    "export",
+    "experiment",
 )
 
-app = typer.Typer(
-    name="ropewalk",
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,  # plain help needs no rich, which is slow to load
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-for command in COMMANDS:
-    app.command()(command)
+
+def app_of(commands: Iterable[str]) -> typer.Typer:
+    """Make a program of some commands: what is not asked for need not be loaded."""
+    app = typer.Typer(
+        name="ropewalk",
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,  # plain help needs no rich, which is slow to load
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(ropewalk)
+    for command in commands:
+        name = command.replace("-", "_")
+        app.command()(getattr(import_module(f"ropewalk.cli.{name}"), name))
+    extra = {"ignore_unknown_options": True, "allow_extra_args": True}
+    app.command("predict", hidden=True, context_settings=extra)(_predict)
+    return app
 
 
-@app.command("predict", hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 def _predict() -> None:
     raise typer.BadParameter(
         "predict is gone: parse takes trained models too; use ropewalk parse -m MODEL IN.conllu -o OUT.conllu"
@@ -81,7 +70,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def ropewalk(
     _version: Annotated[
         bool,
@@ -98,8 +86,9 @@ def ropewalk(
 
 def main() -> None:
     """Run the command line and exit."""
+    named = [word for word in sys.argv[1:2] if word in COMMANDS]
     try:
-        app(prog_name="ropewalk")
+        app_of(named or COMMANDS)(prog_name="ropewalk")
     except SystemExit as done:
         sys.exit(_flushed(done.code))
     except RopewalkError as error:
