@@ -65,9 +65,6 @@ EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILI
 _NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
-_PLACE: Final = re.compile(r"(?<=TokenRange=)(\d+):(\d+)")
-_PLACES: Final = re.compile(r"(?:^|\|)TokenRange=[^|]*")
-_SPACES: Final = re.compile(r"(?:^|\|)Spaces(?:Before|After|InToken)=[^|]*")
 SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
@@ -383,21 +380,6 @@ class _Spaces(NamedTuple):
 
 
 _ONE_SPACE = _Spaces(" ", "", -1, -1)
-
-
-def without_places(misc: str) -> str:
-    """Take out of MISC where a token stands in its text."""
-    return _PLACES.sub("", misc).removeprefix("|") or "_"
-
-
-def without_spaces(misc: str) -> str:
-    """Take out of MISC which spaces stand around a token; whether any follow is still told."""
-    return _SPACES.sub("", misc).removeprefix("|") or "_"
-
-
-def moved_places(line: str, shift: int) -> str:
-    """Move the places that a line, or its MISC, tells of by some characters."""
-    return _PLACE.sub(lambda found: f"{int(found[1]) + shift}:{int(found[2]) + shift}", line)
 
 
 def escaped(spaces: str) -> str:

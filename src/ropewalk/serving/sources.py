@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from ropewalk import conllu
 from ropewalk.errors import ModelError, RequestError
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.treebank import Treebank
+from ropewalk.treebank import Heading, Treebank
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,18 +91,20 @@ class Lines(RequestSource):
         return len(self.value)
 
     def _bank(self, parser: Parser) -> Treebank:
-        blocks: list[str] = []
-        at, opening = 0, "# newdoc\n# newpar\n"
-        for line in re.findall(r"[^\n]*\n|[^\n]+", checked(self.value)):
-            if line.strip():
-                bank, _ = cut([line], parser)
-                rows = "".join(joined_rows(conllu.dumps(bank).decode("utf-8"), at))
-                blocks.append(f"{opening}# sent_id = {len(blocks) + 1}\n# text = {' '.join(line.split())}\n{rows}\n")
-                opening = ""
-            elif blocks:
-                opening = "# newpar\n"
-            at += len(line)
-        return conllu.loads("".join(blocks), "<data>") if blocks else Treebank.of([])
+        lines = re.findall(r"[^\n]*\n|[^\n]+", self.value)
+        starts = [0, *itertools.accumulate(map(len, lines))][: len(lines)]
+        filled = [number for number, line in enumerate(lines) if line.strip()]
+        bank, counts = cut([lines[number] for number in filled], parser)
+        headings = [
+            Heading(
+                str(place + 1),
+                " ".join(lines[number].split()),
+                None if place else "",
+                not place or number - 1 not in filled,
+            )
+            for place, number in enumerate(filled)
+        ]
+        return joined(bank, counts, [starts[number] for number in filled], headings)
 
 
 @final
@@ -180,14 +184,17 @@ def slices(bank: Treebank, words: int) -> Iterator[Treebank]:
         start = stop
 
 
-def joined_rows(block: str, shift: int) -> Iterator[str]:
-    """Take the words of all sentences as those of one; places in the text move by `shift`."""
-    before = here = 0
-    for line in block.split("\n"):
-        if not line:
-            before, here = before + here, 0
-        elif not line.startswith("#"):
-            place, _, rest = line.partition("\t")
-            numbers = [int(number) for number in place.split("-")]
-            here = max(here, *numbers) if len(numbers) > 1 else max(here, numbers[0])
-            yield f"{'-'.join(str(number + before) for number in numbers)}\t{conllu.moved_places(rest, shift)}\n"
+def joined(bank: Treebank, counts: list[int], shifts: list[int], headings: list[Heading]) -> Treebank:
+    """Take so many sentences each time for one; their places in the text move by `shifts`."""
+    if not len(bank):
+        return bank
+    first = np.cumsum([0, *counts])
+    tokens = bank.surface
+    moved = np.repeat(shifts, np.diff(tokens.offsets(bank.offsets[first])))
+    surface = replace(
+        tokens,
+        before={number: tokens.before[old] for number, old in enumerate(first[:-1].tolist()) if old in tokens.before},
+        starts=frozen_ints(tokens.starts + moved),
+        stops=frozen_ints(tokens.stops + moved),
+    )
+    return Treebank.of_words(bank.column("form"), bank.offsets[first], tokens=surface, headings=tuple(headings))

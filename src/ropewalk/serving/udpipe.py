@@ -7,20 +7,24 @@ the formats in UDPipe 1's manual.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ropewalk import conllu
 from ropewalk.errors import RequestError
-from ropewalk.formats.conllu import unescaped
 from ropewalk.serving.sources import Conllu, Lines, RequestText, Words
+from ropewalk.treebank import Column
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from ropewalk.documents import Document
+    from ropewalk.documents import Document, Sentence
     from ropewalk.serving.sources import RequestSource
+    from ropewalk.treebank import Surface, Treebank
 
 INPUTS = ("conllu", "horizontal", "vertical", "generic_tokenizer")
 OUTPUTS = {
@@ -31,6 +35,7 @@ OUTPUTS = {
 }
 TOKENIZER = ("ranges", "presegmented", "normalized_spaces", "joint_with_parsing")
 NO_BREAK_SPACE = "\u00a0"
+TAGS = ("lemma", "upos", "xpos", "feats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,88 +114,52 @@ def _words(sentences: Iterable[list[str]]) -> RequestSource:
 
 def answer(asked: Request, generator: str, given: Document, parsed: Document) -> str:
     """Write what was asked for: of the parser's work only that."""
-    blocks = [list(_sentence(asked, *pair)) for pair in zip(_sentences(given), _sentences(parsed), strict=True)]
+    bank = _chosen(asked, given.treebank, parsed.treebank)
     if asked.output == "conllu":
-        head = f"# generator = {generator}\n" if blocks else ""
-        return head + "".join("".join(f"{line}\n" for line in block) + "\n" for block in blocks)
+        return conllu.dumps(bank, generator=generator).decode("utf-8")
     write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[asked.output]
-    return "".join(
-        write(TokenizedSentence.of(block), asked.output_options, first=not number)
-        for number, block in enumerate(blocks)
-    )
+    return "".join(write(sentence, asked.output_options) for sentence in bank)
 
 
-def _sentences(document: Document) -> Iterator[list[str]]:
-    text = conllu.dumps(document.treebank).decode("utf-8")
-    return (block.split("\n") for block in text.removesuffix("\n\n").split("\n\n")) if text else iter(())
+def _chosen(asked: Request, given: Treebank, parsed: Treebank) -> Treebank:
+    bank = given
+    if asked.tags:
+        bank = bank.with_columns({name: parsed.column(name) for name in TAGS})
+    if asked.trees:
+        bank = bank.with_trees(parsed.heads, parsed.relations)
+    return bank if bank.tokens is None else replace(bank, tokens=_surface(asked, bank.tokens))
 
 
-def _sentence(asked: Request, given: list[str], parsed: list[str]) -> Iterator[str]:
-    yield from (line for line in given if line.startswith("#"))
-    rows = (line for line in parsed if not line.startswith("#"))
-    for before in given:
-        if before.startswith("#"):
-            continue
-        old, new = before.split("\t"), next(rows).split("\t")
-        tags = (new if asked.tags else old)[2:6]
-        tree = (new if asked.trees else old)[6:8]
-        yield "\t".join([*old[:2], *tags, *tree, old[8], _misc(asked, old[9])])
-
-
-def _misc(asked: Request, misc: str) -> str:
+def _surface(asked: Request, tokens: Surface) -> Surface:
     if not asked.ranges:
-        misc = conllu.without_places(misc)
-    return conllu.without_spaces(misc) if asked.normalized_spaces else misc
+        unknown = frozen_ints(np.full(len(tokens), -1, dtype=np.int32))
+        tokens = replace(tokens, starts=unknown, stops=unknown)
+    if asked.normalized_spaces:
+        after = Column(tokens.after.ids, tuple(" " * bool(spaces) for spaces in tokens.after.names))
+        tokens = replace(tokens, after=after, before={})
+    return tokens
 
 
-class TokenizedSentence(NamedTuple):
-    """The words and tokens of a sentence, each token with what MISC says of it."""
-
-    words: list[str]
-    tokens: list[tuple[str, dict[str, str]]]
-    begins_paragraph: bool
-
-    @classmethod
-    def of(cls, block: list[str]) -> TokenizedSentence:
-        """Read the lines of one sentence."""
-        words, tokens, reached = [], [], 0
-        for row in (line.split("\t") for line in block if not line.startswith("#")):
-            first, dash, last = row[0].partition("-")
-            about = dict(part.partition("=")[::2] for part in row[9].split("|"))
-            if dash:
-                tokens.append((row[1], about))
-                reached = int(last)
-            elif first.isdecimal():
-                words.append(row[1])
-                if int(first) > reached:
-                    tokens.append((row[1], about))
-        return cls(words, tokens, any(re.match("# new(?:doc|par)", line) for line in block))
+def _begins(sentence: Sentence) -> str:
+    """Give an empty line before a paragraph that is not the first."""
+    heading = sentence.treebank.heading(sentence.number)
+    return "\n" if sentence.number and (heading.paragraph or heading.document is not None) else ""
 
 
-def _gap(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
-    return "\n" if "paragraphs" in options and parts.begins_paragraph and not first else ""
+def _horizontal(sentence: Sentence, options: frozenset[str]) -> str:
+    words = " ".join(word.replace(" ", NO_BREAK_SPACE) for word in sentence.forms)
+    return (_begins(sentence) if "paragraphs" in options else "") + f"{words}\n"
 
 
-def _horizontal(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
-    words = " ".join(word.replace(" ", NO_BREAK_SPACE) for word in parts.words)
-    return f"{_gap(parts, options, first=first)}{words}\n"
+def _vertical(sentence: Sentence, options: frozenset[str]) -> str:
+    words = "".join(f"{word}\n" for word in sentence.forms)
+    return (_begins(sentence) if "paragraphs" in options else "") + f"{words}\n"
 
 
-def _vertical(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
-    return _gap(parts, options, first=first) + "".join(f"{word}\n" for word in parts.words) + "\n"
-
-
-def _plain(parts: TokenizedSentence, options: frozenset[str], *, first: bool) -> str:
+def _plain(sentence: Sentence, options: frozenset[str]) -> str:
+    tokens = sentence.tokens
     if "normalized_spaces" in options:
-        last = len(parts.tokens) - 1
-        said = [
-            text + (" " if number < last and about.get("SpaceAfter") != "No" else "")
-            for number, (text, about) in enumerate(parts.tokens)
-        ]
-        return ("\n" if parts.begins_paragraph and not first else "") + "".join(said) + "\n"
-    return "".join(_spaced(text, about) for text, about in parts.tokens)
-
-
-def _spaced(text: str, about: dict[str, str]) -> str:
-    after = unescaped(about["SpacesAfter"]) if "SpacesAfter" in about else " " * (about.get("SpaceAfter") != "No")
-    return unescaped(about.get("SpacesBefore", "")) + (unescaped(about.get("SpacesInToken", "")) or text) + after
+        said = "".join(token.text + " " * token.space_after for token in tokens)
+        return f"{_begins(sentence)}{said.rstrip(' ')}\n"
+    before = sentence.treebank.surface.before.get(sentence.number, "")
+    return before + "".join(token.text + token.spaces for token in tokens)
