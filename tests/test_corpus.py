@@ -486,10 +486,15 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
 
 def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "ropewalk", "corpus", *map(str, words)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ropewalk", "corpus", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
 
 
+@pytest.mark.cluster
 def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
@@ -529,6 +534,7 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     assert "1 documents or files were set aside, more than 0" in few.stderr
 
 
+@pytest.mark.cluster
 def test_the_example_for_ray_data_runs(repository: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), tmp_path / "in.parquet")
     done = subprocess.run(
@@ -537,6 +543,7 @@ def test_the_example_for_ray_data_runs(repository: Path, tmp_path: Path) -> None
         text=True,
         check=False,
         env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     found = sorted(pq.read_table(tmp_path / "out").to_pylist(), key=lambda row: list(TEXTS).index(row["id"]))
