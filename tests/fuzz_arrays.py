@@ -29,6 +29,7 @@ from ropewalk import (
     Treebank,
     conllu,
     decoding,
+    graphs,
     kernels,
     projectivity,
     repair,
@@ -40,7 +41,7 @@ from ropewalk import (
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.drawing import draw
 from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
-from ropewalk.encodings.brackets import Brackets, graph_planes
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.errors import RopewalkError
 from ropewalk.formats.conllu import Text
@@ -52,6 +53,7 @@ from ropewalk.treebank import Column
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+GRAPH_SPECS = ("optimal-nonprojective", "brackets", "brackets(planes=1)", "four-bit", "six-bit", "absolute", "relative")
 SPECS = (
     "optimal", "optimal(policy=published)", "optimal(policy=refuse)", "optimal+head", "four-bit+path",
     "hexatags+head+path", "optimal-nonprojective", "optimal-nonprojective(max_index=0)", "four-bit",
@@ -348,10 +350,14 @@ def _restores(dice: Dice) -> object:
 
 
 def _graphs(dice: Dice) -> object:
-    encoding = get(dice.choice(("brackets", "brackets(stacks=1)", "brackets(planes=3)", "optimal-nonprojective")))
-    assert isinstance(encoding, Brackets | indexed.OptimalNonprojective)
-    labels = encoding.encode_graphs(dice.graphs()) if dice.rng.random() < 0.5 else dice.labels(encoding)
-    return encoding.decode_graphs(labels)
+    encoding = graph_encodings.get(dice.choice(GRAPH_SPECS))
+    found = graphs.Graphs.of(dice.graphs())
+    if dice.happens(0.5):
+        found = replace(found, heads=dice.choice([found.heads, dice.heads(), dice.junk()]), offsets=dice.offsets())
+    labels = encoding.encode(found)
+    if dice.happens(0.5):
+        labels = replace(labels, ids=(dice.choice([labels.ids[0], dice.junk()]),), relation_offsets=dice.offsets())
+    return encoding.decode(labels)
 
 
 def _written(dice: Dice) -> object:
@@ -515,7 +521,8 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "encodings.Encoding.recover": _recovered,
     "encodings.PseudoProjective.restores": _restores,
     "encodings.decode_graphs": _graphs,
-    "encodings.graph_planes": lambda dice: graph_planes(dice.arcs()),
+    "graphs.arc_planes": lambda dice: graphs.arc_planes(dice.arcs(), dice.choice([0, 1, 2, 3, -1])),
+    "graphs.cyclic": lambda dice: graphs.cyclic(graphs.Graphs.of(dice.graphs())),
     "encodings.largest_index": lambda dice: indexed.largest_index(*dice.given()),
     "encodings.cover_codes": lambda dice: compact.cover_codes(*dice.given(), dice.choice(ropes.COVERS)),
     "encodings.stack_heads": lambda dice: compact.stack_heads(dice.numbers(256, dice.words), dice.offsets()),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from hypothesis import strategies as st
 
-from ropewalk.trees import Tree
+from ropewalk.graphs import Graphs
+from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -80,3 +82,24 @@ def _line(draw: DrawFn, name: str, head: str = "_", relation: str = "_") -> str:
 def banks(max_sentences: int = 4) -> SearchStrategy[bytes]:
     """Draw a whole CoNLL-U file."""
     return st.lists(sentences(), min_size=1, max_size=max_sentences).map(lambda parts: "".join(parts).encode("utf-8"))
+
+
+@st.composite
+def many_graphs(draw: DrawFn, most_nodes: int = 40, most_graphs: int = 3) -> Graphs:
+    """Draw some graphs with any arcs, cycles, two relations between one pair of nodes, and empty nodes."""
+    out = []
+    for _ in range(draw(st.integers(0, most_graphs))):
+        words = draw(st.integers(1, most_nodes))
+        marks = draw(st.lists(st.sampled_from([False, False, False, True]), min_size=words - 1, max_size=words - 1))
+        nodes = st.integers(1, words)
+        arcs = draw(
+            st.sets(
+                st.tuples(st.integers(0, words), nodes, st.sampled_from(["nsubj", "obj", "conj:and", "nmod:di:là"])),
+                max_size=3 * words,
+            )
+        )
+        plain = [arc for arc in arcs if arc[0] != arc[1]]
+        one = Graphs.of([Graph(words, plain)])
+        empty = np.array([*marks, False] if draw(st.booleans()) else [False, *marks])
+        out.append(Graphs(one.offsets, empty, one.arc_offsets, one.heads, one.dependents, one.relations))
+    return Graphs.concat(out)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
-from ropewalk.encodings.brackets import Brackets, graph_planes
+from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
 from ropewalk.errors import (
     EncodingError,
@@ -32,11 +32,11 @@ from ropewalk.kernels import compiled
 from ropewalk.projectivity import SCHEMES
 from ropewalk.repair import POLICIES as REPAIRS
 from ropewalk.repair import repair
-from ropewalk.ropes import Arcs, rope_cover
+from ropewalk.ropes import rope_cover
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Graph, Tree, check, crossing_arcs, planes, projective, same_trees
+from ropewalk.trees import Tree, check, crossing_arcs, planes, projective, same_trees
 from strategies import RELATIONS, trees
-from test_ropes import every_tree, graphs
+from test_ropes import every_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -422,44 +422,6 @@ def test_every_row_of_three_labels_is_read_into_trees(spec: str) -> None:
     rows = list(product(encoding.alphabet or (), repeat=3))
     recovered = encoding.recover(encoding.labels(rows))
     assert_trees(recovered.heads, recovered.offsets)
-
-
-@given(graphs())
-def test_any_graph_comes_back_from_indexed_brackets(graph: Graph) -> None:
-    encoding = get("optimal-nonprojective")
-    assert isinstance(encoding, OptimalNonprojective)
-    labels = encoding.encode_graphs([graph, graph])
-    back, words, kinds = encoding.decode_graphs(labels)
-    assert (back, len(words), len(kinds)) == ([graph, graph], 0, 0)
-    again = encoding.labels(labels.sentences())
-    assert encoding.decode_graphs(again)[0] == [graph, graph]
-
-
-@given(graphs())
-def test_a_graph_comes_back_from_brackets_of_as_many_planes(graph: Graph) -> None:
-    needed = max(1, int(graph_planes(Arcs.of_graphs([graph])).max(initial=1)))
-    encoding = get(f"brackets(planes={needed})")
-    assert isinstance(encoding, Brackets)
-    back, words, _ = encoding.decode_graphs(encoding.encode_graphs([graph]))
-    assert (back, len(words)) == ([graph], 0)
-    fewer = get("brackets(stacks=1)" if needed == 1 else f"brackets(planes={needed - 1})")
-    assert isinstance(fewer, Brackets)
-    if needed > 1:
-        with pytest.raises(EncodingError, match=rf"graph 1 needs {needed} planes .* use brackets\(planes={needed}\)"):
-            fewer.encode_graphs([graph])
-    elif not any(head == 0 for head, _ in graph.arcs()):
-        assert fewer.decode_graphs(fewer.encode_graphs([graph]))[0] == [graph]
-
-
-@pytest.mark.parametrize("spec", ["optimal-nonprojective", "brackets(planes=2)"])
-def test_every_graph_of_three_words_comes_back(spec: str) -> None:
-    arcs = [(head, word) for head in range(4) for word in range(1, 4) if head != word]
-    every = [Graph(3, [a for a, keep in zip(arcs, mask, strict=True) if keep]) for mask in product((0, 1), repeat=9)]
-    encoding = get(spec)
-    assert isinstance(encoding, OptimalNonprojective | Brackets)
-    back, faults, _ = encoding.decode_graphs(encoding.encode_graphs(every))
-    assert back == every
-    assert not len(faults)
 
 
 def test_the_largest_index_is_the_longest_row_of_stars() -> None:

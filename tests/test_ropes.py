@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.encodings import bracketing, get
-from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings import bracketing
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import GraphError, UnknownNameError
 from ropewalk.kernels import compiled
 from ropewalk.ropes import Arcs, leaning, rope_cover, rope_thickness, structural_arcs
@@ -151,8 +151,7 @@ def check_leaning(ropes: Sequence[Arc], structure: Tree | Graph) -> None:
 
 @pytest.mark.parametrize("words", range(5))
 def test_every_rope_cover_of_every_projective_tree_is_a_bracketing_that_decodes(words: int) -> None:
-    decoder = get("optimal-nonprojective")
-    assert isinstance(decoder, OptimalNonprojective)
+    decoder = graph_encodings.get("optimal-nonprojective")
     tried = 0
     heads, _ = every_tree(words)
     for row in heads.reshape(-1, words) if words else [heads]:
@@ -165,8 +164,8 @@ def test_every_rope_cover_of_every_projective_tree_is_a_bracketing_that_decodes(
             check_leaning(list(ropes), tree)
             labels = bracketing(cover)
             assert sum(label.count(sign) for label in labels for sign in "<>/\\") == cover.brackets - (words > 0)
-            back, faults, _ = decoder.decode_graphs(decoder.labels([labels]))
-            assert (back, len(faults)) == ([Graph(words, tree.arcs())], 0), (tree, ropes)
+            back = decoder.decode(decoder.labels([labels]))
+            assert (back.graphs[0], back.well_formed) == (Graph(words, tree.arcs()), True), (tree, ropes)
             tried += 1
     assert tried >= words
 

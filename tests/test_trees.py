@@ -247,7 +247,7 @@ def test_a_graph_takes_several_heads_and_cycles() -> None:
         ([(1, 1)], "the arc 1->1 joins a word to itself"),
         ([(1, 0)], "the arc 1->0 leaves the sentence of 2 words"),
         ([(3, 1)], "the arc 3->1 leaves the sentence of 2 words"),
-        ([(2, 1), (2, 1)], "the arc 2->1 is given twice"),
+        ([(2, 1), (2, 1)], "the arc 2->1 is given twice with the same relation"),
     ],
 )
 def test_a_graph_refuses_arcs_that_cannot_be(arcs: list[tuple[int, int]], message: str) -> None:

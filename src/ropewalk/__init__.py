@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
     from ropewalk.formats import conllu as conllu
+    from ropewalk.formats import deps as deps
     from ropewalk.formats import displacy as displacy
     from ropewalk.formats import json as json
+    from ropewalk.formats import sdp as sdp
     from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
     from ropewalk.treebank import Treebank as Treebank
@@ -41,7 +43,7 @@ _HOMES = {
     "draw": "drawing",
     "load": "pipeline",
 }
-_FORMATS = frozenset({"conllu", "displacy", "json"})
+_FORMATS = frozenset({"conllu", "deps", "displacy", "json", "sdp"})
 
 __all__ = [
     "Document",

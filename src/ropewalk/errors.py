@@ -14,6 +14,7 @@
     ├── EncodingError           an encoding that cannot be had or used
     │   ├── OptionError         an option that the encoding does not take, or a wrong value
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
+    │   ├── UncoveredGraphError a graph that the encoding cannot write, with the arcs that do not fit
     │   └── LabelError          a label that the encoding does not have
     ├── MismatchError           inputs that should agree and do not, or an array that is not what is expected
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
@@ -158,6 +159,21 @@ class UncoveredTreeError(EncodingError):
         super().__init__(
             f"sentence {sentence}: {encoding} cannot write this tree: {why}: {shown}{more}; "
             "use the policy 'lift', a pseudo-projective scheme (+head) or a non-projective encoding"
+        )
+
+
+class UncoveredGraphError(EncodingError):
+    """A graph that the encoding cannot write; `sentence` counts from 1, `arcs` are the pairs that do not fit."""
+
+    def __init__(self, encoding: str, sentence: int, arcs: Sequence[tuple[int, int]]) -> None:
+        self.encoding = encoding
+        self.sentence = sentence
+        self.arcs = tuple(arcs)
+        shown = ", ".join(f"{head}->{dependent}" for head, dependent in self.arcs[:6])
+        more = f" and {len(self.arcs) - 6} more" if len(self.arcs) > 6 else ""
+        super().__init__(
+            f"sentence {sentence}: {encoding} cannot write this graph: arcs that fit in no plane: {shown}{more}; "
+            "use the policy 'drop', more planes, or optimal-nonprojective"
         )
 
 

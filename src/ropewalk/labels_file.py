@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, final
 
 import numpy as np
 
@@ -25,11 +27,15 @@ from ropewalk.treebank import Column, Treebank, intern
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
+    from ropewalk.trees import Ints
+
 Path = str | os.PathLike[str]
+Kind = TypeVar("Kind")
+Piece = TypeVar("Piece")
 
 HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
@@ -92,11 +98,11 @@ class Labelled:
     labels: Labels
 
 
-class LabelReader:
-    """An iterator over the pieces of a label file, each of whole sentences.
+class Rows(ABC, Generic[Kind, Piece]):
+    """An iterator over the pieces of a file with one word per line, each piece of whole sentences.
 
     The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
-    names.
+    names. A subclass says what that line is and what becomes of the columns.
     """
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
@@ -107,16 +113,37 @@ class LabelReader:
         self.encoding = self._read_header()
         self._chunks = self._read()
 
+    @property
+    @abstractmethod
+    def header(self) -> tuple[re.Pattern[str], str]:
+        """What the first line must be, with the groups `spec` and `columns`, and how to tell a user."""
+
+    @abstractmethod
+    def named(self, spec: str) -> Kind:
+        """Make the encoding that the first line names, or raise an `EncodingError`."""
+
+    @abstractmethod
+    def columns(self, encoding: Kind) -> tuple[str, ...]:
+        """Name the columns that an encoding's files have."""
+
+    @abstractmethod
+    def checks(self, encoding: Kind) -> dict[str, Callable[[str], object]]:
+        """Say what raises a `LabelError` at a wrong text, for each column that has one."""
+
+    @abstractmethod
+    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> Piece:
+        """Put together the sentences of some lines; `lines` are their numbers in the file."""
+
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Labelled:
+    def __next__(self) -> Piece:
         return next(self._chunks)
 
     def _error(self, line: int, kind: str, message: str) -> FormatError:
         return FormatError(self.file, line, kind, message)
 
-    def _read_header(self) -> Encoding:
+    def _read_header(self) -> Kind:
         while b"\n" not in self._pending and len(self._pending) < LONGEST_HEADER:
             block = next(self._blocks, b"")
             if not block:
@@ -126,22 +153,23 @@ class LabelReader:
         text = line[:LONGEST_HEADER].decode("utf-8", "replace")
         if text.endswith("\r"):
             raise self._error(1, "line-end", "the line ends in CR LF; expected LF alone")
-        match = HEADER.fullmatch(text)
+        pattern, shown = self.header
+        match = pattern.fullmatch(text)
         if match is None:
             found = repr(text[:60]) if text else "nothing"
-            raise self._error(1, "header", f"the file begins with {found}; expected {EXPECTED_HEADER!r}")
+            raise self._error(1, "header", f"the file begins with {found}; expected {shown!r}")
         try:
-            encoding = get(match["spec"])
+            encoding = self.named(match["spec"])
         except (EncodingError, UnknownNameError) as error:
             raise self._error(1, "encoding", str(error)) from error
-        expected = ", ".join(columns_of(encoding))
+        expected = ", ".join(self.columns(encoding))
         if match["columns"] != expected:
-            raise self._error(1, "header", f"the columns are {match['columns']}; {encoding.spec} has {expected}")
+            raise self._error(1, "header", f"the columns are {match['columns']}; {match['spec']} has {expected}")
         self._pending = bytearray(rest)
         self._line = 2
         return encoding
 
-    def _read(self) -> Iterator[Labelled]:
+    def _read(self) -> Iterator[Piece]:
         seen = 0
         while True:
             cut = self._pending.rfind(b"\n\n", seen) + 2
@@ -158,14 +186,14 @@ class LabelReader:
             message = "the file ends inside a sentence; expected an empty line after the last word: was it cut off?"
             raise self._error(last, "truncated", message)
 
-    def _parsed(self, raw: bytes) -> Labelled:
+    def _parsed(self, raw: bytes) -> Piece:
         """Read whole sentences: every line is found at once, and equal texts of a column become one number."""
         try:
             raw.decode("utf-8")
         except UnicodeDecodeError as error:
             line = self._line + raw.count(b"\n", 0, error.start)
             raise self._error(line, "utf-8", f"byte 0x{raw[error.start]:02x} is not UTF-8; expected UTF-8") from error
-        names = columns_of(self.encoding)
+        names = self.columns(self.encoding)
         array = np.frombuffer(raw, dtype=np.uint8)
         stops = np.flatnonzero(array == 10)
         starts = np.concatenate([[0], stops[:-1] + 1])
@@ -187,39 +215,65 @@ class LabelReader:
             name: _column(array, np.ascontiguousarray(marks[:, place] + 1), np.ascontiguousarray(marks[:, place + 1]))
             for place, name in enumerate(names)
         }
-        for place, name in enumerate(self.encoding.columns):
-            self._check(columns[name], place, words)
+        for name, check in self.checks(self.encoding).items():
+            self._check(columns[name], check, words)
         if len(wrong):
             raise self._bad_line(int(wrong[0]), int(found[wrong[0]]), stray=bool(stray[wrong[0]]))
+        offsets = np.concatenate([[0], np.cumsum(~blank)[blank]]).astype(np.int32)
+        piece = self.piece(columns, offsets, words + self._line)
         self._line += len(stops)
+        return piece
+
+    def _bad_line(self, line: int, found: int, *, stray: bool) -> FormatError:
+        if stray:
+            message = "an empty line without a sentence; expected exactly one after each sentence"
+            return self._error(self._line + line, "blank-line", message)
+        names = self.columns(self.encoding)
+        message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
+        return self._error(self._line + line, "columns", message)
+
+    def _check(self, column: Column, check: Callable[[str], object], lines: npt.NDArray[np.int64]) -> None:
+        for number, name in enumerate(column.names):
+            try:
+                check(name)
+            except LabelError as error:
+                first = int(np.flatnonzero(column.ids == number)[0])
+                raise self._error(self._line + int(lines[first]), "label", str(error)) from error
+
+
+@final
+class LabelReader(Rows[Encoding, Labelled]):
+    """An iterator over the pieces of a file with labels of trees, each of whole sentences."""
+
+    header = HEADER, EXPECTED_HEADER
+
+    def named(self, spec: str) -> Encoding:
+        """Make the encoding of trees."""
+        return get(spec)
+
+    def columns(self, encoding: Encoding) -> tuple[str, ...]:
+        """Name the columns of an encoding's label files."""
+        return columns_of(encoding)
+
+    def checks(self, encoding: Encoding) -> dict[str, Callable[[str], object]]:
+        """Look at each column of labels."""
+        return {name: partial(encoding.check_label, column=place) for place, name in enumerate(encoding.columns)}
+
+    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> Labelled:
+        """Take the forms and the labels."""
+        del lines
         labels = [columns[name] for name in self.encoding.columns]
         return Labelled(
             columns["form"],
             Labels(
                 self.encoding.spec,
-                np.concatenate([[0], np.cumsum(~blank)[blank]]).astype(np.int32),
+                offsets,
                 tuple(smallest(column.ids, len(column.names)) for column in labels),
                 tuple(column.names for column in labels),
                 columns["relation"],
                 columns.get("upos"),
             ),
         )
-
-    def _bad_line(self, line: int, found: int, *, stray: bool) -> FormatError:
-        if stray:
-            message = "an empty line without a sentence; expected exactly one after each sentence"
-            return self._error(self._line + line, "blank-line", message)
-        names = columns_of(self.encoding)
-        message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
-        return self._error(self._line + line, "columns", message)
-
-    def _check(self, column: Column, place: int, lines: npt.NDArray[np.int64]) -> None:
-        for number, name in enumerate(column.names):
-            try:
-                self.encoding.check_label(name, place)
-            except LabelError as error:
-                first = int(np.flatnonzero(column.ids == number)[0])
-                raise self._error(self._line + int(lines[first]), "label", str(error)) from error
 
 
 def _column(raw: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> Column:

@@ -218,8 +218,8 @@ class Tree:
 class Graph:
     """A directed graph over words 1…n and node 0: any number of heads per word, cycles allowed.
 
-    Arcs are kept sorted by dependent, then head. An arc from a word to itself, into node 0, outside the
-    sentence or given twice raises a `GraphError`.
+    Arcs are kept sorted by dependent, then head, then relation. An arc from a word to itself, into node 0, outside the
+    sentence or given twice with the same relation raises a `GraphError`.
     """
 
     words: int
@@ -236,8 +236,8 @@ class Graph:
                 raise GraphError(f"the arc {head}->{dependent} joins a word to itself")
             if not (1 <= dependent <= words and 0 <= head <= words):
                 raise GraphError(f"the arc {head}->{dependent} leaves the sentence of {words} words")
-            if row and rows[row - 1][:2] == (dependent, head):
-                raise GraphError(f"the arc {head}->{dependent} is given twice")
+            if row and rows[row - 1] == rows[row]:
+                raise GraphError(f"the arc {head}->{dependent} is given twice with the same relation")
         object.__setattr__(self, "words", int(words))
         object.__setattr__(self, "heads", frozen_ints(head for _, head, _ in rows))
         object.__setattr__(self, "dependents", frozen_ints(dependent for dependent, _, _ in rows))

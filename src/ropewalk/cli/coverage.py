@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ropewalk.scoring.coverage import Coverage
-    from ropewalk.scoring.splits import Corpus
+    from ropewalk.scoring.splits import Corpus, Source
 
 
 class Split(StrEnum):
@@ -49,6 +49,9 @@ EncodingsOption = Annotated[
         help="Encoding, for instance optimal+head or brackets(planes=2); may be given again; all: every one.",
     ),
 ]
+GraphsOption = Annotated[
+    bool, typer.Option("--graphs", help="Take the enhanced graphs (DEPS) and encodings of graphs instead of trees.")
+]
 PlotOption = Annotated[
     str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture as well: a name ending in .svg or .png.")
 ]
@@ -69,6 +72,7 @@ def coverage(
         typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
     ] = CoveragePolicy.PUBLISHED,
     repair: RepairOption = Repair.NEAREST,
+    graphs: GraphsOption = False,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
 ) -> None:
@@ -83,13 +87,19 @@ def coverage(
     from ropewalk.scoring import coverage as library
 
     warn_if_uncompiled()
+    wanted = [split.value for split in splits or ()]
+    if graphs:
+        if plot is not None:
+            raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
+        _cover_graphs(sources(treebanks, train, dev, test), encodings or (), wanted, form)
+        return
     if plot is not None:
         plots.require(plot)
     chosen = library.encodings_of(encodings or library.PAPER, policy=policy.value)
     rows: list[Coverage] = []
     missing: list[str] = []
     for corpus in corpora(treebanks, train, dev, test):
-        rows += library.coverage(corpus, chosen, splits=[split.value for split in splits or ()], repair=repair.value)
+        rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
         if "train" in corpus.missing:
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
     if plot is not None and rows:
@@ -97,8 +107,23 @@ def coverage(
     show(library.coverage_table(rows, repair=repair.value, missing=missing), form)
 
 
+def _cover_graphs(found: "Iterator[Source]", encodings: "Sequence[str]", splits: "Sequence[str]", form: Format) -> None:
+    from ropewalk.scoring import graph_statistics as library
+
+    chosen = library.encodings_of(encodings)
+    rows = [row for source in found for row in library.coverage(library.read(source), chosen, splits=splits)]
+    show(library.coverage_table(rows), form)
+
+
 def corpora(treebanks: list[str] | None, *files: str | None) -> "Iterator[Corpus]":
-    """Read the treebanks that a command was given, one after another, and say which splits are missing."""
+    """Read the treebanks that a command was given, one after another."""
+    from ropewalk.scoring import splits
+
+    return map(splits.read, sources(treebanks, *files))
+
+
+def sources(treebanks: list[str] | None, *files: str | None) -> "Iterator[Source]":
+    """Find the treebanks that a command was given, one after another, and say which splits are missing."""
     from ropewalk.scoring import splits
 
     given = dict(zip(splits.SPLITS, files, strict=True))
@@ -106,11 +131,11 @@ def corpora(treebanks: list[str] | None, *files: str | None) -> "Iterator[Corpus
         raise typer.BadParameter("treebanks as folders and as files; give folders, or --train, --dev and --test")
     if not treebanks and not any(given.values()):
         raise typer.BadParameter("no treebank; give a folder in UD's layout, or --train, --dev or --test with a file")
-    sources = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(given)]
-    for source in sources:
+    found = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(given)]
+    for source in found:
         if source.missing:
             say(f"note: {source.name}: no {' or '.join(source.missing)}")
-        yield splits.read(source)
+        yield source
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

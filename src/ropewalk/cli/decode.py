@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, Repair, RepairOption, say, warn_if_uncompiled
+from ropewalk.cli.shell import OutputOption, Repair, RepairOption, is_semantic, put, say, warn_if_uncompiled
 
 
 def decode(
@@ -22,26 +22,45 @@ def decode(
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help="CoNLL-U file with the same words: only its heads and relations change.",
+            help="CoNLL-U file with the same words: only its heads and relations change, or with --graphs its DEPS "
+            "and empty nodes. With --graphs also an .sdp file.",
         ),
     ] = None,
+    graphs: Annotated[bool, typer.Option("--graphs", help="Read labels of graphs; needs --into.")] = False,
     repair: RepairOption = Repair.NEAREST,
     output: OutputOption = "-",
 ) -> None:
     """Read labels back into CoNLL-U.
 
     Labels need not be right: what is wrong with them is counted on standard error, and every sentence becomes
-    one tree with one root. The file is read piece by piece: its size does not matter.
+    one tree with one root. Graphs stay as the labels spell them, whatever they lack. The file is read piece by
+    piece: its size does not matter.
     """
     from ropewalk import conllu, labels_file
 
     if file == into == "-":
         raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
     warn_if_uncompiled()
+    if graphs:
+        if into is None:
+            raise typer.BadParameter("--graphs needs --into, the file into which the graphs go")
+        _decode_graphs(file, into, output)
+        return
     trees = labels_file.LabelTrees(labels_file.LabelReader(file), repair_policy=repair.value)
     conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))
     _tell("faults in the labels", trees.faults)
     _tell("repairs", trees.repairs)
+
+
+def _decode_graphs(file: str, into: str, output: str) -> None:
+    from ropewalk import conllu, graph_labels_file, sdp
+
+    found = graph_labels_file.LabelledGraphs(graph_labels_file.Reader(file))
+    if is_semantic(into):
+        sdp.write(output, graph_labels_file.fill_semantic(sdp.read(into), found))
+    else:
+        put(output, graph_labels_file.fill(conllu.stream(into), found))
+    _tell("faults in the labels", found.faults)
 
 
 def _tell(what: str, counts: Mapping[str, int]) -> None:

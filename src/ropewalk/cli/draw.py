@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Repair, RepairOption, colourful, renamed, room, say
+from ropewalk.cli.shell import Repair, RepairOption, colourful, is_semantic, renamed, room, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,6 +110,10 @@ def draw(
         int | None,
         typer.Option(min=20, show_default=False, help="Cut text into pieces of this width; by default the terminal's."),
     ] = None,
+    graphs: Annotated[
+        bool,
+        typer.Option("--graphs", help="Draw the basic tree above and what DEPS adds below; of .sdp files the graph."),
+    ] = False,
     steps: Annotated[
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
@@ -125,10 +129,7 @@ def draw(
     from ropewalk.drawing import scene
     from ropewalk.files import creating
 
-    if sum(source is not None for source in (file, heads, labels)) != 1:
-        raise typer.BadParameter("give one of FILE, --heads and --labels")
-    if words is not None and file is not None:
-        raise typer.BadParameter("--words goes with --heads or --labels; a file has its own words")
+    _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
     ending = Path(output).suffix.lower()
@@ -139,7 +140,12 @@ def draw(
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
     given = words.split() if words is not None else None
     names = encoding or []
-    if steps:
+    if graphs:
+        if file is None or steps or cover or brackets or against or tags or probabilities:
+            raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
+        scenes = _graph_scenes(file, sentence, names)
+        text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
+    elif steps:
         text = _steps(file, sentence, heads, labels, given, names, theme, repair)
     else:
         sources: Iterable[tuple[Structure, Structure | None, list[float | None] | None]]
@@ -170,6 +176,13 @@ def draw(
         text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
     with creating(output) as out:
         out.write(text.encode("utf-8"))
+
+
+def _demand_one_source(file: str | None, heads: str | None, labels: str | None, words: str | None) -> None:
+    if sum(source is not None for source in (file, heads, labels)) != 1:
+        raise typer.BadParameter("give one of FILE, --heads and --labels")
+    if words is not None and file is not None:
+        raise typer.BadParameter("--words goes with --heads or --labels; a file has its own words")
 
 
 def _structure(heads: str) -> "Structure":
@@ -236,6 +249,33 @@ def _sentences(
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
         shares = list(bank[number].probabilities) if probabilities else None
         yield bank[number], other[number] if other is not None else None, shares
+
+
+def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
+    from ropewalk import conllu, deps, sdp
+    from ropewalk.drawing import enhanced_scene, scene
+    from ropewalk.errors import OptionError
+    from ropewalk.graphs import Graphs
+
+    if is_semantic(file):
+        semantic = sdp.read(file)
+        known = {comments[0][1:].strip(): at for at, comments in enumerate(semantic.comments) if comments}
+        forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.tolist()
+        for name in wanted or map(str, range(1, len(semantic) + 1)):
+            number = known.get(name, int(name) - 1 if name.isdecimal() else -1)
+            if not 0 <= number < len(semantic):
+                raise OptionError(
+                    f"{file}: there is no sentence {name!r}; expected a number from 1 or a sentence's name"
+                )
+            words = forms[offsets[number] : offsets[number + 1]]
+            yield scene(semantic.graphs[number], words=words, labels=names)
+        return
+    bank = conllu.read(file)
+    graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
+    for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        start, stop = graphs.offsets[number : number + 2].tolist()
+        title = bank[number].id or ""
+        yield enhanced_scene(graphs.select([number]), basic[number], forms[start:stop], labels=names, title=title)
 
 
 def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: int | None, *, colour: bool) -> str:

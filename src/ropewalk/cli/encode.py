@@ -5,43 +5,74 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import EncodingOption, File, OutputOption, plural, say, warn_if_uncompiled
+from ropewalk.cli.shell import File, OutputOption, graph_banks, plural, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ropewalk.graph_labels_file import Nodes
     from ropewalk.treebank import Treebank
 
 
 class Policy(StrEnum):
-    """What to do with trees that the encoding does not cover."""
+    """What to do with trees or graphs that the encoding does not cover."""
 
     LIFT = "lift"
     REFUSE = "refuse"
     PUBLISHED = "published"
+    DROP = "drop"
 
 
 PolicyOption = Annotated[
     Policy | None,
     typer.Option(
         help="What to do with a tree that the encoding does not cover: lift its crossing arcs (unless the encoding "
-        "says otherwise), refuse it with an error, or write it as in the published figures.",
+        "says otherwise), refuse it with an error, or write it as in the published figures. With a graph: drop the "
+        "arcs that do not fit (the default), or refuse it.",
         show_default=False,
     ),
 ]
 
 
-def encode(file: File, encoding: EncodingOption, policy: PolicyOption = None, output: OutputOption = "-") -> None:
-    """Write the trees of a CoNLL-U file as labels, one word per line.
+def encode(
+    file: File,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            "-e",
+            metavar="NAME",
+            show_default="with --graphs, optimal-nonprojective",
+            help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'.",
+        ),
+    ] = None,
+    graphs: Annotated[
+        bool, typer.Option("--graphs", help="Write the graphs: DEPS of CoNLL-U, or an .sdp file of SemEval 2015.")
+    ] = False,
+    policy: PolicyOption = None,
+    output: OutputOption = "-",
+) -> None:
+    """Write the trees of a CoNLL-U file as labels, one word per line, or its graphs.
 
     Each line has the form, the label columns and the relation, separated by tabs; an empty line follows each
     sentence, and the first line names the encoding and the columns. `ropewalk encodings` lists all encodings, and
-    `ropewalk decode` reads the labels back. The file is read piece by piece: its size does not matter.
+    `ropewalk decode` reads the labels back. The file is read piece by piece: its size does not matter. Labels of
+    graphs have a line for each empty node too, and the relations of all heads of a word.
     """
+    given: dict[str, str | int] = {} if policy is None else {"policy": policy.value}
+    if graphs:
+        _encode_graphs(file, encoding, given, output)
+    elif encoding is None:
+        raise typer.BadParameter("missing; give one of those that `ropewalk encodings` lists", param_hint="--encoding")
+    else:
+        _encode_trees(file, encoding, given, output)
+
+
+def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output: str) -> None:
     from ropewalk import conllu, labels_file
     from ropewalk.encodings import get
 
-    chosen = get(encoding, **({} if policy is None else {"policy": policy.value}))
+    chosen = get(encoding, **given)
     warn_if_uncompiled()
     lifted = trees = 0
 
@@ -57,4 +88,28 @@ def encode(file: File, encoding: EncodingOption, policy: PolicyOption = None, ou
         say(
             f"{lifted:,} of {plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were lifted: "
             "they will not come back; a scheme (+head) or a non-projective encoding keeps them"
+        )
+
+
+def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int], output: str) -> None:
+    from ropewalk import graph_labels_file
+    from ropewalk.encodings.graphs import DEFAULT, get
+
+    chosen = get(encoding or DEFAULT, **given)
+    warn_if_uncompiled()
+    cut = many = 0
+
+    def counted() -> "Iterator[Nodes]":
+        nonlocal cut, many
+        for bank in graph_banks(file):
+            nodes = graph_labels_file.Nodes.of(bank)
+            many += len(nodes.graphs)
+            cut += int((~chosen.covers(nodes.graphs)).sum())
+            yield nodes
+
+    graph_labels_file.write(output, chosen, counted())
+    if cut:
+        say(
+            f"{cut:,} of {plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left out: they "
+            "will not come back; more planes or optimal-nonprojective keep them"
         )

@@ -1,13 +1,23 @@
 """`ropewalk encodings`."""
 
+from typing import Annotated
+
+import typer
+
 from ropewalk.cli.shell import Format, FormatOption, show
 
 
-def encodings(form: FormatOption = Format.TABLE) -> None:
+def encodings(
+    graphs: Annotated[bool, typer.Option("--graphs", help="List the encodings of graphs instead.")] = False,
+    form: FormatOption = Format.TABLE,
+) -> None:
     """List all encodings: what each is called, covers and cites, and what options it takes.
 
     Encodings that installed packages add are listed too.
     """
+    if graphs:
+        _list_graphs(form)
+        return
     from ropewalk.encodings import get, known, options_of
     from ropewalk.projectivity import SCHEMES
     from ropewalk.tables import Cell, Table, TableColumn
@@ -42,6 +52,30 @@ def encodings(form: FormatOption = Format.TABLE) -> None:
             notes=(
                 "No number of labels: it grows with the trees.",
                 f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
+            ),
+        ),
+        form,
+    )
+
+
+def _list_graphs(form: Format) -> None:
+    from ropewalk.encodings.graphs import KNOWN, get, options_of
+    from ropewalk.tables import Column, Table
+
+    names = ("name", "columns", "options", "covers", "cites")
+    show(
+        Table(
+            title="Encodings of graphs",
+            columns=tuple(Column(name, numeric=False) for name in names),
+            rows=tuple(
+                (
+                    name,
+                    ", ".join(get(name).columns),
+                    ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
+                    get(name).summary,
+                    get(name).cites,
+                )
+                for name in KNOWN
             ),
         ),
         form,

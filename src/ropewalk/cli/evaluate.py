@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import PlotOption
-from ropewalk.cli.shell import Format, FormatOption, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import Format, FormatOption, is_semantic, say, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +87,9 @@ def evaluate(
     conll18: Annotated[
         bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")
     ] = False,
+    graphs: Annotated[
+        bool, typer.Option("--graphs", help="Score the graphs instead: DEPS of CoNLL-U, or .sdp files.")
+    ] = False,
     no_punct: NoPunctOption = False,
     punct_by: PunctByOption = Punctuation.RELATION,
     punct_list: PunctListOption = "",
@@ -98,18 +101,22 @@ def evaluate(
 
     Prints UAS and LAS over words and over sentences, the shares of sentences without a mistake (UM, LM), and
     CLAS, with and without relation subtypes. Where the files do not have the same words, the table of the CoNLL
-    2018 shared task is printed instead, which aligns them.
+    2018 shared task is printed instead, which aligns them. With --graphs the scores are precision, recall and F1
+    of arcs, F1 over sentences, whole graphs, and for CoNLL-U the ELAS and EULAS of the IWPT shared tasks.
     """
     from ropewalk import conllu, plots
     from ropewalk.scoring.attachment import first_difference, judge
 
-    if conll18 and (by or no_punct or no_subtypes):
-        raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
     if bool(predicted) == bool(model):
         raise typer.BadParameter("give PRED, or a model with --model: one of them")
-    if gold == predicted == "-":
-        raise typer.BadParameter("GOLD and PRED cannot both be standard input")
+    choices = bool(by or no_punct or no_subtypes)
+    _refuse_together(
+        conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
+    )
     warn_if_uncompiled()
+    if graphs:
+        _graphs(gold, predicted, form)
+        return
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
@@ -143,6 +150,35 @@ def _parsed(gold: "Treebank", model: str) -> "Treebank":
     from ropewalk.loading import load_model
 
     return load_model(model).parse(gold)
+
+
+def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:
+    """Stop at options that do not go together."""
+    if conll18 and choices:
+        raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
+    if graphs and (conll18 or choices or plot):
+        raise typer.BadParameter("--graphs has rules of its own; give it alone, or with --format")
+    if twice:
+        raise typer.BadParameter("GOLD and PRED cannot both be standard input")
+
+
+def _graphs(gold: str, predicted: str, form: Format) -> None:
+    from ropewalk import conllu, deps, sdp
+    from ropewalk.scoring.attachment import first_difference
+    from ropewalk.scoring.graph_statistics import scores_table
+    from ropewalk.scoring.graphs import enhanced, score
+
+    if is_semantic(gold) != is_semantic(predicted):
+        raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
+    if is_semantic(gold):
+        show(scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {}), form)
+        return
+    right, guessed = conllu.read(gold), conllu.read(predicted)
+    parting = first_difference(right, guessed)
+    if parting is not None:
+        say(f"note: the words differ, so only ELAS and EULAS are given, which align them: {parting}")
+    scores = {} if parting is not None else score(deps.read(right), deps.read(guessed))
+    show(scores_table(scores, enhanced(right, guessed)), form)
 
 
 Bars = tuple[list[str], dict[str, list[float]]]

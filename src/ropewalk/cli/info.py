@@ -1,7 +1,9 @@
 """`ropewalk info`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ropewalk.cli.shell import (
     Files,
@@ -10,6 +12,7 @@ from ropewalk.cli.shell import (
     OnError,
     OnErrorOption,
     bytes_of,
+    graph_banks,
     plural,
     say,
     show,
@@ -21,18 +24,39 @@ if TYPE_CHECKING:
     from ropewalk.tables import Cell, Table
 
 
-def info(files: Files, form: FormatOption = Format.TABLE, on_error: OnErrorOption = OnError.STOP) -> None:
+def info(
+    files: Files,
+    graphs: Annotated[
+        bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
+    ] = False,
+    form: FormatOption = Format.TABLE,
+    on_error: OnErrorOption = OnError.STOP,
+) -> None:
     """Count what CoNLL-U files hold.
 
     Prints for each file the number of sentences, words, multiword tokens and empty nodes, the longest
-    sentence, the share of trees in which arcs cross, and the rope thickness. Files are read piece by piece:
-    their size does not matter.
+    sentence, the share of trees in which arcs cross, and the rope thickness; with --graphs that of arcs, heads per
+    word, cycles, planes and indices. Files are read piece by piece: their size does not matter.
     """
     from ropewalk.summary import Summary
 
     warn_if_uncompiled()
+    if graphs:
+        _count_graphs(files, form, on_error)
+        return
     summaries = [_summary_of(file, on_error) for file in files]
     show(_table(files, summaries, sum(summaries, start=Summary())), form)
+
+
+def _count_graphs(files: list[str], form: Format, on_error: OnError) -> None:
+    from ropewalk.graph_labels_file import Nodes
+    from ropewalk.scoring.graph_statistics import GraphSummary, summarize, summary_table
+
+    found = [
+        sum((summarize(Nodes.of(bank).graphs) for bank in graph_banks(file, on_error)), start=GraphSummary())
+        for file in files
+    ]
+    show(summary_table(files, found), form)
 
 
 def _summary_of(file: str, on_error: OnError) -> "Summary":

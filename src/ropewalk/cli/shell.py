@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ropewalk.formats.sdp import SemanticBank
     from ropewalk.tables import Table
     from ropewalk.treebank import Treebank
 
@@ -53,16 +54,6 @@ File = Annotated[
     str,
     typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
 ]
-EncodingOption = Annotated[
-    str,
-    typer.Option(
-        "--encoding",
-        "-e",
-        metavar="NAME",
-        show_default=False,
-        help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'.",
-    ),
-]
 OutputOption = Annotated[
     str,
     typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
@@ -97,6 +88,24 @@ def demand_output(moved: str | None, output: str | None) -> str:
         where = moved or "OUT"
         raise typer.BadParameter(f"what is written is named by -o, --output; use -o {where}")
     return output
+
+
+def is_semantic(file: str) -> bool:
+    """Tell by its name whether a file has semantic dependencies (.sdp, also compressed)."""
+    return file.removesuffix(".gz").removesuffix(".xz").endswith(".sdp")
+
+
+def graph_banks(file: str, on_error: OnError = OnError.STOP) -> "Iterator[Treebank | SemanticBank]":
+    """Read a file with graphs: an .sdp file as a whole, CoNLL-U piece by piece, naming each sentence it skips."""
+    from ropewalk import conllu, sdp
+
+    if is_semantic(file):
+        yield sdp.read(file)
+        return
+    stream = conllu.stream(file, on_error=on_error.value)
+    yield from stream
+    for problem in stream.problems:
+        say(f"skipped: {problem}")
 
 
 def say(message: str) -> None:

@@ -8,17 +8,20 @@ import typer
 from ropewalk.cli.coverage import (
     DevOption,
     EncodingsOption,
+    GraphsOption,
     PlotOption,
     TestOption,
     TrainOption,
     Treebanks,
     corpora,
+    sources,
 )
 from ropewalk.cli.shell import Format, FormatOption, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from ropewalk.scoring.splits import Source
     from ropewalk.scoring.statistics import Statistics
 
 
@@ -55,6 +58,7 @@ def stats(
             "indices: trees by largest index; ropes: rope thickness and brackets per word.",
         ),
     ] = Which.SUMMARY,
+    graphs: GraphsOption = False,
     form: FormatOption = Format.TABLE,
     plot: PlotOption = None,
 ) -> None:
@@ -62,13 +66,19 @@ def stats(
 
     A treebank is a folder in UD's layout, or one that holds such folders, or the files given by --train, --dev
     and --test. Trees, indices, ropes and brackets are counted in all splits that there are. --plot draws the
-    histogram of the largest index.
+    histogram of the largest index. With --graphs the summary counts arcs, heads, cycles, planes and indices, and
+    the table labels has the labels of each encoding.
     """
     from ropewalk import plots
     from ropewalk.scoring import statistics
     from ropewalk.scoring.coverage import encodings_of
 
     warn_if_uncompiled()
+    if graphs:
+        if plot is not None or which not in {Which.SUMMARY, Which.LABELS}:
+            raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
+        _count_graphs(sources(treebanks, train, dev, test), encodings or (), which, labels_in.value, form)
+        return
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or statistics.PAPER)
@@ -79,6 +89,22 @@ def stats(
     if plot is not None:
         _draw(plot, counted)
     show(statistics.TABLES[which.value](counted), form)
+
+
+def _count_graphs(
+    found: "Iterator[Source]", encodings: "Sequence[str]", which: Which, labels_in: str, form: Format
+) -> None:
+    from ropewalk.scoring import graph_statistics as library
+
+    if which is Which.LABELS:
+        show(library.labels_table(map(library.read, found), library.encodings_of(encodings), labels_in), form)
+        return
+    names: list[str] = []
+    counted: list[library.GraphSummary] = []
+    for corpus in map(library.read, found):
+        names.append(corpus.name)
+        counted.append(sum(map(library.summarize, corpus.splits.values()), start=library.GraphSummary()))
+    show(library.summary_table(names, counted, of="treebank"), form)
 
 
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.documents import Sentence
+from ropewalk.drawing.enhanced import enhanced_scene
 from ropewalk.drawing.html import figure, to_html
 from ropewalk.drawing.scene import Scene, Structure, scene
 from ropewalk.drawing.steps import to_steps
@@ -29,6 +30,7 @@ __all__ = [
     "Scene",
     "Trace",
     "draw",
+    "enhanced_scene",
     "load_ipython_extension",
     "scene",
     "to_html",

@@ -11,8 +11,7 @@ import numpy as np
 from ropewalk import encodings
 from ropewalk.documents import Sentence
 from ropewalk.drawing.measure import clean, is_right_to_left
-from ropewalk.encodings.brackets import Brackets
-from ropewalk.encodings.indexed import OptimalNonprojective
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError
 from ropewalk.kernels.codes import INDEX, SUPER
@@ -75,6 +74,7 @@ class Scene:
     right_to_left: bool = False
     title: str = ""
     caption: str = ""
+    meanings: tuple[tuple[Kind, str], ...] = tuple(NOTES.items())
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class Scene:
     def notes(self) -> tuple[tuple[Kind, str], ...]:
         """Give the kinds of arcs that need an explanation, with it."""
         kinds = {arc.kind for arc in self.arcs}
-        return tuple((kind, note) for kind, note in NOTES.items() if kind in kinds)
+        return tuple((kind, note) for kind, note in self.meanings if kind in kinds)
 
 
 def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
@@ -217,25 +217,30 @@ def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:
 
 
 def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec: str) -> list[Row]:
-    encoding = encodings.get(spec)
     if isinstance(structure, Sentence) and -1 not in structure.heads:
         structure = structure.tree
-    if isinstance(structure, Tree):
-        found = encoding.encode(Treebank.of([structure], [upos] if upos else None))
-    elif isinstance(encoding, Brackets | OptimalNonprojective):
-        found = encoding.encode_graphs([graph])
-    else:
-        raise EncodingError(
-            f"{encoding.spec} writes whole trees, and here some word has no head, or several; "
-            "use optimal-nonprojective or brackets"
-        )
+    if not isinstance(structure, Tree):
+        return _graph_label_rows(graph, spec)
+    encoding = encodings.get(spec)
+    found = encoding.encode(Treebank.of([structure], [upos] if upos else None))
     many = len(encoding.columns) > 1
-    lifted = isinstance(structure, Tree) and encoding.policy == "lift" and not encoding.covers(structure).all()
+    lifted = encoding.policy == "lift" and not encoding.covers(structure).all()
     spec = encoding.spec + (LIFTED if lifted else "")
     return [
         Row(f"{name} {spec}" if many else spec, ("", *found.texts(place)), "label")
         for place, name in enumerate(encoding.columns)
     ]
+
+
+def _graph_label_rows(graph: Graph, spec: str) -> list[Row]:
+    name = encodings.parse_spec(spec)[0]
+    if name not in graph_encodings.KNOWN:
+        raise EncodingError(
+            f"{encodings.get(spec).spec} writes whole trees, and here some word has no head, or several; "
+            f"use one of {', '.join(graph_encodings.KNOWN)}"
+        )
+    encoding = graph_encodings.get(spec)
+    return [Row(encoding.spec, ("", *encoding.encode(graph).texts()), "label")]
 
 
 def _compared(first: Graph, second: Graph, arcs: list[Arc], *, relations: bool) -> list[Arc]:

@@ -36,7 +36,7 @@ from ropewalk.errors import OptionError, UnknownNameError
 from ropewalk.projectivity import SCHEMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "FAULTS",
@@ -52,10 +52,12 @@ __all__ = [
     "PseudoProjective",
     "Recovered",
     "bracketing",
+    "check_options",
     "get",
     "known",
     "names_where",
     "options_of",
+    "parse_spec",
 ]
 
 OWN: dict[str, Callable[..., Encoding]] = {
@@ -116,25 +118,34 @@ def _defaults(make: Callable[..., Encoding]) -> dict[str, str | int]:
 
 def get(spec: str, **overriding: str | int) -> Encoding:
     """Make the encoding that a text names; options given by keyword replace those in the text."""
-    match = SPEC.fullmatch(spec.replace(" ", ""))
-    if match is None:
-        raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
-    make = _maker(match["name"])
-    options = _options(match["name"], match["options"] or "") | overriding
-    takes = options_of(match["name"])
-    for option, value in options.items():
-        if option not in takes:
-            raise UnknownNameError(f"option of {match['name']}", option, takes)
-        if isinstance(value, int) != isinstance(takes[option], int):
-            expected = "a whole number" if isinstance(takes[option], int) else "a name"
-            raise OptionError(f"{match['name']}: {option} is {value!r}; expected {expected}")
+    name, options, scheme = parse_spec(spec)
+    make = _maker(name)
+    options |= overriding
+    check_options(name, options, options_of(name))
     encoding = make(**options)
-    scheme = (match["scheme"] or "")[1:]
     if not scheme:
         return encoding
     if scheme not in SCHEMES:
         raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
     return PseudoProjective(encoding, scheme)
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
+    """Take apart the text that names an encoding: its name, its options, and the scheme after it or nothing."""
+    match = SPEC.fullmatch(spec.replace(" ", ""))
+    if match is None:
+        raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
+    return match["name"], _options(match["name"], match["options"] or ""), (match["scheme"] or "")[1:]
+
+
+def check_options(name: str, options: Mapping[str, str | int], takes: Mapping[str, str | int]) -> None:
+    """Raise an error unless each option is one that the encoding takes, and of its kind."""
+    for option, value in options.items():
+        if option not in takes:
+            raise UnknownNameError(f"option of {name}", option, takes)
+        if isinstance(value, int) != isinstance(takes[option], int):
+            expected = "a whole number" if isinstance(takes[option], int) else "a name"
+            raise OptionError(f"{name}: {option} is {value!r}; expected {expected}")
 
 
 def _options(name: str, text: str) -> dict[str, str | int]:

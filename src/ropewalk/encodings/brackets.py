@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle
-from ropewalk.encodings.indexed import bracket_labels, graph_labels, graphs_of, match_brackets
+from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
+from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.errors import EncodingError, LabelError, OptionError
+from ropewalk.errors import LabelError, OptionError
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import Arcs
-from ropewalk.trees import Bools, Graph, Ints, checked_trees, planes, projective, stackable
+from ropewalk.trees import Bools, Ints, checked_trees, planes, projective, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ class Brackets(Encoding):
     """
 
     name = "brackets"
-    summary = "naive brackets: two for each arc; stacks=1 or 2, any number of planes; also graphs"
+    summary = "naive brackets: two for each arc; stacks=1 or 2, any number of planes"
     cites = "Strzyz, Vilares & Gómez-Rodríguez 2019, Viable Dependency Parsing; 2020, Bracketing Encodings for 2-Planar"
     policies = ("lift", "refuse", "published")
 
@@ -82,25 +81,6 @@ class Brackets(Encoding):
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
         """Labels are brackets, of one stack or of several."""
         return tuple(labels) if self.stacks == 1 else None
-
-    def encode_graphs(self, graphs: Sequence[Graph]) -> Labels:
-        """Write graphs whose arcs fit in the planes, several heads per word and cycles included."""
-        arcs = Arcs.of_graphs(graphs)
-        levels = graph_planes(arcs)
-        if levels.max(initial=1) > self.planes:
-            first = int(np.flatnonzero(levels > self.planes)[0])
-            sentence = int(np.searchsorted(arcs.offsets, first, side="right"))
-            raise EncodingError(
-                f"graph {sentence} needs {int(levels.max())} planes and {self.spec} has {self.planes}; "
-                f"use brackets(planes={int(levels.max())}) or optimal-nonprojective"
-            )
-        ids, names = self._single(arcs) if self.stacks == 1 else self._planar(arcs, levels)
-        return graph_labels(self.spec, graphs, ids, names)
-
-    def decode_graphs(self, labels: Labels) -> tuple[list[Graph], Ints, Ints]:
-        """Read graphs, and the words and kinds of what was wrong."""
-        heads, dependents, arc_offsets, faults = self._match(labels)
-        return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
 
     def _symbols(self, text: str) -> list[int]:
         symbols = bracket_symbols(self.spec, text)
@@ -156,27 +136,3 @@ class Brackets(Encoding):
             *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, room, room)),
         )
         return heads, dependents, arc_offsets, faults
-
-
-def graph_planes(arcs: Arcs) -> Ints:
-    """Give the plane, from 1, of each arc of graphs: by left end, the longest first, where it crosses nothing."""
-    out = np.zeros(len(arcs.left), dtype=np.int32)
-    left, right = arcs.left.tolist(), arcs.right.tolist()
-    for start, stop in pairwise(arcs.offsets.tolist()):
-        taken: list[list[int]] = []
-        for arc in arcs.order[start:stop].tolist():
-            crossed = [
-                any(
-                    left[other] < left[arc] < right[other] < right[arc]
-                    or left[arc] < left[other] < right[arc] < right[other]
-                    for other in others
-                )
-                for others in taken
-            ]
-            if all(crossed):
-                crossed.append(False)
-                taken.append([])
-            plane = crossed.index(False)
-            taken[plane].append(arc)
-            out[arc] = plane + 1
-    return out

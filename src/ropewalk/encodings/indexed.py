@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.arrays import ints
-from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, smallest
+from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, Machine, Marks
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -17,11 +17,13 @@ from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 from ropewalk.ropes import Arcs, RopeCover, brackets, structural_arcs
-from ropewalk.treebank import Column
-from ropewalk.trees import Bools, Graph, Ints, checked_trees, scratch
+from ropewalk.trees import checked_trees, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ropewalk.treebank import Column
+    from ropewalk.trees import Bools, Ints
 
 
 def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:
@@ -68,22 +70,6 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
         *(view(scratch(offsets)) for _ in range(2)),
     )
     return heads, dependents, arc_offsets, faults
-
-
-def graphs_of(heads: Ints, dependents: Ints, arc_offsets: Ints, offsets: Ints) -> list[Graph]:
-    """Take the arcs of each sentence as a graph, an arc that is given twice once, and one to itself not at all."""
-    bounds = arc_offsets.tolist()
-    pairs = list(zip(heads.tolist(), dependents.tolist(), strict=True))
-    return [
-        Graph(words, {(h, d) for h, d in pairs[start:stop] if h != d and d > 0})
-        for words, start, stop in zip(np.diff(offsets).tolist(), bounds, bounds[1:], strict=False)
-    ]
-
-
-def graph_labels(spec: str, graphs: Sequence[Graph], ids: Ids, names: tuple[str, ...]) -> Labels:
-    """Put together the labels of graphs, which carry no relations."""
-    offsets = np.concatenate([[0], np.cumsum([graph.words for graph in graphs])]).astype(np.int32)
-    return Labels(spec, offsets, (smallest(ids, len(names)),), (names,), Column.of(["_"] * int(offsets[-1])))
 
 
 @final
@@ -155,11 +141,11 @@ class IndexedMachine(Machine):
 
 @final
 class OptimalNonprojective(Encoding):
-    """The bracketing of the proper rope cover of any tree or graph, brackets that skip others bearing an index."""
+    """The bracketing of the proper rope cover of any tree, brackets that skip others bearing an index."""
 
     name = "optimal-nonprojective"
     symbol = "O_NP"
-    summary = "optimal hierarchical brackets with indices: every tree and graph"
+    summary = "optimal hierarchical brackets with indices: every tree"
     cites = "Ezquerro, Vilares, Yli-Jyrä & Gómez-Rodríguez 2025, section 4"
 
     def __init__(self, *, policy: str = "lift", max_index: int = -1) -> None:
@@ -206,17 +192,6 @@ class OptimalNonprojective(Encoding):
     def machine(self, labels: Sequence[str]) -> IndexedMachine:
         """Drive one stack; what its labels spell need not be a tree."""
         return IndexedMachine(tuple(labels), tuple(tuple(self._symbols(label)) for label in labels))
-
-    def encode_graphs(self, graphs: Sequence[Graph]) -> Labels:
-        """Write graphs, several heads per word and cycles included."""
-        ids, names = number_labels(*bracket_labels(Arcs.of_graphs(graphs), "proper"), bracket_text)
-        return graph_labels(self.spec, graphs, ids, names)
-
-    def decode_graphs(self, labels: Labels) -> tuple[list[Graph], Ints, Ints]:
-        """Read graphs, and the words and kinds of what was wrong."""
-        symbols, starts = spell(labels.alphabets[0], self._symbols)
-        heads, dependents, arc_offsets, faults = match_brackets(labels.ids[0], labels.offsets, symbols, starts)
-        return graphs_of(heads, dependents, arc_offsets, labels.offsets), *found_faults(*faults)
 
     def _symbols(self, text: str) -> list[int]:
         return bracket_symbols(self.spec, text)

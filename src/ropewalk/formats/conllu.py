@@ -43,7 +43,7 @@ from ropewalk.treebank import (
 from ropewalk.trees import check, frozen_ints, is_root_relation, tree_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -581,8 +581,10 @@ def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
             file.write(conllx.from_conllu(raw) if conllx.is_named(path) else raw)
 
 
-def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]:
-    """Find everything that is wrong with a file, its trees included.
+def problems(
+    path: Path, *, chunk_bytes: int = 1 << 20, also: Callable[[Treebank], Iterable[FormatError]] | None = None
+) -> Iterator[FormatError]:
+    """Find everything that is wrong with a file, its trees included, and what `also` finds in its sentences.
 
     Missing heads are told once a sentence, and lines that end in CR LF once a file.
     """
@@ -590,7 +592,8 @@ def problems(path: Path, *, chunk_bytes: int = 1 << 20) -> Iterator[FormatError]
     returned = False
     try:
         for scanned in reader.scan():
-            found = [*scanned.errors(), *tree_problems(scanned.bank())]
+            bank = scanned.bank()
+            found = [*scanned.errors(), *tree_problems(bank), *(() if also is None else also(bank))]
             for problem in sorted(found, key=lambda problem: problem.line):
                 if problem.kind != "crlf" or not returned:
                     yield problem

@@ -81,3 +81,30 @@ RIGHT_ARC = 2
 REDUCE = 3
 NO_ARC = 4
 TIMES = 8
+
+# What `deps.scan` found.
+DEPS_FORM = 1  # an item that is no HEAD:RELATION
+DEPS_HEAD = 2  # a head that the sentence does not have
+DEPS_SELF = 3  # a word that is its own head
+DEPS_MULTIWORD = 4  # a multiword token with DEPS
+DEPS_TWICE = 5  # an item given twice
+DEPS_ORDER = 6  # items that are not sorted
+DEPS_ROOT = 7  # the relation root without head 0, or head 0 without it
+
+# What else can be wrong with the labels of graphs.
+ROOT_DEPENDENT = 9  # an arc into node 0
+OWN_HEAD = 10  # an arc from a word to itself
+GIVEN_TWICE = 11  # an arc that is there already
+RELATION_COUNT = 12  # not as many relations as arcs
+
+# What a plane of a graph may hold, beside arcs of one direction that do not cross.
+ONE_HEAD_A_SIDE = 1  # at most one head on either side of a word
+ONE_HEAD = 2  # at most one head
+
+# The six bits of a word in one plane of a graph, the first of the label's highest.
+GRAPH_HAS_RIGHT = 1
+GRAPH_HAS_LEFT = 2
+GRAPH_FARTHEST_RIGHT = 4
+GRAPH_FARTHEST_LEFT = 8
+GRAPH_RIGHT_DEPENDENT = 16
+GRAPH_LEFT_DEPENDENT = 32

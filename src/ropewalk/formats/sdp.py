@@ -1,0 +1,253 @@
+"""Semantic dependencies: graphs in the format of SemEval 2015 task 18, `.sdp`.
+
+The first line is `#SDP 2015`. A sentence is a line `#` with its name, a line for each word and an empty line. A word
+has its number, form, lemma and part of speech; `+` or `-` for a top; `+` or `-` for a predicate; its frame; and a role
+or `_` for each predicate of the sentence, from left to right. Tops become arcs from node 0 with the relation `top`.
+(https://alt.qcri.org/semeval2015/task18/index.php?id=data-and-tools)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ropewalk import files
+from ropewalk.errors import FormatError, GraphError, MismatchError
+from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets
+from ropewalk.treebank import Column
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Path = str | os.PathLike[str]
+
+HEADER: Final = "#SDP 2015"
+TOP: Final = "top"
+FIXED: Final = 7  # columns before the roles
+ROLE: Final = re.compile(r"[^\s|]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SemanticBank:
+    """Sentences of an `.sdp` file: the words' columns as they stand there, and their graphs.
+
+    `lines[s]` is the number of sentence s's first line in its file, and `comments[s]` has the lines before its words.
+    Predicates are what the file marks with `+`, which may be words without arguments.
+    """
+
+    comments: tuple[tuple[str, ...], ...]
+    forms: Column
+    lemmas: Column
+    pos: Column
+    frames: Column
+    predicates: frozenset[int]
+    graphs: Graphs
+    lines: tuple[int, ...]
+    file: str
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def line(self, sentence: int) -> int:
+        """Give the number of a sentence's first line in its file."""
+        return self.lines[sentence]
+
+    def with_graphs(self, graphs: Graphs) -> SemanticBank:
+        """Put other graphs over the same words; predicates become the words that have arguments.
+
+        The format has one role for a pair of words and no name for tops: more relations of a pair raise a `GraphError`,
+        and those of arcs from node 0 are lost.
+        """
+        if not np.array_equal(graphs.offsets, self.graphs.offsets) or graphs.empty.any():
+            raise MismatchError("the graphs are not over the same words; expected as many nodes, and none empty")
+        nameless = np.array([*(name == "_" for name in graphs.relations.names), False])[graphs.relations.ids]
+        wrong = np.flatnonzero(~graphs.first_of_pairs() | (nameless & (graphs.heads > 0)))
+        if len(wrong):
+            at = int(wrong[0])
+            raise GraphError(
+                f"graph {int(graphs.arc_sentences[at]) + 1}: the arc {graphs.heads[at]}->{graphs.dependents[at]} has a "
+                "second relation, or none; expected exactly one"
+            )
+        heads = graphs.offsets[:-1].astype(np.int64)[graphs.arc_sentences] + graphs.heads - 1
+        return SemanticBank(
+            self.comments,
+            self.forms,
+            self.lemmas,
+            self.pos,
+            self.frames,
+            frozenset(heads[graphs.heads > 0].tolist()),
+            graphs,
+            self.lines,
+            self.file,
+        )
+
+
+def read(path: Path) -> SemanticBank:
+    """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed."""
+    with files.reading(path) as file:
+        raw = file.read()
+    return loads(raw, files.shown(path))
+
+
+def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
+    """Read `.sdp` from memory; what is no such file raises a `FormatError` that names the line."""
+    parser = _Parser(raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass"), name)
+    first = next(parser.problems(), None)
+    if first is not None:
+        raise first
+    return parser.bank()
+
+
+def problems(path: Path) -> Iterator[FormatError]:
+    """Find everything that is wrong with a file, the first problem of each line."""
+    with files.reading(path) as file:
+        raw = file.read()
+    return _Parser(raw, files.shown(path)).problems()
+
+
+def dumps(bank: SemanticBank) -> bytes:
+    """Write `.sdp` to memory."""
+    graphs = bank.graphs
+    columns = [column.texts() for column in (bank.forms, bank.lemmas, bank.pos)]
+    frames = bank.frames.texts()
+    relations = graphs.relations.texts()
+    bounds = graphs.node_arcs.tolist()
+    out = [HEADER]
+    for sentence in range(len(bank)):
+        start, stop = graphs.offsets[sentence : sentence + 2].tolist()
+        out += bank.comments[sentence]
+        predicates = [node - start + 1 for node in range(start, stop) if node in bank.predicates]
+        for node in range(start, stop):
+            arcs = slice(bounds[node], bounds[node + 1])
+            roles = dict(zip(graphs.heads[arcs].tolist(), relations[arcs], strict=True))
+            out.append(
+                "\t".join(
+                    [
+                        str(node - start + 1),
+                        *(column[node] for column in columns),
+                        "+" if 0 in roles else "-",
+                        "+" if node in bank.predicates else "-",
+                        frames[node],
+                        *(roles.get(head, "_") for head in predicates),
+                    ]
+                )
+            )
+        out.append("")
+    return "".join(f"{line}\n" for line in out).encode("utf-8")
+
+
+def write(path: Path, bank: SemanticBank) -> None:
+    """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    with files.creating(path) as file:
+        file.write(dumps(bank))
+
+
+class _Parser:
+    """Goes through the lines of a file once, telling problems and keeping what is right."""
+
+    def __init__(self, raw: bytes, name: str) -> None:
+        self._raw = raw
+        self._file = name
+        self._comments: list[tuple[str, ...]] = []
+        self._rows: list[list[str]] = []
+        self._lengths: list[int] = []
+        self._lines: list[int] = []
+        self._arcs: list[list[tuple[int, int, str]]] = []
+
+    def _error(self, line: int, kind: str, message: str, word: str = "") -> FormatError:
+        return FormatError(self._file, line, kind, message, word=word)
+
+    def problems(self) -> Iterator[FormatError]:
+        """Read the file, yielding what is wrong."""
+        try:
+            text = self._raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = self._raw.count(b"\n", 0, error.start) + 1
+            yield self._error(line, "utf-8", f"byte 0x{self._raw[error.start]:02x} is not UTF-8; expected UTF-8")
+            return
+        lines = text.split("\n")
+        if lines[0] != HEADER:
+            found = repr(lines[0][:60]) if lines[0] else "nothing"
+            yield self._error(1, "header", f"the file begins with {found}; expected {HEADER!r}")
+            return
+        if lines[-1] or (len(lines) > 2 and lines[-2]):
+            yield self._error(
+                len(lines), "truncated", "the file ends inside a sentence; expected an empty line after it"
+            )
+            return
+        begun = 1
+        for at in range(1, len(lines) - 1):
+            if not lines[at]:
+                yield from self._sentence(lines[begun:at], begun + 1)
+                begun = at + 1
+
+    def _sentence(self, lines: list[str], first: int) -> Iterator[FormatError]:
+        comments = [line for line in lines if line.startswith("#")]
+        words = lines[len(comments) :]
+        if not words or lines[: len(comments)] != comments:
+            kind, message = ("comment", "a comment among words") if words else ("no-words", "a sentence without words")
+            yield self._error(first, kind, f"{message}; expected comments, then at least one word")
+            return
+        rows = [line.split("\t") for line in words]
+        predicates = [at for at, row in enumerate(rows, start=1) if len(row) >= FIXED and row[5] == "+"]
+        arcs: list[tuple[int, int, str]] = []
+        wrong = False
+        for place, row in enumerate(rows, start=1):
+            for kind, message in _row_problems(row, place, predicates):
+                yield self._error(first + len(comments) + place - 1, kind, message, word=row[0][:20])
+                wrong = True
+                break
+            else:
+                arcs += [(0, place, TOP)] if row[4] == "+" else []
+                arcs += [(head, place, role) for head, role in zip(predicates, row[FIXED:], strict=True) if role != "_"]
+        if not wrong:
+            self._comments.append(tuple(comments))
+            self._lines.append(first)
+            self._rows += rows
+            self._lengths.append(len(rows))
+            self._arcs.append(arcs)
+
+    def bank(self) -> SemanticBank:
+        """Put together all sentences that were right."""
+        arcs = [arc for some in self._arcs for arc in some]
+        offsets = lengths_to_offsets(self._lengths)
+        graphs = Graphs(
+            offsets,
+            frozen_bools(np.zeros(len(self._rows), dtype=np.bool_)),
+            lengths_to_offsets([len(some) for some in self._arcs]),
+            frozen_ints([head for head, _, _ in arcs]),
+            frozen_ints([dependent for _, dependent, _ in arcs]),
+            Column.of(relation for _, _, relation in arcs),
+        )
+        forms, lemmas, pos, frames = (Column.of(row[place] for row in self._rows) for place in (1, 2, 3, 6))
+        predicates = frozenset(node for node, row in enumerate(self._rows) if row[5] == "+")
+        return SemanticBank(
+            tuple(self._comments), forms, lemmas, pos, frames, predicates, graphs, tuple(self._lines), self._file
+        )
+
+
+def _row_problems(row: list[str], place: int, predicates: list[int]) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the line of the word at a place."""
+    if len(row) != FIXED + len(predicates):
+        yield (
+            "columns",
+            f"the number of columns is {len(row)}; expected {FIXED} and one for each of {len(predicates)} predicates",
+        )
+        return
+    if row[0] != str(place):
+        yield "id", f"the id is {row[0][:60]!r}, expected {place}; words are numbered from 1 without gaps"
+    if not all(row):
+        yield "empty-column", f"column {row.index('') + 1} is empty; expected a value, or _ for none"
+    for column, name in ((4, "top"), (5, "pred")):
+        if row[column] not in {"+", "-"}:
+            yield name, f"{name} is {row[column][:60]!r}; expected + or -"
+    for head, role in zip(predicates, row[FIXED:], strict=True):
+        if not ROLE.fullmatch(role):
+            yield "role", f"the role is {role[:60]!r}; expected a name without spaces or |"
+        elif role != "_" and head == place:
+            yield "role-self", f"the role {role!r} joins the word to itself; expected another predicate"

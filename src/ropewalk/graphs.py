@@ -1,0 +1,324 @@
+"""Many graphs as flat arrays: words and empty nodes, and the arcs between them with their relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.arrays import Rebuilt, as_array, checked_offsets, frozen_array, ints
+from ropewalk.errors import GraphError, MismatchError, OptionError
+from ropewalk.kernels import graphs as kernel
+from ropewalk.kernels import view
+from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
+from ropewalk.ropes import Arcs
+from ropewalk.treebank import Column, gather
+from ropewalk.trees import Bools, Graph, Ints, frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ropewalk.treebank import Treebank
+
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graphs(Rebuilt):
+    """The graphs of many sentences; those of sentence s have the nodes `offsets[s]:offsets[s+1]` of all.
+
+    A node is a word or, where `empty` is true, an empty node, which stands right after a word or before all words.
+    Nodes count from 1 within their sentence, and 0 is the root. The arcs of sentence s are
+    `arc_offsets[s]:arc_offsets[s+1]` in `heads`, `dependents` and `relations`, sorted by dependent, then head, then
+    relation. Two nodes may be joined by several arcs of different relations, and in both directions; no arc joins a
+    node to itself. The constructor takes arcs in any order; one out of place or given twice raises a `GraphError`.
+    """
+
+    offsets: Ints
+    empty: Bools
+    arc_offsets: Ints
+    heads: Ints
+    dependents: Ints
+    relations: Column
+
+    def __post_init__(self) -> None:
+        empty = frozen_bools(self.empty)
+        offsets = checked_offsets(self.offsets, end=len(empty))
+        heads = ints(self.heads, "heads")
+        dependents = ints(self.dependents, "dependents", size=len(heads))
+        arc_offsets = checked_offsets(self.arc_offsets, "arc_offsets", end=len(heads))
+        if len(arc_offsets) != len(offsets) or len(self.relations) != len(heads):
+            raise MismatchError(
+                f"{len(offsets) - 1} sentences of nodes and {len(arc_offsets) - 1} of arcs, {len(heads)} arcs and "
+                f"{len(self.relations)} relations; expected as many"
+            )
+        sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(arc_offsets))
+        most = np.diff(offsets)[sentences]
+        wrong = (heads < 0) | (heads > most) | (dependents < 1) | (dependents > most) | (heads == dependents)
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            raise GraphError(
+                f"graph {int(sentences[at]) + 1}: the arc {heads[at]}->{dependents[at]} joins a node to itself or "
+                f"leaves the sentence of {most[at]} nodes"
+            )
+        relations = self.relations
+        if not _is_sorted(sentences, heads, dependents, relations):
+            order, twice = sorted_arcs(sentences, heads, dependents, relations)
+            if len(twice):
+                at = int(twice[0])
+                raise GraphError(
+                    f"graph {int(sentences[at]) + 1}: the arc {heads[at]}->{dependents[at]} with the relation "
+                    f"{relations.names[relations.ids[at]]!r} is given twice"
+                )
+            heads, dependents, relations = heads[order], dependents[order], relations.take(order)
+        object.__setattr__(self, "offsets", frozen_ints(offsets))
+        object.__setattr__(self, "empty", empty)
+        object.__setattr__(self, "arc_offsets", frozen_ints(arc_offsets))
+        object.__setattr__(self, "heads", frozen_ints(heads))
+        object.__setattr__(self, "dependents", frozen_ints(dependents))
+        object.__setattr__(self, "relations", relations)
+
+    @classmethod
+    def of(cls, graphs: Iterable[Graph]) -> Graphs:
+        """Lay graphs without empty nodes side by side."""
+        graphs = list(graphs)
+        nodes = lengths_to_offsets([graph.words for graph in graphs])
+        nothing = [np.zeros(0, dtype=np.int32)]
+        return cls(
+            nodes,
+            frozen_bools(np.zeros(int(nodes[-1]), dtype=np.bool_)),
+            lengths_to_offsets([len(graph.heads) for graph in graphs]),
+            frozen_ints(np.concatenate(nothing + [graph.heads for graph in graphs])),
+            frozen_ints(np.concatenate(nothing + [graph.dependents for graph in graphs])),
+            Column.of(relation for graph in graphs for relation in graph.relations),
+        )
+
+    @classmethod
+    def of_trees(cls, bank: Treebank) -> Graphs:
+        """Take the basic trees of a treebank as graphs; a word without a head has none."""
+        has = bank.heads >= 0
+        before = np.concatenate([[0], np.cumsum(has)])
+        inner = np.arange(bank.words) - np.repeat(bank.offsets[:-1], bank.lengths) + 1
+        return cls(
+            bank.offsets,
+            frozen_bools(np.zeros(bank.words, dtype=np.bool_)),
+            frozen_ints(before[bank.offsets]),
+            frozen_ints(bank.heads[has]),
+            frozen_ints(inner[has]),
+            bank.relations.take(np.flatnonzero(has)),
+        )
+
+    @classmethod
+    def concat(cls, many: Sequence[Graphs]) -> Graphs:
+        """Lay graphs end to end."""
+        if not many:
+            return cls.of([])
+        return cls(
+            lengths_to_offsets(np.concatenate([np.diff(one.offsets) for one in many])),
+            frozen_bools(np.concatenate([one.empty for one in many])),
+            lengths_to_offsets(np.concatenate([np.diff(one.arc_offsets) for one in many])),
+            frozen_ints(np.concatenate([one.heads for one in many])),
+            frozen_ints(np.concatenate([one.dependents for one in many])),
+            Column.concat([one.relations for one in many]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> Graph:
+        """Take one sentence's graph over its nodes as a value of its own."""
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"graph {sentence} of {len(self)}")
+        sentence %= len(self)
+        where = slice(int(self.arc_offsets[sentence]), int(self.arc_offsets[sentence + 1]))
+        arcs = zip(
+            self.heads[where].tolist(), self.dependents[where].tolist(), self.relations[where].texts(), strict=True
+        )
+        return Graph(int(self.offsets[sentence + 1] - self.offsets[sentence]), arcs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graphs):
+            return NotImplemented
+        return (
+            np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.empty, other.empty)
+            and np.array_equal(self.arc_offsets, other.arc_offsets)
+            and np.array_equal(self.heads, other.heads)
+            and np.array_equal(self.dependents, other.dependents)
+            and self.relations.texts() == other.relations.texts()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.offsets.tobytes(), self.empty.tobytes(), self.heads.tobytes(), self.dependents.tobytes()))
+
+    @property
+    def nodes(self) -> int:
+        """How many words and empty nodes there are in all."""
+        return len(self.empty)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many nodes each sentence has."""
+        return np.diff(self.offsets)
+
+    @property
+    def arc_sentences(self) -> Longs:
+        """The sentence of each arc, from 0."""
+        return np.repeat(np.arange(len(self)), np.diff(self.arc_offsets))
+
+    @property
+    def arc_nodes(self) -> Longs:
+        """The dependent of each arc as a node of all, from 0."""
+        return self.offsets[:-1].astype(np.int64)[self.arc_sentences] + self.dependents - 1
+
+    @property
+    def node_arcs(self) -> Longs:
+        """Where the arcs into each node of all begin: those into node k are `node_arcs[k]:node_arcs[k+1]`."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.arc_nodes, minlength=self.nodes))])
+
+    def numbers(self) -> tuple[Ints, Ints]:
+        """Give each node's number as CoNLL-U writes it: 8.1 is 8 and 1, and a word has 0 as the second."""
+        words = np.concatenate([[0], np.cumsum(~self.empty)])
+        majors = words[1:] - np.repeat(words[self.offsets[:-1]], self.lengths)
+        places = np.arange(self.nodes)
+        anchors = np.where(self.empty, -1, places)  # the word before an empty node, or what lies before the sentence
+        starts = self.offsets[:-1][self.lengths > 0]
+        anchors[starts] = np.where(self.empty[starts], starts - 1, starts)
+        return majors.astype(np.int32), (places - np.maximum.accumulate(anchors)).astype(np.int32)
+
+    def names(self) -> list[str]:
+        """Name the nodes as CoNLL-U does, such as 8, 8.1, 9."""
+        majors, minors = self.numbers()
+        return [
+            f"{major}.{minor}" if minor else str(major)
+            for major, minor in zip(majors.tolist(), minors.tolist(), strict=True)
+        ]
+
+    def select(self, sentences: npt.NDArray[Any] | Sequence[int]) -> Graphs:
+        """Keep some sentences, by number and in the order given."""
+        chosen = np.asarray(sentences, dtype=np.int64)
+        offsets, nodes = gather(self.offsets, chosen)
+        arc_offsets, arcs = gather(self.arc_offsets, chosen)
+        return Graphs(
+            frozen_ints(offsets),
+            frozen_bools(self.empty[nodes]),
+            frozen_ints(arc_offsets),
+            frozen_ints(self.heads[arcs]),
+            frozen_ints(self.dependents[arcs]),
+            self.relations.take(arcs),
+        )
+
+    def first_of_pairs(self) -> Bools:
+        """Mark the first arc of each pair of head and dependent."""
+        nodes = self.arc_nodes
+        out = np.ones(len(self.heads), dtype=np.bool_)
+        out[1:] = (nodes[1:] != nodes[:-1]) | (self.heads[1:] != self.heads[:-1])
+        return out
+
+    def pairs(self) -> Arcs:
+        """Lay out the arcs for the encodings: each pair of head and dependent once, whatever its relations."""
+        first = self.first_of_pairs()
+        before = np.concatenate([[0], np.cumsum(first)])
+        return Arcs(
+            np.ascontiguousarray(self.heads[first]),
+            np.ascontiguousarray(self.dependents[first]),
+            before[self.arc_offsets].astype(np.int32),
+            np.ascontiguousarray(self.lengths),
+        )
+
+
+def same_graphs(first: Graphs, second: Graphs) -> Bools:
+    """Tell for each sentence whether its nodes and arcs are the same in both."""
+    same: Bools = (first.lengths == second.lengths) & (np.diff(first.arc_offsets) == np.diff(second.arc_offsets))
+    some = np.flatnonzero(same)
+    ours, theirs = first.select(some), second.select(some)
+    names = {
+        name: number for number, name in enumerate(dict.fromkeys([*ours.relations.names, *theirs.relations.names]))
+    }
+    ids = [
+        np.array([names[name] for name in one.relations.names] or [0], dtype=np.int64)[one.relations.ids]
+        for one in (ours, theirs)
+    ]
+    arcs = (ours.heads != theirs.heads) | (ours.dependents != theirs.dependents) | (ids[0] != ids[1])
+    wrong_arcs = np.concatenate([[0], np.cumsum(arcs)])[ours.arc_offsets]
+    wrong_nodes = np.concatenate([[0], np.cumsum(ours.empty != theirs.empty)])[ours.offsets]
+    same[some] = (np.diff(wrong_arcs) == 0) & (np.diff(wrong_nodes) == 0)
+    return same
+
+
+def sorted_arcs(sentences: Longs, heads: Ints, dependents: Ints, relations: Column) -> tuple[Longs, Longs]:
+    """Sort arcs by sentence, dependent, head and relation; give also those that are there twice."""
+    rank = np.empty(len(relations.names), dtype=np.int64)
+    rank[sorted(range(len(relations.names)), key=relations.names.__getitem__)] = np.arange(len(relations.names))
+    keys = (rank[relations.ids] if len(relations) else np.zeros(0, dtype=np.int64), heads, dependents, sentences)
+    order = np.lexsort(keys)
+    same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        same &= key[order[1:]] == key[order[:-1]]
+    return order, np.sort(order[1:][same])
+
+
+def lengths_to_offsets(lengths: Sequence[int] | npt.NDArray[Any]) -> Ints:
+    """Say where each of some stretches begins, and where the last ends."""
+    return frozen_ints(np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]))
+
+
+def frozen_bools(values: npt.ArrayLike) -> Bools:
+    """Take one row of truth values that nobody can change."""
+    array = as_array(values, "marks of empty nodes")
+    if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
+        raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")
+    return frozen_array(array.astype(np.bool_, copy=False))
+
+
+def _is_sorted(sentences: Longs, heads: Ints, dependents: Ints, relations: Column) -> bool:
+    """Tell whether arcs rise by sentence, dependent, head and relation."""
+    up: Bools = np.diff(sentences) > 0
+    level: Bools = ~up
+    for key in (dependents, heads):
+        step = np.diff(key)
+        if (level & (step < 0)).any():
+            return False
+        level &= step == 0
+    names, ids = relations.names, relations.ids
+    return all(names[ids[at]] < names[ids[at + 1]] for at in np.flatnonzero(level).tolist())
+
+
+def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
+    """Give each arc the first plane, from 1, in which it crosses no arc of its direction.
+
+    Arcs go by left end, the longest first. `rule` is 0 or one of ONE_HEAD_A_SIDE and ONE_HEAD of `kernels.codes`, by
+    which a plane has at most one head of a word on either side, or at most one at all.
+    """
+    if rule not in {0, ONE_HEAD_A_SIDE, ONE_HEAD}:
+        raise OptionError(f"the rule of planes is {rule!r}; expected 0, {ONE_HEAD_A_SIDE} or {ONE_HEAD}")
+    out = np.zeros(len(arcs.left), dtype=np.int32)
+    most = int(np.diff(arcs.offsets).max(initial=0))
+    kernel.planes(
+        view(arcs.left),
+        view(arcs.right),
+        view(arcs.rightward),
+        view(arcs.offsets),
+        view(arcs.order),
+        rule,
+        view(out),
+        view(np.empty(most + 2, dtype=np.int32)),
+    )
+    return out
+
+
+def cyclic(graphs: Graphs) -> Bools:
+    """Tell which graphs have a cycle."""
+    out = np.zeros(len(graphs), dtype=np.uint8)
+    most = int(graphs.lengths.max(initial=0)) + 1
+    kernel.cyclic(
+        view(graphs.heads),
+        view(graphs.dependents),
+        view(graphs.arc_offsets),
+        view(np.ascontiguousarray(graphs.lengths)),
+        view(out),
+        *(view(np.empty(most, dtype=np.int32)) for _ in range(2)),
+    )
+    return out.view(np.bool_)

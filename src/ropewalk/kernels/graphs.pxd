@@ -1,0 +1,14 @@
+cdef int GRAPH_FARTHEST_LEFT, GRAPH_FARTHEST_RIGHT, GRAPH_HAS_LEFT, GRAPH_HAS_RIGHT
+cdef int GRAPH_LEFT_DEPENDENT, GRAPH_RIGHT_DEPENDENT, ONE_HEAD
+cdef int UNMATCHED_CLOSING, UNMATCHED_OPENING
+
+cpdef void planes(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
+                  const int[::1] offsets, const int[::1] order, int rule, int[::1] out, int[::1] taken) noexcept
+cpdef void cyclic(const int[::1] heads, const int[::1] dependents, const int[::1] offsets, const int[::1] words,
+                  unsigned char[::1] out, int[::1] stops, int[::1] next_arc) noexcept
+cpdef void write_bits(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
+                      const int[::1] arc_planes, int many, const int[::1] offsets, const int[::1] words,
+                      unsigned char[::1] out, int[::1] low, int[::1] high) noexcept
+cpdef void read_bits(const unsigned char[::1] bits, int many, const int[::1] offsets, int[::1] heads,
+                     int[::1] dependents, int[::1] arc_offsets, int[::1] fault_words, int[::1] fault_kinds,
+                     int[::1] counts, int[::1] rights, int[::1] lefts) noexcept
