@@ -176,7 +176,7 @@ def test_in_a_terminal_trees_are_drawn() -> None:
 def test_nothing_in_nothing_out(form: str, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     for words in (["-"], [""], ["  "], [tmp_path / "empty.txt"], ["--input", "tokens", "-"]):
-        done = run("parse", "--output", form, *words, stdin=b"")
+        done = run("parse", "--format", form, *words, stdin=b"")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), words
 
 
@@ -212,7 +212,7 @@ def test_interrupted_output_ends_with_a_whole_sentence(number: int, code: int, f
     text = tmp_path / "long.txt"
     text.write_text("The rope maker walks backwards all day. " * 60_000, encoding="utf-8")
     with subprocess.Popen(
-        [*PROGRAM, "parse", "--output", form, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*PROGRAM, "parse", "--format", form, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -167,7 +167,7 @@ def test_the_program_writes_the_same_bytes(form: str, tmp_path: Path, sample: Pa
     for name, times in (("a.txt", 400), ("empty.txt", 0), ("b.txt", 3)):
         (tmp_path / name).write_text(TEXT * times, encoding="utf-8")
     files = [tmp_path / "empty.txt", tmp_path / "a.txt", sample, tmp_path / "b.txt"]
-    words = [*PROGRAM, "--output", form, *map(str, files)]
+    words = [*PROGRAM, "--format", form, *map(str, files)]
     one, several = (
         subprocess.run([*words, "--jobs", jobs], capture_output=True, check=True).stdout for jobs in ("1", "2")
     )
