@@ -398,7 +398,7 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path, sharded
     together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
     runs = [start(tmp_path / "two", RANK=str(rank), LOCAL_RANK=str(rank), **together) for rank in range(2)]
     runs.append(start(tmp_path / "one"))
-    assert [run.wait(timeout=240) for run in runs] == [0, 0, 0]
+    assert [run.wait(timeout=600) for run in runs] == [0, 0, 0]
     one, two = (Trainable.load(tmp_path / name).network.state_dict() for name in ("one", "two"))
     moved = Trainable.create(from_mapping(read(config)), Trainable.load(tmp_path / "one").labels)
     for name, weight in one.items():

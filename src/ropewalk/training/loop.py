@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from accelerate.utils import DistributedType, broadcast_object_list
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 from torch.distributed.fsdp import fully_shard
@@ -131,6 +132,8 @@ class _Run:
         self.sizes = np.array([one.size for one in job.inputs], dtype=np.int64)
         self.lengths = np.diff(job.examples.offsets)
         self.distances = np.array(job.network.distances, dtype=np.int64)
+        if AcceleratorState._shared_state.get("_mixed_precision", options.precision) != options.precision:  # noqa: SLF001 - no other way to ask
+            AcceleratorState._reset_state()  # noqa: SLF001 - or a second run of this process would be refused
         self.accelerator = Accelerator(
             cpu=options.device == "cpu",
             mixed_precision=options.precision,
