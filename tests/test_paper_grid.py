@@ -123,5 +123,5 @@ def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> 
     assert all(0 <= float(cell.partition(" | ")[0]) <= 100 for row in rows[1:] for cell in row[5:])
     for treebank in ("UD_Tamil-TTB", "PTB"):
         assert (tmp_path / "runs" / f"pareto-{treebank}.svg").is_file()
-    assert "UD_Tamil-TTB LAS" in (tmp_path / "runs" / "summary.md").read_text(encoding="utf-8")
+    assert "UD\\_Tamil-TTB LAS" in (tmp_path / "runs" / "summary.md").read_text(encoding="utf-8")
     assert "epoch 1/1" not in run()

@@ -184,6 +184,6 @@ def test_a_log_gets_a_line_every_minute(capsys: pytest.CaptureFixture[str]) -> N
         show(Progress(1, 2, 10 * step, step / 24, 0.5, 1000.0))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
-    assert lines[0] == "ropewalk: epoch 1/2, step 30: loss 0.5000, 1,000 words/s, about 11 min remain"
+    assert lines[0] == "ropewalk: epoch 1/2, step 30: loss 0.5000, 1,000 words/s, about 7 min remain"
     show(Progress(1, 2, 120, 0.5, 0.4, 1000.0, {"uas": 0.5, "las": 0.4}, ended=True))
     assert capsys.readouterr().err.startswith("ropewalk: epoch 1/2: loss 0.4000, dev UAS 50.00")

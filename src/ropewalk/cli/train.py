@@ -118,10 +118,10 @@ def every(seconds: float, clock: "Callable[[], float]") -> "Callable[[Progress],
     before: float | None = None  # what an earlier run had done
 
     def show(progress: "Progress") -> None:
-        nonlocal last, before
+        nonlocal begun, last, before
         now = clock()
         if before is None:
-            before = progress.done
+            begun, before = now, progress.done
         _line(progress)
         if progress.ended:
             last = now

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ropewalk.arrays import frozen_array
 from ropewalk.errors import UnknownNameError
 from ropewalk.scoring.attachment import Floats, Parts
 from ropewalk.trees import checked_trees, frozen_ints, positions, projective
@@ -153,7 +154,9 @@ def confusion(
     )
     counts = cells.reshape(many, many)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
-    return Confusion(tuple(judged.names[n] for n in order.tolist()), frozen_ints(counts[np.ix_(order, order)]))
+    return Confusion(
+        tuple(judged.names[n] for n in order.tolist()), frozen_array(counts[np.ix_(order, order)].astype(np.int32))
+    )
 
 
 def known(name: str) -> By:
