@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from typing import TYPE_CHECKING
 
@@ -315,17 +316,16 @@ def test_graphs_are_checked_and_compared() -> None:
     )
     assert mixed == one
     assert hash(mixed) == hash(one)
-    assert pickle.loads(pickle.dumps(one)) == one
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 - our own
     for heads, dependents in (([1, 4, 1], [2, 1, 2]), ([1, 1, 1], [2, 1, 2]), ([1, 1, 1], [2, 0, 2])):
-        wrong = Graphs(
-            one.offsets, one.empty, one.arc_offsets, frozen_ints(heads), frozen_ints(dependents), one.relations
-        )
         with pytest.raises(GraphError, match="graph 1: the arc"):
-            wrong.checked()
-    twice = Graphs(
-        one.offsets, one.empty, frozen_ints([0, 2]), frozen_ints([1, 1]), frozen_ints([2, 2]), one.relations[1:]
-    )
-    assert twice.checked()
+            Graphs(one.offsets, one.empty, one.arc_offsets, frozen_ints(heads), frozen_ints(dependents), one.relations)
+    pair = frozen_ints([0, 2]), frozen_ints([1, 1]), frozen_ints([2, 2])
+    assert Graphs(one.offsets, one.empty, *pair, one.relations[1:]).relations.texts() == ["a", "b"]
+    with pytest.raises(GraphError, match="graph 1: the arc 1->2 with the relation 'a' is given twice"):
+        Graphs(one.offsets, one.empty, *pair, one.relations.take(np.array([1, 1])))
+    with pytest.raises(MismatchError, match="expected as many"):
+        Graphs(one.offsets, one.empty, *pair, one.relations)
     with pytest.raises(GraphError, match="given twice"):
         Graph(2, [(1, 2, "a"), (1, 2, "a")])
     assert one[-1] == one[0]
