@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps, kernels
 from ropewalk.encodings.graphs import DEFAULT, KNOWN, get
-from ropewalk.tables import FORMATS, Column, Table
+from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,10 +79,10 @@ def main() -> int:
             Table(
                 title="Speed of graphs",
                 columns=(
-                    Column("encoding", numeric=False),
-                    Column("write", unit="M nodes/s", decimals=2),
-                    Column("read", unit="M nodes/s", decimals=2),
-                    Column("bar", numeric=False),
+                    TableColumn("encoding", numeric=False),
+                    TableColumn("write", unit="M nodes/s", decimals=2),
+                    TableColumn("read", unit="M nodes/s", decimals=2),
+                    TableColumn("bar", numeric=False),
                 ),
                 rows=tuple(rows),
             )

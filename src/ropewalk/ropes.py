@@ -77,8 +77,10 @@ class Arcs:
             view(order),
             *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
         )
-        rows = (left, right, rightward, offsets, words, order)
-        for name, row in zip(("left", "right", "rightward", "offsets", "words", "order"), rows, strict=True):
+        rows: dict[str, npt.NDArray[Any]] = {
+            "left": left, "right": right, "rightward": rightward, "offsets": offsets, "words": words, "order": order,
+        }  # fmt: skip
+        for name, row in rows.items():
             object.__setattr__(self, name, frozen_array(row))
 
     def __reduce__(self) -> tuple[type, tuple[Ints, ...]]:

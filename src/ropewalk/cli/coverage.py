@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ropewalk.scoring.coverage import Coverage
-    from ropewalk.scoring.splits import Corpus, Source
+    from ropewalk.scoring.splits import Corpus, SplitSource
 
 
 class Split(StrEnum):
@@ -107,7 +107,9 @@ def coverage(
     show(library.coverage_table(rows, repair=repair.value, missing=missing), form)
 
 
-def _cover_graphs(found: "Iterator[Source]", encodings: "Sequence[str]", splits: "Sequence[str]", form: Format) -> None:
+def _cover_graphs(
+    found: "Iterator[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]", form: Format
+) -> None:
     from ropewalk.scoring import graph_statistics as library
 
     chosen = library.encodings_of(encodings)
@@ -122,7 +124,7 @@ def corpora(treebanks: list[str] | None, *files: str | None) -> "Iterator[Corpus
     return map(splits.read, sources(treebanks, *files))
 
 
-def sources(treebanks: list[str] | None, *files: str | None) -> "Iterator[Source]":
+def sources(treebanks: list[str] | None, *files: str | None) -> "Iterator[SplitSource]":
     """Find the treebanks that a command was given, one after another, and say which splits are missing."""
     from ropewalk.scoring import splits
 

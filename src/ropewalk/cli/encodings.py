@@ -60,13 +60,13 @@ def encodings(
 
 def _list_graphs(form: Format) -> None:
     from ropewalk.encodings.graphs import KNOWN, get, options_of
-    from ropewalk.tables import Column, Table
+    from ropewalk.tables import Table, TableColumn
 
     names = ("name", "columns", "options", "covers", "cites")
     show(
         Table(
             title="Encodings of graphs",
-            columns=tuple(Column(name, numeric=False) for name in names),
+            columns=tuple(TableColumn(name, numeric=False) for name in names),
             rows=tuple(
                 (
                     name,

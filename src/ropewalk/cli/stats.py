@@ -21,7 +21,7 @@ from ropewalk.cli.shell import Format, FormatOption, show, warn_if_uncompiled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ropewalk.scoring.splits import Source
+    from ropewalk.scoring.splits import SplitSource
     from ropewalk.scoring.statistics import Statistics
 
 
@@ -92,7 +92,7 @@ def stats(
 
 
 def _count_graphs(
-    found: "Iterator[Source]", encodings: "Sequence[str]", which: Which, labels_in: str, form: Format
+    found: "Iterator[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str, form: Format
 ) -> None:
     from ropewalk.scoring import graph_statistics as library
 

@@ -12,10 +12,10 @@ from ropewalk.encodings.indexed import bracket_labels
 from ropewalk.formats import conllu, deps
 from ropewalk.graphs import Graphs, arc_planes, cyclic
 from ropewalk.kernels.codes import INDEX
-from ropewalk.scoring.coverage import EMPIRICAL, THEORETICAL, Vocabulary
+from ropewalk.scoring.coverage import EMPIRICAL, THEORETICAL, LabelVocabulary
 from ropewalk.scoring.graphs import KINDS, score
 from ropewalk.tables import Cell, Table
-from ropewalk.tables import Column as Heading
+from ropewalk.tables import TableColumn as Heading
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.encodings.graphs import GraphEncoding, GraphLabels
     from ropewalk.scoring.conll18 import Score
     from ropewalk.scoring.graphs import GraphScores
-    from ropewalk.scoring.splits import Source
+    from ropewalk.scoring.splits import SplitSource
     from ropewalk.trees import Ints
 
 DEFAULTS: Final = ("optimal-nonprojective", "brackets", "four-bit", "six-bit", "relative")
@@ -152,7 +152,7 @@ class GraphCorpus:
     splits: Mapping[str, Graphs]
 
 
-def read(source: Source) -> GraphCorpus:
+def read(source: SplitSource) -> GraphCorpus:
     """Read the enhanced graphs of every split."""
     return GraphCorpus(source.name, {split: deps.read(conllu.read(file)) for split, file in source.files.items()})
 
@@ -225,10 +225,10 @@ def coverage(
 
 def _restricted(labels: GraphLabels, train: GraphLabels) -> tuple[GraphLabels, int, int]:
     columns = [
-        Vocabulary.of(seen, names).restrict(ids, own)
+        LabelVocabulary.of(seen, names).restrict(ids, own)
         for seen, names, ids, own in zip(train.ids, train.alphabets, labels.ids, labels.alphabets, strict=True)
     ]
-    known = Vocabulary.of(train.relations.ids, train.relations.names)
+    known = LabelVocabulary.of(train.relations.ids, train.relations.names)
     relations, names, unknown = known.restrict(labels.relations.ids, labels.relations.names)
     kept = replace(
         labels,
