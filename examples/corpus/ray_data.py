@@ -9,7 +9,7 @@ import ray
 from ropewalk.corpus import Annotate
 
 if __name__ == "__main__":
-    ray.init(include_dashboard=False, log_to_driver=False)  # or the address of a cluster
+    ray.init(address="local", include_dashboard=False, log_to_driver=False)  # or the address of a cluster
     ray.data.DataContext.get_current().enable_progress_bars = False
     cores = int(ray.cluster_resources()["CPU"])
     documents = ray.data.read_parquet(sys.argv[1])
