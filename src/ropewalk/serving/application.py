@@ -54,7 +54,7 @@ logger = logging.getLogger("ropewalk.serving")
 def application(
     settings: Settings, *, models: Mapping[str, ServedModel] | None = None, metrics: Metrics | None = None
 ) -> Starlette:
-    """Make the application; `models` and `metrics` are those that worker processes share, made here if not given."""
+    """Make the application; `models` and `metrics` are made here if not given."""
     service = Service(models or load_models(settings.models), settings, metrics or Metrics())
 
     @asynccontextmanager

@@ -201,7 +201,7 @@ def run(
     workers: int = 1,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until a signal asks to stop. Models are loaded once; `workers` processes share them and the port.
+    """Serve until a signal asks to stop; `workers` processes share the port, and each loads each model once.
 
     `started` is called with the address once requests are taken.
     """
