@@ -15,7 +15,6 @@ from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.graphs import get
 from ropewalk.encodings.graphs.base import FAULTS
 from ropewalk.errors import (
-    EncodingError,
     LabelError,
     MismatchError,
     OptionError,
@@ -235,7 +234,7 @@ def test_names_and_options_are_checked() -> None:
     for bad in ("brackets(planes=0)", "six-bit(planes=11)", "four-bit(planes=x)"):
         with pytest.raises(OptionError, match="planes"):
             get(bad)
-    with pytest.raises(EncodingError, match="option"):
+    with pytest.raises(UnknownNameError, match="option"):
         get("relative(planes=2)")
     with pytest.raises(MismatchError, match="1 labels but 2 relations"):
         get("relative").labels([["_"]], [["a", "b"]])

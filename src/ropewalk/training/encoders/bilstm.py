@@ -77,7 +77,7 @@ class BiLSTM(WordEncoder):
         if self.training and self.forget:
             words = tensors["words"]
             tensors["words"] = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
-        flat = self.dropout(self.features(tensors, self.spelling()))
+        flat = self.dropout(self.features(tensors, self.spelling())).float()  # LSTMs know no half precision on CPUs
         lengths = tensors["rows"]
         padded = nn.utils.rnn.pad_sequence(list(flat.split(lengths.tolist())), batch_first=True)
         packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
