@@ -50,7 +50,7 @@ COVERAGE_OF = (
     ("four-bit(policy=published)",),
     ("optimal(policy=published)",),
     ("seven-bit(policy=published)",),
-    ("four-bit+head", "optimal+head"),
+    ("four-bit+head-chained", "optimal+head-chained"),
 )
 COVERAGE = {
     "en_ewt": (
@@ -100,7 +100,7 @@ def test_every_tree_comes_back_if_and_only_if_it_is_covered(path: Path) -> None:
         decoded = encoding.decode(labels)
         back = same_trees(bank.heads, decoded.heads, bank.offsets)
         assert np.array_equal(back, encoding.covers(bank)), spec
-        assert encoding.policy == "published" or decoded.well_formed, spec
+        assert encoding.policy.startswith("published") or decoded.well_formed, spec
         if isinstance(encoding, PseudoProjective):
             recovered = encoding.recover(labels)
             assert np.array_equal(same_trees(bank.heads, recovered.heads, bank.offsets), encoding.restores(bank))

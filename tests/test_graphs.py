@@ -252,19 +252,19 @@ def test_label_files_lead_back_to_the_same_bytes(spec: str, tmp_path: Path, samp
     several.write_bytes(ROPES.encode() + sample.read_bytes() + ROPES.encode())
     banks = conllu.stream(several, chunk_bytes=500)
     graph_labels_file.write(file, get(spec), map(graph_labels_file.Nodes.of, banks))
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.Reader(file, chunk_bytes=300))
+    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file, chunk_bytes=300))
     back = b"".join(graph_labels_file.fill(conllu.stream(several, chunk_bytes=700), found))
     assert back == several.read_bytes()
     assert not found.faults
     semantic = sdp.loads(SEMANTIC)
     graph_labels_file.write(file, get(spec), [graph_labels_file.Nodes.of(semantic)])
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.Reader(file))
+    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
     assert graph_labels_file.fill_semantic(semantic, found).graphs == semantic.graphs
 
 
 def labels(text: str, tmp_path: Path) -> graph_labels_file.LabelledGraphs:
     (tmp_path / "labels").write_text(text, encoding="utf-8")
-    return graph_labels_file.LabelledGraphs(graph_labels_file.Reader(tmp_path / "labels"))
+    return graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(tmp_path / "labels"))
 
 
 @pytest.mark.parametrize(

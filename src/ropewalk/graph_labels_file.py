@@ -24,7 +24,7 @@ from ropewalk.errors import FormatError, LabelError, UncoveredGraphError
 from ropewalk.formats import deps
 from ropewalk.formats.sdp import SemanticBank
 from ropewalk.graphs import Graphs
-from ropewalk.labels_file import Path, Rows
+from ropewalk.labels_file import LabelRows, Path
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -97,7 +97,7 @@ def write(path: Path, encoding: GraphEncoding, pieces: Iterable[Nodes]) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
+class LabelledNodes:
     """Some sentences of a label file: the forms of their words and empty nodes, and the labels."""
 
     forms: Column
@@ -106,7 +106,7 @@ class Labelled:
 
 
 @final
-class Reader(Rows[GraphEncoding, Labelled]):
+class GraphLabelReader(LabelRows[GraphEncoding, LabelledNodes]):
     """An iterator over the pieces of a file with labels of graphs, each of whole sentences."""
 
     header = HEADER, EXPECTED_HEADER
@@ -124,7 +124,7 @@ class Reader(Rows[GraphEncoding, Labelled]):
         labels = {name: partial(encoding.check_label, column=place) for place, name in enumerate(encoding.columns)}
         return {**labels, "relations": partial(_check_relations, encoding.spec)}
 
-    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> Labelled:
+    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> LabelledNodes:
         """Take the forms and the labels; numbers tell words from empty nodes."""
         empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
         graphs = Graphs(offsets, empty, np.zeros_like(offsets), frozen_ints([]), frozen_ints([]), Column.of([]))
@@ -133,7 +133,9 @@ class Reader(Rows[GraphEncoding, Labelled]):
                 message = f"the id is {found}, expected {expected}: words from 1 without gaps, empty nodes from .1"
                 raise FormatError(self.file, line, "id", message)
         labels = [columns[name] for name in self.encoding.columns]
-        return Labelled(columns["form"], labels_of(self.encoding, offsets, empty, labels, columns["relations"]), lines)
+        return LabelledNodes(
+            columns["form"], labels_of(self.encoding, offsets, empty, labels, columns["relations"]), lines
+        )
 
 
 def _check_relations(spec: str, text: str) -> None:
@@ -147,7 +149,7 @@ class LabelledGraphs:
     `faults` counts by kind what was wrong with the labels so far.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: GraphLabelReader) -> None:
         self.file = reader.file
         self.faults: Counter[str] = Counter()
         self._reader = reader

@@ -98,7 +98,7 @@ class Labelled:
     labels: Labels
 
 
-class Rows(ABC, Generic[Kind, Piece]):
+class LabelRows(ABC, Generic[Kind, Piece]):
     """An iterator over the pieces of a file with one word per line, each piece of whole sentences.
 
     The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
@@ -242,7 +242,7 @@ class Rows(ABC, Generic[Kind, Piece]):
 
 
 @final
-class LabelReader(Rows[Encoding, Labelled]):
+class LabelReader(LabelRows[Encoding, Labelled]):
     """An iterator over the pieces of a file with labels of trees, each of whole sentences."""
 
     header = HEADER, EXPECTED_HEADER

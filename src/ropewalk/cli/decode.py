@@ -55,7 +55,7 @@ def decode(
 def _decode_graphs(file: str, into: str, output: str) -> None:
     from ropewalk import conllu, graph_labels_file, sdp
 
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.Reader(file))
+    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
     if is_semantic(into):
         sdp.write(output, graph_labels_file.fill_semantic(sdp.read(into), found))
     else:

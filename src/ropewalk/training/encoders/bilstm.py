@@ -77,11 +77,12 @@ class BiLSTM(WordEncoder):
         if self.training and self.forget:
             words = tensors["words"]
             tensors["words"] = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
-        flat = self.dropout(self.features(tensors, self.spelling())).float()  # LSTMs know no half precision on CPUs
+        flat = self.dropout(self.features(tensors, self.spelling())).float()
         lengths = tensors["rows"]
         padded = nn.utils.rnn.pad_sequence(list(flat.split(lengths.tolist())), batch_first=True)
         packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+        with torch.autocast(flat.device.type, enabled=False):  # not all CPUs have LSTMs of half precision
+            hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         inside = torch.arange(hidden.shape[1], device=lengths.device) < lengths[:, None]
         return hidden[inside][: int(batch.lengths.sum())]
 
