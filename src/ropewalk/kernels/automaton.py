@@ -295,6 +295,11 @@ def sums(
             shares[s] = share
             if share == 0.0:
                 continue
+            for i in range(n):
+                if scales[start + i] * share == 0.0:
+                    shares[s] = 0.0  # too small to divide by: as if there were none, it is looked at once more
+            if shares[s] == 0.0:
+                continue
             backward(automaton, weights[start:end], ties[start:end], n, work, scales[start:end])
             for i in range(n):
                 w = start + i
