@@ -304,16 +304,19 @@ def test_hostile_words_stay_words() -> None:
     ],
     ids=["text", "wrapped text", "svg", "tikz", "html"],
 )
-def test_two_hundred_words_take_less_than_a_tenth_of_a_second(form: Callable[[Scene], str]) -> None:
+def test_two_hundred_words_take_no_longer_than_a_loop_of_two_million_steps(form: Callable[[Scene], str]) -> None:
     heads = [word // 2 for word in range(1, 201)]  # every arc over half of what came before
     shown = scene(Tree(heads, ["nsubj:pass"] * 200), words=["harbour"] * 200, labels=["optimal-nonprojective"])
 
-    def once() -> float:
+    def loop() -> int:  # about a tenth of a second, and as slow as the machine is just then
+        return sum(step % 7 for step in range(2_000_000))
+
+    def seconds(call: Callable[[], object]) -> float:
         before = time.process_time()
-        form(shown)
+        call()
         return time.process_time() - before
 
-    assert min(once() for _ in range(3)) < 0.1
+    assert any(seconds(lambda: form(shown)) < seconds(loop) for _ in range(5))
 
 
 def test_two_trees_at_once_mark_errors() -> None:

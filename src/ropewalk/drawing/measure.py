@@ -35,7 +35,7 @@ def is_mark(character: str) -> bool:
 
 def cells(text: str) -> int:
     """Count the cells that text takes in a terminal: two for a wide character, none for a mark."""
-    return sum(size for _, size in clusters(text))
+    return len(text) if text.isascii() else sum(size for _, size in clusters(text))
 
 
 def clusters(text: str) -> list[tuple[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -99,17 +100,21 @@ class TerminalLine:
         drawn = CHARACTERS[self.below][self.codes[start:stop]].tobytes().decode("utf-32-le")
         near = self.texts if len(self.texts) < stop - start else range(start, stop)
         within = {at - start: self.texts[at] for at in near if start <= at < stop and at in self.texts}
+        if not colour:
+            pieces, done = [], 0
+            for at in sorted(within):
+                pieces += [drawn[done:at], within[at][0]]
+                done = at + 1
+            return "".join([*pieces, drawn[done:]]).rstrip(" ")
         kinds = self.kinds[start:stop]
-        cuts = {0, len(drawn), *within, *(at + 1 for at in within)}
-        if colour:
-            cuts.update((np.flatnonzero(np.diff(kinds)) + 1).tolist())
+        cuts = {0, len(drawn), *within, *(at + 1 for at in within), *(np.flatnonzero(np.diff(kinds)) + 1).tolist()}
         parts = [
             within[low] if low in within else (drawn[low:high], KINDS[kinds[low]])
             for low, high in pairwise(sorted(cuts))
         ]
         while parts and not parts[-1][0].strip(" "):
             parts.pop()
-        return _painted(parts, colour=colour).rstrip(" ")
+        return _painted(parts, colour=True).rstrip(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +332,15 @@ def _piece(lines: list[tuple[TerminalLine, list[int]]], start: int, stop: int, *
 
 
 def _painted(parts: Sequence[tuple[str, str]], *, colour: bool) -> str:
+    if not colour:
+        return "".join(text for text, _ in parts)
     out = []
-    for code, run in groupby(parts, key=lambda part: COLOURS.get(part[1], COLOURS.get(part[1].removesuffix(" text")))):
+    for code, run in groupby(parts, key=lambda part: _colour(part[1])):
         text = "".join(text for text, _ in run)
-        out.append(f"\x1b[{code}m{text}\x1b[0m" if colour and code and text.strip() else text)
+        out.append(f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() else text)
     return "".join(out)
+
+
+@cache
+def _colour(kind: str) -> str | None:
+    return COLOURS.get(kind, COLOURS.get(kind.removesuffix(" text")))
