@@ -35,7 +35,9 @@ class DecodingOptions:
     batch: int = option(4096, low=1)
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
-    confidence: bool = False  # whether arcs, trees and tags carry their probabilities
+    confidence: bool = False  # whether arcs and trees carry their probabilities,
+    tag_confidence: bool = False  # and whether tags do
+    columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
 
 
 @dataclass(frozen=True, slots=True)

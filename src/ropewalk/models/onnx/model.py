@@ -15,6 +15,7 @@ from ropewalk.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from ropewalk.models.folder import ModelFolder
     from ropewalk.models.onnx.bilstm import OnnxBiLSTM
@@ -64,12 +65,13 @@ class OnnxHeads:
             return Session(folder.listed(file), str(folder.path / file), threads)
 
         self._heads = opened(HEADS)
+        self.outputs = self._heads.outputs
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
         self._arcs = opened(ARCS) if folder.has(ARCS) else None
 
-    def words(self, vectors: Floats) -> dict[str, Floats]:
+    def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone."""
-        return dict(zip(self._heads.outputs, self._heads.run({"vectors": vectors}), strict=True))
+        return dict(zip(outputs, self._heads.run({"vectors": vectors}, outputs), strict=True))
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from ropewalk.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -43,9 +43,11 @@ class Session:
         """Tell the last size of an output."""
         return int(next(one.shape[-1] for one in self._session.get_outputs() if one.name == output))
 
-    def run(self, given: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[np.float32]]:
-        """Compute every output."""
-        out: list[npt.NDArray[np.float32]] = self._session.run(None, dict(given))
+    def run(
+        self, given: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
+    ) -> list[npt.NDArray[np.float32]]:
+        """Compute some outputs, or all of them, and nothing that those do not need."""
+        out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(given))
         return out
 
 
