@@ -7,6 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +17,10 @@ import pytest
 from ropewalk import conllu
 from ropewalk.encodings import get
 from ropewalk.scoring.published import ENCODINGS, published
+from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
-from training_tools import bank_of, tiny_encoder
+from ropewalk.training.tracking import Tracker
+from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,3 +130,87 @@ def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> 
         assert (tmp_path / "runs" / f"pareto-{treebank}.svg").is_file()
     assert "UD\\_Tamil-TTB LAS" in (tmp_path / "runs" / "summary.md").read_text(encoding="utf-8")
     assert "epoch 1/1" not in run()
+
+
+class Meter:
+    """Stands for codecarbon's: every time it is asked, 3 Wh more were used, and 0.6 g of CO2."""
+
+    running = 0
+
+    def __init__(self, *, country_iso_code: str, **_: object) -> None:
+        assert country_iso_code == "ESP"
+        self._used = 0.0
+
+    @property
+    def _total_energy(self) -> SimpleNamespace:
+        return SimpleNamespace(kWh=self._used)
+
+    def start(self) -> None:
+        Meter.running += 1
+
+    def flush(self) -> float:
+        self._used += 0.003
+        return self._used * 0.2
+
+    def stop(self) -> None:
+        Meter.running -= 1
+
+
+def test_energy_is_that_of_an_epoch_and_of_parsing_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("codecarbon")
+    vars(module)["OfflineEmissionsTracker"] = Meter
+    monkeypatch.setitem(sys.modules, "codecarbon", module)
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    plain = config_of(data, epochs=2)
+    measured = replace(plain, training=replace(plain.training, energy=True))
+    results = []
+    for name, given in (("measured", measured), ("not", plain)):
+        cell = experiment.GridCell("Invented", "small", name, given, ("exact", "greedy"))
+        results += experiment.run(cell, tmp_path / "runs")
+    assert [(one.encoding, one.decoder) for one in results] == [
+        ("measured", "exact"),
+        ("measured", "greedy, nearest"),
+        ("not", "exact"),
+        ("not", "greedy, nearest"),
+    ]
+    assert Meter.running == 0
+    rows = list(csv.reader(to_csv(experiment.energy(results)).splitlines()))
+    assert rows[0][5:] == ["training_energy_wh", "training_co2_g", "parsing_energy_wh", "parsing_co2_g"]
+    assert len(rows) == 1 + 2
+    for row in rows[1:]:
+        assert [float(value) for value in row[5:]] == pytest.approx([3.0, 0.6, 3.0 / experiment.TURNS, 0.2])
+
+
+def test_codecarbon_itself_measures(tmp_path: Path) -> None:
+    pytest.importorskip("codecarbon")
+    tracker = Tracker(config.TrainingOptions(energy=True), tmp_path)
+    time.sleep(0.1)  # it takes no sample twice in a twentieth of a second
+    found = [tracker.energy() for _ in range(2)]
+    tracker.close()
+    assert all(set(one) == {"energy_kwh", "co2_kg"} for one in found)
+    assert found[0]["energy_kwh"] > 0
+    assert all(0 <= one["co2_kg"] < one["energy_kwh"] < 1 for one in found)
+
+
+def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    for encoding, expected in (("optimal-nonprojective", ["beam", "greedy, root"]), ("relative", ["greedy, root"])):
+        base = config_of(data, epochs=1, encoding=encoding)
+        base = replace(base, decoding=replace(base.decoding, repair="root"))
+        cell = experiment.GridCell("Invented", "small", encoding, base, ("exact", "greedy"))
+        assert [one.decoder for one in experiment.run(cell, tmp_path / "runs")] == expected
+
+
+def test_a_row_of_the_summary_has_all_treebanks_where_each_has_one_encoder() -> None:
+    scores = {"las_sentences": 0.5, "lm": 0.25}
+
+    def result(treebank: str, encoder: str, las: float) -> experiment.Result:
+        found = scores | {"las_sentences": las}
+        return experiment.Result(treebank, encoder, "O_P", "greedy, nearest", "test", found, 1.0)
+
+    mixed = [result("UD_Tamil-TTB", "XLM", 0.5), result("PTB", "XLNet", 0.7)]
+    (row,) = experiment.summary(mixed).rows
+    assert row[:3] == ("XLM, XLNet", "O_P", "greedy, nearest")
+    assert row[3:] == pytest.approx((50.0, 70.0, 60.0, 25.0, 25.0, 25.0))
+    both = experiment.summary([*mixed, result("PTB", "XLM", 0.75)]).rows
+    assert [row[:1] + row[3:6] for row in both] == [("XLM", 50.0, 75.0, 62.5), ("XLNet", None, 70.0, None)]

@@ -120,7 +120,12 @@ class Annotate:
         self._text = text
         self._rows = rows
         self._longest = longest
-        self._loading: dict[str, Any] = {"confidence": confidence, "decoder": decoder, "repair": repair, "threads": threads}
+        self._loading: dict[str, Any] = {
+            "confidence": confidence,
+            "decoder": decoder,
+            "repair": repair,
+            "threads": threads,
+        }
         self._parser: Parser | None = None
 
     def __getstate__(self) -> dict[str, Any]:
