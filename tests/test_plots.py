@@ -71,7 +71,7 @@ def test_the_front_is_bold_and_dashed_groups_share_colours_and_kinds_symbols(tmp
     plots.scatter(tmp_path / "front.svg", points)
     drawn = ET.parse(tmp_path / "front.svg").getroot()
     names = {one.text: one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}text")}
-    assert {name for name in points if "bold" in names[name]} == {"first", "second"}
+    assert {name for name in points if "700" in names[name]} == {"first", "second"}
     styles = [one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}path")]
     assert sum("stroke-dasharray" in style for style in styles) == 1
     used = [one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}use")]
