@@ -10,21 +10,25 @@ import sys
 import time
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from ropewalk import conllu
 from ropewalk.encodings import get
 from ropewalk.scoring.published import ENCODINGS, published
 from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
+from ropewalk.training.run import train
 from ropewalk.training.tracking import Tracker
+from ropewalk.training.trainable import Trainable
 from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+BITS = ("00", "01", "10", "11")
 SYSTEMS = ("B_4", "O_P", "B_4+", "O_P+", "B_7", "O_NP", "H+", "DM")
 
 
@@ -56,6 +60,62 @@ def test_every_value_that_the_paper_prints(repository: Path, name: str, encoder:
         lines = [line for line in commented if line.startswith(f"{option} =")]
         assert lines, option
         assert all("#" in line for line in lines), option
+
+
+def test_heads_and_optimizer_are_the_papers(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Appendix A.2: LeakyReLU in both networks, AdamW over all weights at one rate."""
+    optimizers: list[torch.optim.Optimizer] = []
+
+    class Seen(torch.optim.AdamW):
+        def __init__(self, *given: Any, **options: Any) -> None:  # noqa: ANN401 - as of AdamW
+            super().__init__(*given, **options)
+            optimizers.append(self)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Seen)
+    data = str(write_bank(tmp_path / "data.conllu", bank_of(8)))
+    encoder = tiny_encoder(tmp_path / "encoder", "xlm-roberta")
+    given = config.load(
+        repository / "configs" / "paper-xlmr.toml",
+        [f"data.train={data}", f"data.dev={data}", f"model.encoder.name={encoder}", "training.epochs=1"],
+    )
+    train(replace(given, training=replace(given.training, device="cpu")), tmp_path / "model")
+    (optimizer,) = optimizers
+    assert {group["lr"] for group in optimizer.param_groups} == {1e-5}
+    network = Trainable.load(tmp_path / "model").network
+    learnt = sum(weight.numel() for weight in network.parameters())
+    assert sum(weight.numel() for group in optimizer.param_groups for weight in group["params"]) == learnt
+    heads = {name: one for name, one in network.named_modules() if not name.startswith("encoder")}
+    activations = [one for one in heads.values() if type(one).__module__ == "torch.nn.modules.activation"]
+    assert len(activations) == 2  # of labels and of relations
+    assert all(isinstance(one, torch.nn.LeakyReLU) for one in activations)
+
+
+def test_bits_are_the_brackets_of_table_1() -> None:
+    four = get("four-bit")
+    printed = {
+        "00": ("<", "</^", "\\^<", "\\^</^"),
+        "01": ("<^", "<^/^", "\\^<^", "\\^<^/^"),
+        "10": (">", ">/^", "\\^>", "\\^>/^"),
+        "11": (">^", ">^/^", "\\^>^", "\\^>^/^"),
+    }
+    wanted = {row + column: text for row, texts in printed.items() for column, text in zip(BITS, texts, strict=True)}
+    assert four.alphabet is not None
+    assert dict(zip(four.alphabet, four.brackets(four.alphabet) or (), strict=True)) == wanted
+
+
+def test_figure_5_has_both_encoders(repository: Path) -> None:
+    cells = experiment.cells(repository / "configs" / "grid-paper-english.toml")
+    theirs = {(cell.encoder, cell.system) for cell in published().accuracy if cell.treebank == "en"}
+    assert {(cell.encoder, cell.encoding) for cell in cells} == theirs
+    table = {
+        (cell.treebank, cell.encoder, cell.encoding): cell.config
+        for cell in experiment.cells(repository / "configs" / "grid-paper.toml")
+    }
+    both = [
+        (table[key], cell.config) for cell in cells if (key := (cell.treebank, cell.encoder, cell.encoding)) in table
+    ]
+    assert len(both) == len(SYSTEMS)
+    assert all(here == there for here, there in both)
 
 
 def test_the_grid_is_the_papers_table_2(repository: Path) -> None:
