@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from ropewalk import conllu, decoding, kernels
 from ropewalk.encodings import get
+from ropewalk.repair import POLICIES
 from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
@@ -132,17 +133,13 @@ def exact_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
     """Measure all that an encoding with an automaton has."""
     offsets, words = task.bank.offsets, task.bank.words
     asked = task.scored(offsets)
-    best, greedy = task.decode(offsets), task.decode(offsets, decoder="greedy")
-    actions = (
-        partial(task.decode, offsets, decoder="greedy"),
-        partial(task.decode, offsets),
-        partial(decoding.marginals, asked),
-    )
+    best = task.decode(offsets)
+    actions = (partial(task.decode, offsets), partial(decoding.marginals, asked))
     spent = [seconds(action, runs) for action in actions]
-    rows: list[tuple[Cell, ...]] = [
-        (*_row(task, "greedy and repair", words, spent[0], None), right(greedy, task.bank)),
-        (*_row(task, "best tree", words, spent[1], LEAST_BEST), right(best, task.bank)),
-        (*_row(task, "forward-backward", words, spent[2], LEAST_SUMS), None),
+    rows = [
+        *greedy_rows(task, offsets, runs),
+        (*_row(task, "best tree", words, spent[0], LEAST_BEST), right(best, task.bank)),
+        (*_row(task, "forward-backward", words, spent[1], LEAST_SUMS), None),
     ]
     if task.spec != "hexatags":
         sure = seconds(partial(decoding.confidences, asked, best.ids[0], best.heads), min(runs, 3))
@@ -164,11 +161,18 @@ def exact_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
 def beam_rows(task: Task) -> list[tuple[Cell, ...]]:
     """Measure a beam, and greedy decoding beside it, on a part of the sentences."""
     offsets = task.bank.offsets[: FEW + 1]
+    spent = seconds(partial(task.decode, offsets), 1)
+    beam = (*_row(task, "beam", int(offsets[-1]), spent, None), right(task.decode(offsets), task.bank))
+    return [*greedy_rows(task, offsets, 1), beam]
+
+
+def greedy_rows(task: Task, offsets: npt.NDArray[Any], runs: int) -> list[tuple[Cell, ...]]:
+    """Measure the best label of each word, by how words without a head are repaired."""
     rows: list[tuple[Cell, ...]] = []
-    for name, options in (("greedy and repair", {"decoder": "greedy"}), ("beam", {})):
-        spent = seconds(partial(task.decode, offsets, **options), 1)
-        found = task.decode(offsets, **options)
-        rows.append((*_row(task, name, int(offsets[-1]), spent, None), right(found, task.bank)))
+    for policy in POLICIES:
+        action = partial(task.decode, offsets, decoder="greedy", repair_policy=policy)
+        spent = seconds(action, runs)
+        rows.append((*_row(task, f"greedy, {policy}", int(offsets[-1]), spent, None), right(action(), task.bank)))
     return rows
 
 

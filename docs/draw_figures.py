@@ -32,6 +32,8 @@ def figures() -> dict[str, str]:
         "paper-semibrackets": draw(Tree([4, 0, 5, 5, 0]), bracketing=True),
         "paper-superbrackets": draw(Tree([2, 0, 0, 1, 2]), bracketing=True),
         "paper-auxiliary": draw(Tree([0, 5, 0, 5, 0]), bracketing=True),
+        "paper-stepwise-1": draw(Graph(9, [arc for arc in STEPWISE if max(arc) <= 7]), bracketing=True),
+        "paper-stepwise-2": draw(Graph(9, [arc for arc in STEPWISE if max(arc) <= 8]), bracketing=True),
         "paper-stepwise": draw(Graph(9, STEPWISE), bracketing=True),
         "paper-complex": draw(complex_graph, bracketing=True),
         "tree": draw(maker, tags=True),

@@ -83,6 +83,12 @@ def toy_parser(*, confidence: bool = True) -> Parser:
     return Parser(EveryWordOnTheFirst(confidence=confidence), CutAtPunctuation(), "toy 0123456789ab")
 
 
+def salad(seed: int) -> str:
+    """Give words in no order that makes sense, so that labels for them do not fit together."""
+    words = "rope hemp twist walk the of and backwards had never whom all day if seen it rather which tar by"
+    return " ".join(np.random.default_rng(seed).permutation(words.split())) + "."
+
+
 def load(*_: object, confidence: bool = True, **__: object) -> Parser:
     """Stand for `ropewalk.load`."""
     return toy_parser(confidence=confidence)

@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ropewalk
 from corpus_tools import expected, parser, rows, text
+from pipeline_tools import salad
 from ropewalk import conllu
 from ropewalk.corpus import Annotate, manifest, planning, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
@@ -304,6 +306,23 @@ def test_conllu_in_and_out_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
     assert found.heads.tolist() == wanted.heads.tolist()
     for name in ("form", "lemma", "xpos", "feats", "misc"):
         assert found.column(name).texts() == given.column(name).texts()
+
+
+def test_trees_are_decoded_and_repaired_as_asked(tmp_path: Path) -> None:
+    salads = [{"id": f"d{seed}", "text": salad(seed)} for seed in range(8)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in salads), encoding="utf-8")
+    found = {}
+    for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
+        out = tmp_path / f"{decoder}-{repair}"
+        annotate([tmp_path / "in.jsonl"], out, Options(output="conllu", decoder=decoder, repair=repair))
+        own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
+        wanted = [own.parse_together([one["text"]])[0].heads.tolist() for one in salads]
+        found[repair] = conllu.read(out / "data" / "part-000000.conllu").heads.tolist()
+        assert found[repair] == [head for heads in wanted for head in heads]
+        table = pa.table({"text": [one["text"] for one in salads]})
+        rows = Annotate(decoder=decoder, repair=repair)(table).column("sentences").to_pylist()
+        assert [word["head"] for row in rows for sentence in row for word in sentence["words"]] == found[repair]
+    assert len(set(map(tuple, found.values()))) == 3
 
 
 def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:

@@ -217,6 +217,8 @@ PRINTED = {
     "paper-semibrackets": "/^ <^ >* <* \\^< >^",
     "paper-superbrackets": "/^ /^ \\>*/^ >^** >^* >^",
     "paper-auxiliary": "/^ > < > < >^",
+    "paper-stepwise-1": "/^ < > < >^",
+    "paper-stepwise-2": "/^ < >/^ < <* >^* >^",
     "paper-stepwise": "/^ < >/^ /^< <* <** >^** >^* >^",
     "paper-complex": "/^ < >/^ /^< <* <** >^** >^* >^/^ <^ >*/* >* >^ \\^",
 }
@@ -227,6 +229,8 @@ RED = {
     "paper-semibrackets": {(0, 5), (4, 1)},
     "paper-superbrackets": {(0, 3), (1, 4), (2, 5)},
     "paper-auxiliary": {(0, 5)},
+    "paper-stepwise-1": {(1, 7)},
+    "paper-stepwise-2": {(1, 7), (3, 8)},
     "paper-stepwise": {(1, 7), (3, 8), (4, 9)},
     "paper-proof-before": {(1, 6), (6, 2)},
     "paper-proof-after": {(1, 6), (2, 5)},

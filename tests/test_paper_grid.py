@@ -7,19 +7,28 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from ropewalk import conllu
 from ropewalk.encodings import get
 from ropewalk.scoring.published import ENCODINGS, published
+from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
-from training_tools import bank_of, tiny_encoder
+from ropewalk.training.run import train
+from ropewalk.training.tracking import Tracker
+from ropewalk.training.trainable import Trainable
+from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+BITS = ("00", "01", "10", "11")
 SYSTEMS = ("B_4", "O_P", "B_4+", "O_P+", "B_7", "O_NP", "H+", "DM")
 
 
@@ -51,6 +60,62 @@ def test_every_value_that_the_paper_prints(repository: Path, name: str, encoder:
         lines = [line for line in commented if line.startswith(f"{option} =")]
         assert lines, option
         assert all("#" in line for line in lines), option
+
+
+def test_heads_and_optimizer_are_the_papers(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Appendix A.2: LeakyReLU in both networks, AdamW over all weights at one rate."""
+    optimizers: list[torch.optim.Optimizer] = []
+
+    class Seen(torch.optim.AdamW):
+        def __init__(self, *given: Any, **options: Any) -> None:  # noqa: ANN401 - as of AdamW
+            super().__init__(*given, **options)
+            optimizers.append(self)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Seen)
+    data = str(write_bank(tmp_path / "data.conllu", bank_of(8)))
+    encoder = tiny_encoder(tmp_path / "encoder", "xlm-roberta")
+    given = config.load(
+        repository / "configs" / "paper-xlmr.toml",
+        [f"data.train={data}", f"data.dev={data}", f"model.encoder.name={encoder}", "training.epochs=1"],
+    )
+    train(replace(given, training=replace(given.training, device="cpu")), tmp_path / "model")
+    (optimizer,) = optimizers
+    assert {group["lr"] for group in optimizer.param_groups} == {1e-5}
+    network = Trainable.load(tmp_path / "model").network
+    learnt = sum(weight.numel() for weight in network.parameters())
+    assert sum(weight.numel() for group in optimizer.param_groups for weight in group["params"]) == learnt
+    heads = {name: one for name, one in network.named_modules() if not name.startswith("encoder")}
+    activations = [one for one in heads.values() if type(one).__module__ == "torch.nn.modules.activation"]
+    assert len(activations) == 2  # of labels and of relations
+    assert all(isinstance(one, torch.nn.LeakyReLU) for one in activations)
+
+
+def test_bits_are_the_brackets_of_table_1() -> None:
+    four = get("four-bit")
+    printed = {
+        "00": ("<", "</^", "\\^<", "\\^</^"),
+        "01": ("<^", "<^/^", "\\^<^", "\\^<^/^"),
+        "10": (">", ">/^", "\\^>", "\\^>/^"),
+        "11": (">^", ">^/^", "\\^>^", "\\^>^/^"),
+    }
+    wanted = {row + column: text for row, texts in printed.items() for column, text in zip(BITS, texts, strict=True)}
+    assert four.alphabet is not None
+    assert dict(zip(four.alphabet, four.brackets(four.alphabet) or (), strict=True)) == wanted
+
+
+def test_figure_5_has_both_encoders(repository: Path) -> None:
+    cells = experiment.cells(repository / "configs" / "grid-paper-english.toml")
+    theirs = {(cell.encoder, cell.system) for cell in published().accuracy if cell.treebank == "en"}
+    assert {(cell.encoder, cell.encoding) for cell in cells} == theirs
+    table = {
+        (cell.treebank, cell.encoder, cell.encoding): cell.config
+        for cell in experiment.cells(repository / "configs" / "grid-paper.toml")
+    }
+    both = [
+        (table[key], cell.config) for cell in cells if (key := (cell.treebank, cell.encoder, cell.encoding)) in table
+    ]
+    assert len(both) == len(SYSTEMS)
+    assert all(here == there for here, there in both)
 
 
 def test_the_grid_is_the_papers_table_2(repository: Path) -> None:
@@ -125,3 +190,87 @@ def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> 
         assert (tmp_path / "runs" / f"pareto-{treebank}.svg").is_file()
     assert "UD\\_Tamil-TTB LAS" in (tmp_path / "runs" / "summary.md").read_text(encoding="utf-8")
     assert "epoch 1/1" not in run()
+
+
+class Meter:
+    """Stands for codecarbon's: every time it is asked, 3 Wh more were used, and 0.6 g of CO2."""
+
+    running = 0
+
+    def __init__(self, *, country_iso_code: str, **_: object) -> None:
+        assert country_iso_code == "ESP"
+        self._used = 0.0
+
+    @property
+    def _total_energy(self) -> SimpleNamespace:
+        return SimpleNamespace(kWh=self._used)
+
+    def start(self) -> None:
+        Meter.running += 1
+
+    def flush(self) -> float:
+        self._used += 0.003
+        return self._used * 0.2
+
+    def stop(self) -> None:
+        Meter.running -= 1
+
+
+def test_energy_is_that_of_an_epoch_and_of_parsing_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("codecarbon")
+    vars(module)["OfflineEmissionsTracker"] = Meter
+    monkeypatch.setitem(sys.modules, "codecarbon", module)
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    plain = config_of(data, epochs=2)
+    measured = replace(plain, training=replace(plain.training, energy=True))
+    results = []
+    for name, given in (("measured", measured), ("not", plain)):
+        cell = experiment.GridCell("Invented", "small", name, given, ("exact", "greedy"))
+        results += experiment.run(cell, tmp_path / "runs")
+    assert [(one.encoding, one.decoder) for one in results] == [
+        ("measured", "exact"),
+        ("measured", "greedy, nearest"),
+        ("not", "exact"),
+        ("not", "greedy, nearest"),
+    ]
+    assert Meter.running == 0
+    rows = list(csv.reader(to_csv(experiment.energy(results)).splitlines()))
+    assert rows[0][5:] == ["training_energy_wh", "training_co2_g", "parsing_energy_wh", "parsing_co2_g"]
+    assert len(rows) == 1 + 2
+    for row in rows[1:]:
+        assert [float(value) for value in row[5:]] == pytest.approx([3.0, 0.6, 3.0 / experiment.TURNS, 0.2])
+
+
+def test_codecarbon_itself_measures(tmp_path: Path) -> None:
+    pytest.importorskip("codecarbon")
+    tracker = Tracker(config.TrainingOptions(energy=True), tmp_path)
+    time.sleep(0.1)  # it takes no sample twice in a twentieth of a second
+    found = [tracker.energy() for _ in range(2)]
+    tracker.close()
+    assert all(set(one) == {"energy_kwh", "co2_kg"} for one in found)
+    assert found[0]["energy_kwh"] > 0
+    assert all(0 <= one["co2_kg"] < one["energy_kwh"] < 1 for one in found)
+
+
+def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    for encoding, expected in (("optimal-nonprojective", ["beam", "greedy, root"]), ("relative", ["greedy, root"])):
+        base = config_of(data, epochs=1, encoding=encoding)
+        base = replace(base, decoding=replace(base.decoding, repair="root"))
+        cell = experiment.GridCell("Invented", "small", encoding, base, ("exact", "greedy"))
+        assert [one.decoder for one in experiment.run(cell, tmp_path / "runs")] == expected
+
+
+def test_a_row_of_the_summary_has_all_treebanks_where_each_has_one_encoder() -> None:
+    scores = {"las_sentences": 0.5, "lm": 0.25}
+
+    def result(treebank: str, encoder: str, las: float) -> experiment.Result:
+        found = scores | {"las_sentences": las}
+        return experiment.Result(treebank, encoder, "O_P", "greedy, nearest", "test", found, 1.0)
+
+    mixed = [result("UD_Tamil-TTB", "XLM", 0.5), result("PTB", "XLNet", 0.7)]
+    (row,) = experiment.summary(mixed).rows
+    assert row[:3] == ("XLM, XLNet", "O_P", "greedy, nearest")
+    assert row[3:] == pytest.approx((50.0, 70.0, 60.0, 25.0, 25.0, 25.0))
+    both = experiment.summary([*mixed, result("PTB", "XLM", 0.75)]).rows
+    assert [row[:1] + row[3:6] for row in both] == [("XLM", 50.0, 75.0, 62.5), ("XLNet", None, 70.0, None)]

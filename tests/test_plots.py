@@ -10,7 +10,7 @@ import pytest
 
 from ropewalk import plots
 from ropewalk.errors import FormatError, MissingExtraError
-from ropewalk.plots import AxisLabels
+from ropewalk.plots import AxisLabels, Point
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ def draw_all(folder: Path, suffix: str) -> dict[str, bytes]:
     plots.bars(folder / f"bars{suffix}", ["one name", "another name"], series, labels, bounds=(0, 1))
     plots.lines(folder / f"lines{suffix}", [1, 2], series, labels)
     plots.histogram(folder / f"histogram{suffix}", [1, 2], series, labels, logarithmic=True)
-    plots.scatter(folder / f"scatter{suffix}", {"a point": (1, 2), "worse": (0, 1)}, labels)
+    plots.scatter(folder / f"scatter{suffix}", {"a point": Point(1, 2), "worse": Point(0, 1)}, labels)
     return {file.stem: file.read_bytes() for file in sorted(folder.iterdir()) if file.suffix == suffix}
 
 
@@ -55,7 +55,25 @@ def test_without_matplotlib_the_error_says_what_to_install(tmp_path: Path, monke
 
 
 def test_the_front_is_what_no_other_point_beats() -> None:
-    points = {"low": (0.0, 0.0), "fast": (3.0, 1.0), "good": (1.0, 3.0), "worse": (1.0, 2.0), "twin": (3.0, 1.0)}
+    places = {"low": (0.0, 0.0), "fast": (3.0, 1.0), "good": (1.0, 3.0), "worse": (1.0, 2.0), "twin": (3.0, 1.0)}
+    points = {name: Point(*place) for name, place in places.items()}
     assert plots.pareto(points) == ("fast", "good", "twin")
     assert plots.pareto(points, highest=(False, False)) == ("low",)
     assert plots.pareto(points, highest=(False, True)) == ("low", "good")
+
+
+def test_the_front_is_bold_and_dashed_groups_share_colours_and_kinds_symbols(tmp_path: Path) -> None:
+    points = {
+        "first": Point(1.0, 3.0, "red", "square"),
+        "second": Point(3.0, 1.0, "red", "circle"),
+        "beaten": Point(0.5, 0.5, "blue", "square"),
+    }
+    plots.scatter(tmp_path / "front.svg", points)
+    drawn = ET.parse(tmp_path / "front.svg").getroot()
+    names = {one.text: one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    assert {name for name in points if "700" in names[name]} == {"first", "second"}
+    styles = [one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum("stroke-dasharray" in style for style in styles) == 1
+    used = [one.get("style", "") for one in drawn.iter("{http://www.w3.org/2000/svg}use")]
+    fills = [style.partition(";")[0] for style in used if "fill: #" in style]
+    assert (len(fills), len(set(fills))) == (3, 2)

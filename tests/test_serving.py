@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ropewalk
+from pipeline_tools import salad
 from ropewalk import conllu
 from ropewalk.client import Client
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
+from ropewalk.serving.service import load_models
 from serving_tools import serving
 
 if TYPE_CHECKING:
@@ -453,6 +455,10 @@ def test_labels_pictures_and_steps(server: Served) -> None:
     assert "<b>" not in played["html"]
     assert json.loads(api(server, "steps", conllu=TREE, encoding="four-bit").body)["heads"] == [0, 1]
     assert api(server, "steps", conllu=TREE, encoding="covington").status == 400
+    loose = [">^/^", "<", "<"]
+    assert json.loads(api(server, "steps", labels=loose).body)["heads"] == [0, 1, 2]
+    assert json.loads(api(server, "steps", labels=loose, repair="root").body)["heads"] == [0, 1, 1]
+    assert api(server, "steps", labels=loose, repair="elsewhere").status == 400
     listed = json.loads(server.get("/api/v1/encodings").body)
     assert {"optimal", "hexatags"} <= {one["name"] for one in listed["encodings"]}
 
@@ -559,6 +565,18 @@ def test_other_origins_only_when_allowed() -> None:
         one.process.terminate()
         assert one.process.stderr is not None
         assert "secret" in one.process.stderr.read()
+
+
+def test_models_decode_and_repair_as_asked() -> None:
+    texts = [salad(seed) for seed in range(8)]
+    found = set()
+    for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
+        served = load_models(Settings(decoder=decoder, repair=repair))["en"].parser
+        heads = served.parse_together(texts)[0].heads.tolist()
+        own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
+        assert heads == own.parse_together(texts)[0].heads.tolist()
+        found.add(tuple(heads))
+    assert len(found) == 3
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -171,3 +171,16 @@ def test_a_real_model_parses_a_document_as_we_do() -> None:
         assert [token.text for token in words] == [word.text for word in ours]
         assert [token.dep_.lower() for token in words] == [word.relation for word in ours]
         assert [token._.probability for token in words] == pytest.approx([word.probability for word in ours])
+
+
+def test_a_component_decodes_and_repairs_as_asked() -> None:
+    found = set()
+    for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
+        made = spacy.blank("en")
+        made.add_pipe("ropewalk", config={"decoder": decoder, "repair": repair})
+        docs = [made(pipeline_tools.salad(seed)) for seed in range(8)]
+        ours = [ropewalk.load(decoder=decoder, repair=repair)(pipeline_tools.salad(seed)) for seed in range(8)]
+        relations = [token.dep_.lower() for doc in docs for token in doc]
+        assert relations == [word.relation for one in ours for word in one.words]
+        found.add(tuple(token.head.i for doc in docs for token in doc))
+    assert len(found) == 3

@@ -24,7 +24,7 @@ from ropewalk.models.features import read_vectors
 from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
-from ropewalk.training import hub, vectors
+from ropewalk.training import hub, loop, vectors
 from ropewalk.training.config import from_mapping
 from ropewalk.training.data import label_set, read_treebank
 from ropewalk.training.folder import save
@@ -38,6 +38,7 @@ from training_tools import bank_of, config_of, restored, tiny_encoder, write_ban
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ropewalk.training.loop import Progress
     from ropewalk.training.run import Outcome
 
 ENCODINGS = (
@@ -336,6 +337,24 @@ def test_a_folder_is_pushed_without_its_checkpoint(trained: Outcome, monkeypatch
     assert [name for name, _ in calls] == ["someone/model"] * 2
     assert calls[0][1]["private"] is True
     assert calls[1][1] == {"folder_path": trained.home, "ignore_patterns": ["checkpoint/*"]}
+
+
+def test_slow_steps_are_told_one_by_one(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the loss of an epoch is the same to the last bit, however often it was asked for."""
+    config = config_of(data, epochs=1)
+    steps: dict[float, list[int]] = {}
+    losses = []
+    for seconds in (3600.0, 0.0):
+        monkeypatch.setattr(loop, "SILENT", seconds)
+        told: list[Progress] = []
+        outcome = train(config, tmp_path / str(seconds), report=told.append)
+        steps[seconds] = [one.step for one in told]
+        losses.append(outcome.state.history[0]["loss"])
+    last = steps[0.0][-1]
+    assert last > loop.REPORTED
+    assert steps[0.0] == [*range(1, last + 1), last]  # and once more at the end
+    assert steps[3600.0] == [*range(loop.REPORTED, last, loop.REPORTED), last, last]
+    assert losses[0] == losses[1]
 
 
 def test_what_tracks_a_run_asks_for_its_extra(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     rows = (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines()
     assert [[row.split(",")[column] for column in (1, 3, 4)] for row in rows[1:]] == [
         ["dev", "optimal", "exact"],
-        ["dev", "optimal", "greedy"],
+        ["dev", "optimal", '"greedy'],  # with the repair behind a comma
         ["dev", "arcs", "joint"],
         ["dev", "biaffine", "spanning tree"],
     ]
@@ -174,6 +174,20 @@ def test_a_trained_model_is_scored_by_evaluate(home: Path) -> None:
     assert done.returncode == 0, done.stderr.decode()
     assert json.loads(done.stdout)["rows"][0]["uas"] > 99
     assert run("evaluate", home / "data.conllu").returncode == 2
+
+
+def test_evaluate_decodes_and_repairs_as_parse_does(home: Path) -> None:
+    unseen = write_bank(home / "unseen.conllu", bank_of(80, seed=8))
+    found = set()
+    for options in (["greedy", "--repair", "nearest"], ["greedy", "--repair", "root"], ["exact"]):
+        at_once = run("evaluate", unseen, "-m", home / "model", "--format", "json", "--decoder", *options)
+        assert at_once.returncode == 0, at_once.stderr.decode()
+        parsed = home / "unseen-parsed.conllu"
+        assert run("parse", "-m", home / "model", unseen, "-o", parsed, "--decoder", *options).returncode == 0
+        assert at_once.stdout == run("evaluate", unseen, parsed, "--format", "json").stdout
+        found.add(at_once.stdout)
+    assert len(found) == 3
+    assert run("evaluate", unseen, unseen, "--repair", "root").returncode == 2
 
 
 def test_a_log_gets_a_line_every_minute(capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,10 +239,10 @@ def main() -> int:
         found, words = measure(systems, treebank, Path(place), given.rounds)
         table = tabled(systems, found, words, treebank["test"], Path(place))
     from ropewalk.files import creating, make_folder
-    from ropewalk.plots import AxisLabels, scatter
+    from ropewalk.plots import AxisLabels, Point, scatter
     from ropewalk.tables import to_text
 
-    points = {str(row[0]): (float(row[3] or 0), float(row[1] or 0)) for row in table.rows}
+    points = {str(row[0]): Point(float(row[3] or 0), float(row[1] or 0)) for row in table.rows}
     labels = AxisLabels("English EWT, gold words, one core", "words a second, CoNLL-U to CoNLL-U", "LAS")
     scatter(make_folder(given.docs / "results") / "peers.svg", points, labels)
     with creating(given.docs / "peers.md") as file:

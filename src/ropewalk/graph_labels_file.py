@@ -12,19 +12,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Self, final
 
 import numpy as np
 
-from ropewalk import files
 from ropewalk.encodings.graphs import GraphEncoding, GraphLabels, get
 from ropewalk.encodings.graphs.base import labels_of
 from ropewalk.errors import FormatError, LabelError, UncoveredGraphError
 from ropewalk.formats import deps
 from ropewalk.formats.sdp import SemanticBank
 from ropewalk.graphs import Graphs
-from ropewalk.labels_file import LabelRows, Path
+from ropewalk.labels_file import LabelledWords, LabelRows, Path, demand_same_words, rows_of, write_rows
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -80,20 +78,12 @@ def text_of(encoding: GraphEncoding, nodes: Nodes) -> str:
         *(labels.texts(column) for column in range(len(labels.ids))),
         labels.relation_texts(),
     ]
-    lines = list(map("\t".join, zip(*columns, strict=True)))
-    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(labels.offsets.tolist()))
+    return rows_of(columns, labels.offsets)
 
 
 def write(path: Path, encoding: GraphEncoding, pieces: Iterable[Nodes]) -> None:
     """Write a label file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
-    with files.creating(path) as file:
-        begun = False
-        for nodes in pieces:
-            text = text_of(encoding, nodes)
-            file.write((text if begun else header(encoding) + text).encode("utf-8"))
-            begun = True
-        if not begun:
-            file.write(header(encoding).encode("utf-8"))
+    write_rows(path, header(encoding), (text_of(encoding, nodes) for nodes in pieces))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +177,10 @@ def fill(originals: Iterable[Treebank], found: LabelledGraphs) -> Iterator[bytes
                 )
             here, cut = bank.select(np.arange(at, at + many)), int(rest.offsets[many])
             some = rest.select(np.arange(many))
-            _demand_same_words(here, some, forms[:cut], lines, found.file)
+            words = np.flatnonzero(~some.empty)
+            offsets = frozen_ints(np.searchsorted(words, some.offsets))
+            same = LabelledWords(forms[:cut].take(words), offsets, lines[words], lines[some.offsets[:-1]])
+            demand_same_words(here, same, found.file)
             yield deps.write(here, some, forms[:cut])
             rest = rest.select(np.arange(many, len(rest)))
             forms, lines = forms[cut:], lines[cut:]
@@ -216,35 +209,3 @@ def fill_semantic(bank: SemanticBank, found: LabelledGraphs) -> SemanticBank:
             f"the words from this sentence on are not those of {found.file}; expected the same words and sentences",
         )
     return bank.with_graphs(graphs)
-
-
-def _demand_same_words(
-    bank: Treebank, graphs: Graphs, forms: Column, lines: npt.NDArray[np.int64], labels: str
-) -> None:
-    """Raise a `FormatError` at the first sentence whose words differ."""
-    words = np.flatnonzero(~graphs.empty)
-    mine, theirs = bank.column("form").texts(), forms.take(words).texts()
-    before = np.concatenate([[0], np.cumsum(~graphs.empty)])[graphs.offsets]
-    if mine == theirs and np.array_equal(before, bank.offsets):
-        return
-    for sentence in range(len(bank)):
-        start, stop = bank.offsets[sentence : sentence + 2].tolist()
-        other, end = before[sentence : sentence + 2].tolist()
-        for word in range(min(stop - start, end - other)):
-            if mine[start + word] != theirs[other + word]:
-                raise FormatError(
-                    bank.file,
-                    bank.line(sentence, start + word),
-                    "words-differ",
-                    f"the form is {mine[start + word]!r}, but {theirs[other + word]!r} in line "
-                    f"{lines[words[other + word]]} of {labels}; expected the same words",
-                    word=str(word + 1),
-                )
-        if stop - start != end - other:
-            raise FormatError(
-                bank.file,
-                bank.line(sentence),
-                "words-differ",
-                f"the sentence has {stop - start} words, but {end - other} in {labels}, where it begins in line "
-                f"{lines[graphs.offsets[sentence]]}; expected the same words",
-            )

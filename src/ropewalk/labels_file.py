@@ -27,7 +27,7 @@ from ropewalk.treebank import Column, Treebank, intern
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -74,20 +74,27 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
         *(labels.texts(column) for column in range(len(labels.ids))),
         labels.relations.texts(),
     ]
+    return rows_of(columns, labels.offsets)
+
+
+def rows_of(columns: Sequence[Sequence[str]], offsets: Ints) -> str:
+    """Write columns side by side, one line for each word, with an empty line after each sentence."""
     lines = list(map("\t".join, zip(*columns, strict=True)))
-    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(labels.offsets.tolist()))
+    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(offsets.tolist()))
 
 
 def write(path: Path, encoding: Encoding, banks: Iterable[Treebank]) -> None:
     """Write a label file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    write_rows(path, header(encoding), (text_of(encoding, bank) for bank in banks))
+
+
+def write_rows(path: Path, first: str, texts: Iterable[str]) -> None:
+    """Write a first line and texts; nothing is written before the first text is there."""
     with files.creating(path) as file:
-        begun = False
-        for bank in banks:
-            text = text_of(encoding, bank)
-            file.write((text if begun else header(encoding) + text).encode("utf-8"))
-            begun = True
-        if not begun:
-            file.write(header(encoding).encode("utf-8"))
+        for text in texts:
+            file.write((first + text).encode("utf-8"))
+            first = ""
+        file.write(first.encode("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,6 +313,16 @@ class LabelTrees:
         return bank.with_columns({"form": piece.forms})
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledWords:
+    """The words of some sentences of a label file, and the lines where these words and sentences begin."""
+
+    forms: Column
+    offsets: Ints
+    word_lines: npt.NDArray[np.int64]
+    sentence_lines: npt.NDArray[np.int64]
+
+
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
     """Put trees over the same words of an original; sentences or words that differ are a `FormatError`."""
     rest = Treebank.of([])
@@ -325,7 +342,9 @@ def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]
                     f"{trees.file} has no labels for this sentence and those after it; expected as many sentences",
                 )
             here, there = bank.select(np.arange(at, at + many)), rest.select(np.arange(many))
-            _demand_same_words(here, there, trees.file, line)
+            lines = line + np.arange(there.words) + np.repeat(np.arange(many), there.lengths)
+            words = LabelledWords(there.column("form"), there.offsets, lines, lines[there.offsets[:-1]])
+            demand_same_words(here, words, trees.file)
             yield here.with_trees(there.heads, there.relations)
             rest = rest.select(np.arange(many, len(rest)))
             line += there.words + many
@@ -335,31 +354,31 @@ def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]
         raise FormatError(trees.file, line, "sentences-differ", message)
 
 
-def _demand_same_words(here: Treebank, there: Treebank, labels: str, line: int) -> None:
-    """Raise a `FormatError` at the first sentence whose words differ; `line` is where the labels begin."""
-    mine, theirs = here.column("form").texts(), there.column("form").texts()
-    if mine == theirs and np.array_equal(here.offsets, there.offsets):
+def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> None:
+    """Raise a `FormatError` at the first sentence of which the label file has other words."""
+    mine, theirs = bank.column("form").texts(), labelled.forms.texts()
+    if mine == theirs and np.array_equal(bank.offsets, labelled.offsets):
         return
-    for sentence in range(len(here)):
-        start, stop = here.offsets[sentence : sentence + 2].tolist()
-        other, end = there.offsets[sentence : sentence + 2].tolist()
+    for sentence in range(len(bank)):
+        start, stop = bank.offsets[sentence : sentence + 2].tolist()
+        other, end = labelled.offsets[sentence : sentence + 2].tolist()
         for word in range(min(stop - start, end - other)):
             if mine[start + word] != theirs[other + word]:
                 raise FormatError(
-                    here.file,
-                    here.line(sentence, start + word),
+                    bank.file,
+                    bank.line(sentence, start + word),
                     "words-differ",
                     f"the form is {mine[start + word]!r}, but {theirs[other + word]!r} in line "
-                    f"{line + other + sentence + word} of {labels}; expected the same words",
+                    f"{labelled.word_lines[other + word]} of {file}; expected the same words",
                     word=str(word + 1),
                 )
         if stop - start != end - other:
             raise FormatError(
-                here.file,
-                here.line(sentence),
+                bank.file,
+                bank.line(sentence),
                 "words-differ",
-                f"the sentence has {stop - start} words, but {end - other} in {labels}, where it begins in line "
-                f"{line + other + sentence}; expected the same words",
+                f"the sentence has {stop - start} words, but {end - other} in {file}, where it begins in line "
+                f"{labelled.sentence_lines[sentence]}; expected the same words",
             )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 SUFFIXES: Final = (".svg", ".png")
+SYMBOLS: Final = "oDs^v<>P"
 STYLE: Final = {
     "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be drawn at random
     "svg.fonttype": "none",  # text stays text
@@ -30,6 +31,15 @@ STYLE: Final = {
     "axes.axisbelow": True,
     "figure.dpi": 150,
 }
+
+
+class Point(NamedTuple):
+    """A point of a scatter; those of one group share a colour, those of one kind a symbol."""
+
+    x: float
+    y: float
+    group: str = ""
+    kind: str = ""
 
 
 class AxisLabels(NamedTuple):
@@ -115,32 +125,49 @@ def histogram(
 
 def scatter(
     path: Path,
-    points: Mapping[str, tuple[float, float]],
+    points: Mapping[str, Point],
     labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
     *,
     highest: tuple[bool, bool] = (True, True),
 ) -> None:
-    """Draw named points, with a line through those that no other point beats on both axes.
+    """Draw named points; those that no other beats on both axes are in bold, on a dashed line.
 
     `highest` tells for each axis whether more is better.
     """
 
     def fill(axes: Axes) -> None:
-        for name, place in points.items():
-            axes.plot(*place, marker="o", linestyle="")
-            axes.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=8)
-        best = sorted(points[name] for name in pareto(points, highest=highest))
-        axes.plot([place[0] for place in best], [place[1] for place in best], color="0.6", zorder=0)
+        groups = list(dict.fromkeys(point.group or name for name, point in points.items()))
+        kinds = list(dict.fromkeys(point.kind for point in points.values()))
+        front = pareto(points, highest=highest)
+        xs, ys = [point.x for point in points.values()], [point.y for point in points.values()]
+        across, up = (max(values, default=0) - min(values, default=0) for values in (xs, ys))
+        named: list[Point] = []
+        for name, point in points.items():
+            crowded = any(abs(one.x - point.x) < 0.3 * across and abs(one.y - point.y) < 0.04 * up for one in named)
+            named.append(point)
+            colour = f"C{groups.index(point.group or name) % 10}"
+            symbol = SYMBOLS[kinds.index(point.kind) % len(SYMBOLS)]
+            axes.plot(point.x, point.y, marker=symbol, color=colour, markeredgecolor="0.2", linestyle="")
+            axes.annotate(
+                name,
+                (point.x, point.y),
+                xytext=(4, -11 if crowded else 4),
+                textcoords="offset points",
+                fontsize=8,
+                fontweight="bold" if name in front else "normal",
+            )
+        best = sorted((points[name].x, points[name].y) for name in front)
+        axes.plot([x for x, _ in best], [y for _, y in best], color="0.6", linestyle="--", zorder=0)
         axes.grid(alpha=0.3)
 
     _draw(path, fill, labels, 1)
 
 
-def pareto(points: Mapping[str, tuple[float, float]], *, highest: tuple[bool, bool] = (True, True)) -> tuple[str, ...]:
+def pareto(points: Mapping[str, Point], *, highest: tuple[bool, bool] = (True, True)) -> tuple[str, ...]:
     """Name the points that no other is as good as on both axes and better than on one."""
     signs = [1 if more else -1 for more in highest]
     values = {
-        name: tuple(sign * part for sign, part in zip(signs, place, strict=True)) for name, place in points.items()
+        name: tuple(sign * part for sign, part in zip(signs, point[:2], strict=True)) for name, point in points.items()
     }
     return tuple(
         name

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @Language.factory(
     "ropewalk",
     assigns=["token.head", "token.dep", "token.pos", "token.tag", "token.morph", "token.lemma", "token.is_sent_start"],
-    default_config={"model": "en", "set_pos": True, "confidence": False, "threads": 0},
+    default_config={"model": "en", "set_pos": True, "confidence": False, "threads": 0, "decoder": None, "repair": None},
     default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0, "pos_acc": None},
 )
 def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by their names
@@ -27,9 +27,12 @@ def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by the
     set_pos: bool,
     confidence: bool,
     threads: int,
+    decoder: str | None,
+    repair: str | None,
 ) -> Component:
     """Make the component from a pipeline's configuration."""
     from ropewalk import pipeline
     from ropewalk.spacy_component import Component
 
-    return Component(pipeline.load(model, threads=threads, confidence=confidence), set_pos=set_pos)
+    parser = pipeline.load(model, threads=threads, confidence=confidence, decoder=decoder, repair=repair)
+    return Component(parser, set_pos=set_pos)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from ropewalk.cli.shell import Format, plural, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import Format, ModelDecoderOption, ModelRepairOption, plural, say, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from ropewalk.corpus.run import RunState
@@ -65,6 +65,8 @@ def corpus(
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
     form: Annotated[ShardFormat, typer.Option("--format", help="What is written.")] = ShardFormat.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
+    decoder: ModelDecoderOption = None,
+    repair: ModelRepairOption = None,
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
     ] = 1_000_000,
@@ -102,6 +104,8 @@ def corpus(
         rows=rows.value,
         output=form.value,
         confidence=confidence,
+        decoder=decoder and decoder.value,
+        repair=repair and repair.value,
         longest=longest,
         shard=shard_size,
     )

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import PlotOption
-from ropewalk.cli.shell import Format, FormatOption, is_semantic, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Decoder,
+    Format,
+    FormatOption,
+    ModelDecoderOption,
+    ModelRepairOption,
+    Repair,
+    is_semantic,
+    say,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +91,8 @@ def evaluate(
             help="Instead of PRED, a model to parse the words of GOLD with.",
         ),
     ] = "",
+    decoder: ModelDecoderOption = None,
+    repair: ModelRepairOption = None,
     by: Annotated[
         EvaluateBy | None,
         typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations."),
@@ -109,6 +122,8 @@ def evaluate(
 
     if bool(predicted) == bool(model):
         raise typer.BadParameter("give PRED, or a model with --model: one of them")
+    if predicted and (decoder or repair):
+        raise typer.BadParameter("--decoder and --repair are how a model makes trees; PRED has its trees already")
     choices = bool(by or no_punct or no_subtypes)
     _refuse_together(
         conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
@@ -120,7 +135,7 @@ def evaluate(
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
-    guessed = _parsed(right, model) if model else conllu.read(predicted)
+    guessed = _parsed(right, model, decoder, repair) if model else conllu.read(predicted)
     parting = None if conll18 or by else first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
@@ -146,10 +161,11 @@ def evaluate(
     show(table, form)
 
 
-def _parsed(gold: "Treebank", model: str) -> "Treebank":
-    from ropewalk.loading import load_model
+def _parsed(gold: "Treebank", model: str, decoder: Decoder | None, repair: Repair | None) -> "Treebank":
+    from ropewalk.pipeline import load
 
-    return load_model(model).parse(gold)
+    parser = load(model, confidence=False, decoder=decoder and decoder.value, repair=repair and repair.value)
+    return parser.treebank(gold)
 
 
 def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:

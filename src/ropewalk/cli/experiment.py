@@ -28,9 +28,9 @@ def experiment(
 
     Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
     treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
-    (`details`) and the paper's systems beside its own figures (`paper`) as Markdown, CSV and LaTeX, and for each
-    treebank the figure of LAS over sentences against words per second with the front that no other beats, as SVG and
-    PNG.
+    (`details`), the paper's systems beside its own figures (`paper`) and the energy of training and parsing, if
+    measured (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure of LAS over sentences against
+    words per second with the front that no other beats, as SVG and PNG.
     """
     prepare_torch()
     warn_if_uncompiled()
@@ -58,8 +58,10 @@ def experiment(
         _write(home / "summary", library.summary(results))
         _write(home / "details", library.details(results))
         beside = library.beside_paper(results, published())
-        if beside.rows:
-            _write(home / "paper", beside)
+        used = library.energy(results)
+        for name, table in (("paper", beside), ("energy", used)):
+            if table.rows:
+                _write(home / name, table)
         for treebank in {result.treebank: None for result in results}:
             for suffix in ("svg", "png"):
                 plots.scatter(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from ropewalk.cli.shell import (
+    ModelDecoderOption,
+    ModelRepairOption,
     OnError,
     OnErrorOption,
-    Repair,
     bytes_of,
     colourful,
     followed,
@@ -50,14 +51,6 @@ class TreeFormat(StrEnum):
     CONLLU = "conllu"
     JSON = "json"
     TREE = "tree"
-
-
-class Decoder(StrEnum):
-    """How scores become trees."""
-
-    EXACT = "exact"
-    JOINT = "joint"
-    GREEDY = "greedy"
 
 
 class Argument(NamedTuple):
@@ -144,21 +137,8 @@ def parse(
         int | None,
         typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
     ] = None,
-    decoder: Annotated[
-        Decoder | None,
-        typer.Option(
-            show_default=False,
-            help="Best tree by labels, by labels and arcs together, or best label of each word and repair; by default "
-            "the model's.",
-        ),
-    ] = None,
-    repair: Annotated[
-        Repair | None,
-        typer.Option(
-            show_default=False,
-            help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
-        ),
-    ] = None,
+    decoder: ModelDecoderOption = None,
+    repair: ModelRepairOption = None,
     columns: Annotated[
         str | None,
         typer.Option(

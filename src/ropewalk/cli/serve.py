@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import say, warn_if_uncompiled
+from ropewalk.cli.shell import ModelDecoderOption, ModelRepairOption, say, warn_if_uncompiled
 
 
 def serve(
@@ -24,6 +24,8 @@ def serve(
             help="An installed model, or an exported folder; give it again for more, the first is the default.",
         ),
     ] = None,
+    decoder: ModelDecoderOption = None,
+    repair: ModelRepairOption = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that share the port, a core each.")] = 1,
     max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
     max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
@@ -64,6 +66,8 @@ def serve(
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     settings = Settings(
         models=tuple(model or ["en"]),
+        decoder=decoder and decoder.value,
+        repair=repair and repair.value,
         max_bytes=max_bytes,
         max_words=max_words,
         max_seconds=max_seconds,

@@ -39,6 +39,14 @@ class Repair(StrEnum):
     ROOT = "root"
 
 
+class Decoder(StrEnum):
+    """How a model's scores become trees; the names are those of `ropewalk.decoding.DECODERS`."""
+
+    EXACT = "exact"
+    JOINT = "joint"
+    GREEDY = "greedy"
+
+
 class OnError(StrEnum):
     """What to do with a sentence that cannot be read."""
 
@@ -62,6 +70,23 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to write the
 RepairOption = Annotated[
     Repair,
     typer.Option("--repair", help="Hang a word without a head on the nearest word that fits, or on the root."),
+]
+ModelDecoderOption = Annotated[
+    Decoder | None,
+    typer.Option(
+        "--decoder",
+        show_default=False,
+        help="Best tree by labels, by labels and arcs together, or best label of each word and repair; by default "
+        "the model's.",
+    ),
+]
+ModelRepairOption = Annotated[
+    Repair | None,
+    typer.Option(
+        "--repair",
+        show_default=False,
+        help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
+    ),
 ]
 OnErrorOption = Annotated[
     OnError,

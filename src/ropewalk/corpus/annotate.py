@@ -109,6 +109,8 @@ class Annotate:
         text: str = "text",
         rows: Rows = "document",
         confidence: bool = True,
+        decoder: str | None = None,
+        repair: str | None = None,
         longest: int = LONGEST,
         threads: int = 1,
     ) -> None:
@@ -118,8 +120,12 @@ class Annotate:
         self._text = text
         self._rows = rows
         self._longest = longest
-        self._confidence = confidence
-        self._threads = threads
+        self._loading: dict[str, Any] = {
+            "confidence": confidence,
+            "decoder": decoder,
+            "repair": repair,
+            "threads": threads,
+        }
         self._parser: Parser | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,7 +147,7 @@ class Annotate:
         if self._parser is None:
             from ropewalk.pipeline import load
 
-            self._parser = load(self._model, threads=self._threads, confidence=self._confidence)
+            self._parser = load(self._model, **self._loading)
         whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
         texts = [_text_of(value) for value in whole.column(self._text)]
         schema = self.schema(whole.schema)

@@ -22,8 +22,15 @@ class Options:
     rows: Rows = "document"
     output: str = "parquet"
     confidence: bool = True
+    decoder: str | None = None  # how scores become trees, and where words without a head go: by default as the model
+    repair: str | None = None  # says
     longest: int = LONGEST
     shard: float = SHARD
+
+    @property
+    def loading(self) -> dict[str, Any]:
+        """What the parser is loaded with."""
+        return {"confidence": self.confidence, "decoder": self.decoder, "repair": self.repair}
 
     def to_json(self) -> dict[str, Any]:
         """Give what the manifest holds."""

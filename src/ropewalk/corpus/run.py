@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913 - options, by name
     from ropewalk.pipeline import load
 
     out = out.rstrip("/") or "/"
-    generator = load(model, threads=1, confidence=options.confidence).generator
+    generator = load(model, threads=1, **options.loading).generator
     known = manifests.load(out)
     files, unknown = planning.find(inputs)
     if not files:

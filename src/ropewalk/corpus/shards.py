@@ -46,11 +46,11 @@ class _Writer(Protocol):
 
 
 @functools.lru_cache(maxsize=1)
-def parser_of(model: str, generator: str, *, confidence: bool) -> Parser:
+def parser_of(model: str, generator: str, **loading: Any) -> Parser:  # noqa: ANN401 - options of `load`
     """Load a model once in a process, and check that it is the one that is meant."""
     from ropewalk.pipeline import load
 
-    parser = load(model, threads=1, confidence=confidence)
+    parser = load(model, threads=1, **loading)
     if parser.generator != generator:
         raise ModelError(model, f"is {parser.generator} on this machine; expected {generator}, as where the run began")
     return parser
@@ -59,7 +59,7 @@ def parser_of(model: str, generator: str, *, confidence: bool) -> Parser:
 def annotate(part: FilePart, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
     """Do a part: write its shard, its errors and its record, and give the record."""
     begun = time.monotonic()
-    parser = parser_of(model, generator, confidence=options.confidence)
+    parser = parser_of(model, generator, **options.loading)
     _try_again(part, out)
     counts = Counts()
     errors: list[dict[str, Any]] = []

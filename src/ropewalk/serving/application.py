@@ -55,7 +55,7 @@ def application(
     settings: Settings, *, models: Mapping[str, ServedModel] | None = None, metrics: Metrics | None = None
 ) -> Starlette:
     """Make the application; `models` and `metrics` are made here if not given."""
-    service = Service(models or load_models(settings.models), settings, metrics or Metrics())
+    service = Service(models or load_models(settings), settings, metrics or Metrics())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

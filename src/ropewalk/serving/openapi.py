@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ropewalk import __version__
+from ropewalk.repair import POLICIES
 from ropewalk.ropes import COVERS
 from ropewalk.serving import api, udpipe, views
 
@@ -48,6 +49,8 @@ FIELDS: dict[str, dict[str, Any]] = {
         "example": ["optimal", "brackets(planes=2)"],
     },
     "encoding": TEXT | {"default": "optimal", "description": "One of those that /encodings lists under steps."},
+    "repair": TEXT
+    | {"enum": list(POLICIES), "default": "nearest", "description": "Where words go whose head the labels lack."},
     "words": {"type": "array", "items": TEXT, "description": "The words of the labels."},
 }
 WORD = {

@@ -208,7 +208,7 @@ def run(
     if workers < 1 or (workers > 1 and not hasattr(os, "fork")):
         raise OptionError(f"found {workers} workers; expected 1, or more where processes can be forked")
     _allow_many_connections()
-    models = load_models(settings.models)
+    models = load_models(settings)
     metrics = Metrics(workers)
     one = listen(host, port)
     bound = one.getsockname()

@@ -58,15 +58,15 @@ class ServedModel:
         return [f"{self.treebank}, {self.licence}".strip(", ")] if self.treebank else []
 
 
-def load_models(names: tuple[str, ...]) -> dict[str, ServedModel]:
+def load_models(settings: Settings) -> dict[str, ServedModel]:
     """Load models by name or folder, to be computed by one thread each; a folder is served by its last name."""
     about = {one.name: one for one in installed()}
     found: dict[str, ServedModel] = {}
-    for given in names:
+    for given in settings.models:
         name = given if given in about else Path(given).resolve().name
         if name in found:
             raise OptionError(f"two models are called {name}; expected models with names of their own")
-        parser = load(given, threads=1)
+        parser = load(given, threads=1, decoder=settings.decoder, repair=settings.repair)
         known = about.get(given)
         found[name] = (
             ServedModel(name, parser, known.language, known.treebank, known.licence)

@@ -8,6 +8,7 @@ from ropewalk import draw, encodings
 from ropewalk.drawing import steps, trace
 from ropewalk.drawing.trace import can_be_traced
 from ropewalk.errors import RequestError, RopewalkError
+from ropewalk.repair import POLICIES
 from ropewalk.ropes import COVERS
 from ropewalk.serving.sources import demand_lengths, read_conllu
 
@@ -24,7 +25,7 @@ LONGEST_STEPS = 250  # words: each step shows the whole stack
 PICTURE = ("tags", "relations", "probabilities", "labels", "cover", "bracketing", "against", "theme")
 DRAW = ("conllu", "form", "sentence", *PICTURE)
 LABELS = ("conllu", "encodings")
-STEPS = ("conllu", "labels", "words", "encoding", "theme", "sentence")
+STEPS = ("conllu", "labels", "words", "encoding", "repair", "theme", "sentence")
 
 
 def sentences(fields: Fields, max_words: int, name: str = "conllu") -> Treebank:
@@ -149,7 +150,8 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
         sentence = bank[fields.number("sentence", 1, low=1, high=len(bank)) - 1]
         labels = encoding.encode(_bank_of(sentence)).texts()
         words, lifted = list(sentence.forms), not bool(encoding.covers(sentence.tree).all())
-    played = trace(labels, encoding)
+    repair = fields.choice("repair", tuple(POLICIES), "nearest")
+    played = trace(labels, encoding, repair_policy=repair)
     theme: Any = fields.choice("theme", ("auto", "light", "dark"), "auto")
     return {
         "encoding": played.encoding,

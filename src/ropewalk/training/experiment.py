@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ropewalk import encodings
+from ropewalk.decoding import machine_of
 from ropewalk.errors import ConfigError
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
+from ropewalk.plots import Point
 from ropewalk.tables import Table, TableColumn
-from ropewalk.training.building import head_shape
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
 from ropewalk.training.run import measures, train
@@ -22,7 +24,7 @@ from ropewalk.training.trainable import load
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ropewalk.models.model import Model
     from ropewalk.scoring.published import Accuracy, Published
@@ -40,6 +42,12 @@ DETAILS = (
     ("las_sentences", "LAS, sentences"),
     ("um", "UM"),
     ("lm", "LM"),
+)
+ENERGY = (  # in kilowatt-hours and kilograms; shown in a thousandth of these
+    ("training_energy_kwh", "training, Wh an epoch", "training_energy_wh"),
+    ("training_co2_kg", "training, g CO2 an epoch", "training_co2_g"),
+    ("parsing_energy_kwh", "parsing, Wh", "parsing_energy_wh"),
+    ("parsing_co2_kg", "parsing, g CO2", "parsing_co2_g"),
 )
 
 
@@ -61,7 +69,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one run on one part of a treebank with one decoder, and how fast it parsed."""
+    """The scores of one run on one part of a treebank with one decoder, how fast it parsed, and by what energy."""
 
     treebank: str
     encoder: str
@@ -133,25 +141,42 @@ def run(
     done = place / "results.json"
     if done.is_file():
         return [Result(**entry) for entry in read_json(done)]
-    train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
+    outcome = train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
+    spent = _an_epoch(outcome.state.history)
     model = load(place)
-    by_labels = head_shape(cell.config.model).labels
     data = cell.config.data
-    decoders = cell.decoders if by_labels else cell.decoders[:1]
+    parsers: dict[str, Model] = {}
+    for decoder in cell.decoders:
+        parser = model.with_decoding(decoder=decoder)
+        parsers.setdefault(decoder_name(parser), parser)  # several may come to the same
     results = []
     for part, paths in (("dev", data.dev), ("test", data.test)):
         if not paths:
             continue
         gold, _ = read_treebank(paths, data.bad_trees, part)
-        for decoder in decoders:
-            parser = model.with_decoding(decoder=decoder)
+        for name, parser in parsers.items():
             found = measures(gold, parser.parse(gold))
             speed, used = _measured(parser, gold, cell.config.training, place)
-            found |= used
-            shown = decoder if by_labels else "spanning tree"
-            results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, part, found, speed))
+            found |= spent | used
+            results.append(Result(cell.treebank, cell.encoder, cell.encoding, name, part, found, speed))
     write_json(done, [_entry(result) for result in results])
     return results
+
+
+def decoder_name(model: Model) -> str:
+    """Say how a model's scores become trees in truth: some encodings have no exact decoder, some parsers no labels."""
+    if not model.description.heads.labels:
+        return "spanning tree"
+    machine = machine_of(encodings.get(model.labels.encodings[0]), model.labels.columns[0][0])
+    if model.decoding.decoder == "greedy" or machine is None:
+        return f"greedy, {model.decoding.repair}"
+    return model.decoding.decoder if machine.spells_trees else "beam"
+
+
+def _an_epoch(history: Sequence[Mapping[str, Any]]) -> Metrics:
+    """Give the energy of an epoch of training, if it was measured in all."""
+    names = [name for name in ("energy_kwh", "co2_kg") if history and all(name in entry for entry in history)]
+    return {f"training_{name}": statistics.mean(entry[name] for entry in history) for name in names}
 
 
 def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Path) -> tuple[int, Metrics]:
@@ -170,10 +195,15 @@ def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Pa
 def summary(results: Sequence[Result]) -> Table:
     """Write the paper's table of results: LAS over sentences and LM by treebank and encoding, and averages.
 
-    The scores are those of the test data where there are any. The best of each column is underlined.
+    The scores are those of the test data where there are any. The best of each column is underlined. Where every
+    treebank has one encoder, whichever, a row has all treebanks.
     """
     results = _last(results)
     treebanks = list(dict.fromkeys(result.treebank for result in results))
+    pairs = {(result.treebank, result.encoder) for result in results}
+    if len(pairs) == len(treebanks):
+        each = ", ".join(dict.fromkeys(result.encoder for result in results))
+        results = [replace(result, encoder=each) for result in results]
     names = list(dict.fromkeys((result.encoder, result.encoding, result.decoder) for result in results))
     found = {(r.encoder, r.encoding, r.decoder, r.treebank): r.scores for r in results}
     rows = []
@@ -225,6 +255,26 @@ def details(results: Sequence[Result]) -> Table:
     )
 
 
+def energy(results: Sequence[Result]) -> Table:
+    """Write what an epoch of training and parsing a file once took, as far as it was measured (`training.energy`)."""
+    names = ("treebank", "part", "encoder", "encoding", "decoder")
+    return Table(
+        "Energy",
+        (
+            *(TableColumn(name, numeric=False) for name in names),
+            *(TableColumn(shown, key, decimals=4) for _, shown, key in ENERGY),
+        ),
+        tuple(
+            (
+                *(getattr(result, name) for name in names),
+                *(1000 * result.scores[name] if name in result.scores else None for name, *_ in ENERGY),
+            )
+            for result in results
+            if any(name in result.scores for name, *_ in ENERGY)
+        ),
+    )
+
+
 def beside_paper(results: Sequence[Result], source: Published) -> Table:
     """Set our figures beside the paper's cells of accuracy, each system by its name there; another encoder is named.
 
@@ -263,14 +313,16 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
     )
 
 
-def points(results: Sequence[Result], treebank: str) -> dict[str, tuple[float, float]]:
-    """Give words per second and LAS over sentences of each run on a treebank, for the Pareto figure."""
+def points(results: Sequence[Result], treebank: str) -> dict[str, Point]:
+    """Give words per second and LAS over sentences of each run on a treebank, for the Pareto figure.
+
+    As in the paper a system has its colour and an encoder its symbol.
+    """
     chosen = [result for result in _last(results) if result.treebank == treebank]
     several = len({result.encoder for result in chosen}) > 1
     return {
-        " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): (
-            result.words_per_second,
-            100 * result.scores["las_sentences"],
+        " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): Point(
+            result.words_per_second, 100 * result.scores["las_sentences"], result.encoding, result.encoder
         )
         for result in chosen
     }

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from ropewalk.training.network import Network
     from ropewalk.training.teaching import Lessons
 
-REPORTED = 10  # steps between two reports
+REPORTED = 10  # steps between two reports,
+SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 Metrics = dict[str, float]
 
@@ -223,7 +224,7 @@ class _Run:
         batches = shuffled(self.sizes, options.batch, self.job.config.seed, epoch)
         total = int(self.lengths.sum())
         seen = 0
-        begun = time.monotonic()
+        begun = told = time.monotonic()
         whole, recent, recent_words = 0.0, torch.zeros((), device=self.accelerator.device), 0
         for start in range(0, len(batches), options.accumulate):
             part = batches[start : start + options.accumulate]
@@ -235,9 +236,10 @@ class _Run:
             seen += words
             recent_words += words
             self.state.step += 1
-            if self.state.step % REPORTED == 0 or start + options.accumulate >= len(batches):
+            full = self.state.step % REPORTED == 0 or start + options.accumulate >= len(batches)
+            if full or (many == 1 and time.monotonic() - told >= SILENT):
+                told = time.monotonic()
                 summed = self._summed(recent)
-                whole += summed
                 if not np.isfinite(summed):
                     raise TrainingError(
                         f"epoch {epoch + 1}, step {self.state.step}: the loss is {summed}; lower the learning rates "
@@ -260,6 +262,8 @@ class _Run:
                         last,
                     )
                 )
+            if full:
+                whole += summed
                 recent, recent_words = torch.zeros_like(recent), 0
         return whole / total, seen / max(time.monotonic() - begun, 1e-9)
 

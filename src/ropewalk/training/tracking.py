@@ -31,7 +31,7 @@ class Tracker:
             except ImportError as failure:
                 raise MissingExtraError("training.energy", "codecarbon", "track") from failure
             self._meter = OfflineEmissionsTracker(
-                country_iso_code=options.country, save_to_file=False, log_level="error"
+                country_iso_code=options.country, output_methods=[], log_level="error"
             )
             self._meter.start()
 
