@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Repair, RepairOption, colourful, is_semantic, renamed, room, say
+from ropewalk.cli.shell import (
+    OverwriteOption,
+    Repair,
+    RepairOption,
+    colourful,
+    demand_other,
+    is_semantic,
+    renamed,
+    room,
+    say,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,6 +128,7 @@ def draw(
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
     repair: RepairOption = Repair.NEAREST,
+    overwrite: OverwriteOption = False,
     _as: Annotated[str | None, renamed("--as", "--format {}")] = None,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
@@ -132,6 +143,7 @@ def draw(
     _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
+    demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")

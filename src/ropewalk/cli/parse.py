@@ -13,9 +13,11 @@ import typer
 from ropewalk.cli.shell import (
     OnError,
     OnErrorOption,
+    OverwriteOption,
     Repair,
     bytes_of,
     colourful,
+    demand_other,
     followed,
     plural,
     put,
@@ -160,6 +162,7 @@ def parse(
         ),
     ] = None,
     on_error: OnErrorOption = OnError.STOP,
+    overwrite: OverwriteOption = False,
     _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
 ) -> None:
     """Parse text, tokens or CoNLL-U.
@@ -173,7 +176,7 @@ def parse(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
-    _demand_other(out, sources)
+    demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
     chosen = form_out or _form_of(out)
     warn_if_uncompiled()
     from ropewalk.pipeline import load
@@ -211,13 +214,6 @@ def parse(
     put(out, blocks())
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
-
-
-def _demand_other(out: str, sources: list[Argument]) -> None:
-    """Refuse to write trees over the text that they are of."""
-    texts = [source.value for source in sources if source.is_file and source.kind is not Input.CONLLU]
-    if any(value != "-" and _exists(out) and Path(out).samefile(value) for value in texts):
-        raise typer.BadParameter(f"-o {out} would replace the text itself; name another file")
 
 
 def _given(what: list[str] | None) -> list[str]:

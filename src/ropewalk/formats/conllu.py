@@ -657,6 +657,8 @@ class Reader:
             if cut > 3:
                 yield self._scanned(bytes(memoryview(pending)[:cut]))
                 del pending[:cut]
+        if self._skip and pending.endswith(b"\n"):
+            pending += b"\n"  # a last sentence is not left out for want of its blank line
         if pending:
             yield self._scanned(bytes(pending))
         if empty:
