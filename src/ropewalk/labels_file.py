@@ -23,7 +23,8 @@ from ropewalk import files
 from ropewalk.encodings import Encoding, Labels, get
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
-from ropewalk.treebank import Column, Treebank, intern
+from ropewalk.repair import rooted_relations
+from ropewalk.treebank import Column, Heading, Treebank, intern
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -302,8 +303,22 @@ class LabelTrees:
         found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
         self.faults.update(found.decoded.counts())
         self.repairs.update(found.repairs)
-        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), found.relations, piece.labels.upos)
+        changed = found.heads != found.decoded.heads
+        sentences = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
+        mended = np.isin(sentences, sentences[changed])  # others keep the relations that they have, whatever those are
+        relations = rooted_relations(found.heads, found.relations, among=mended)
+        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), relations, piece.labels.upos)
         return bank.with_columns({"form": piece.forms})
+
+
+def named(trees: Iterable[Treebank]) -> Iterator[Treebank]:
+    """Give sentences that are only words a number and a text, as Universal Dependencies demands."""
+    count = 0
+    for bank in trees:
+        forms = bank.column("form").texts()
+        texts = (" ".join(forms[start:stop]) for start, stop in pairwise(bank.offsets.tolist()))
+        yield bank.with_headings([Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)])
+        count += len(bank)
 
 
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:

@@ -59,7 +59,7 @@ def decode(
         _decode_graphs(file, into, output)
         return
     trees = labels_file.LabelTrees(labels_file.LabelReader(file), repair_policy=repair.value)
-    conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))
+    conllu.write(output, labels_file.named(trees) if into is None else labels_file.fill(conllu.stream(into), trees))
     _tell("faults in the labels", trees.faults)
     _tell("repairs", trees.repairs)
 

@@ -179,6 +179,7 @@ def parse(
     demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
     chosen = form_out or _form_of(out)
     warn_if_uncompiled()
+    from ropewalk.formats.conllu import joined
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
@@ -211,7 +212,8 @@ def parse(
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
             yield from written
 
-    put(out, blocks())
+    several = len(sources) > 1 and chosen is TreeFormat.CONLLU
+    put(out, joined(blocks()) if several else blocks())
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
 
