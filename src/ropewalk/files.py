@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, cast
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 MOST_LINKS = 40  # as many as Linux follows
@@ -64,6 +64,42 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             f"cannot be read: {why(failure)}; expected a readable file, compressed if it ends in .gz or .xz, "
             "or - for standard input",
         ) from failure
+
+
+def blocks(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
+    """Read a file block by block."""
+    with reading(path) as file:
+        while block := file.read(size):
+            yield block
+
+
+def bounded(blocks: Iterable[bytes], file: str, longest: int) -> Iterator[bytes]:
+    """Pass on blocks of a file of sentences with empty lines between; stop before one of too many bytes is held.
+
+    What a file is compressed to says nothing of its size, and whoever reads holds a sentence as a whole.
+    """
+    line = begun = 1  # that the block begins in, and the sentence that goes on in it
+    size = 0  # of the sentence so far
+    ended = b""  # how the block before ended
+    for block in blocks:
+        whole = ended + block
+        cut = max(whole.rfind(b"\n\n") + 2, whole.rfind(b"\n\r\n") + 3 if b"\r" in whole else 0)
+        if cut > 2:
+            begun = line + whole.count(b"\n", len(ended), cut)
+            size = len(whole) - cut
+        else:
+            size += len(block)
+        if size > longest:
+            raise FormatError(
+                file,
+                begun,
+                "too-long",
+                f"the sentence that begins here has more than {longest:,} bytes, the most that is read; expected an "
+                "empty line after each sentence",
+            )
+        line += block.count(b"\n")
+        ended = whole[-2:]
+        yield block
 
 
 @contextlib.contextmanager

@@ -41,6 +41,7 @@ Piece = TypeVar("Piece")
 HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
 LONGEST_HEADER: Final = 1 << 16
+LONGEST: Final = 1 << 24  # bytes of a sentence
 
 
 def columns_of(encoding: Encoding) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
-        self._blocks = _blocks(path, chunk_bytes)
+        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file, LONGEST)
         self._pending = bytearray()
         self._line = 1
         self.encoding = self._read_header()
@@ -376,9 +377,3 @@ def _demand_same_words(here: Treebank, there: Treebank, labels: str, line: int) 
                 f"the sentence has {stop - start} words, but {end - other} in {labels}, where it begins in line "
                 f"{line + other + sentence}; expected the same words",
             )
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    with files.reading(path) as file:
-        while block := file.read(size):
-            yield block

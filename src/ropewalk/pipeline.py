@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model as LoadedModel
 
+MOST_THREADS = 256
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
 
@@ -181,8 +182,8 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`); all are the
     model's own choice unless given.
     """
-    if threads < 0:
-        raise ConfigError("load", "threads", f"is {threads}; expected at least 0")
+    if not 0 <= threads <= MOST_THREADS:
+        raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
     return _loaded(os.fspath(name), threads, confidence, batch, decoder, repair)
 
 

@@ -33,6 +33,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 END = b""  # what ends a worker
+MOST_JOBS = 1024
 AHEAD = 2  # tasks that a worker has at a time, so that it never waits for the next
 FORGIVEN = 2  # deaths of workers with the same task under way
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -48,8 +49,8 @@ def cores() -> int:
 
 def count_of(jobs: int) -> int:
     """Tell how many processes are meant: 0 is one for each core."""
-    if jobs < 0:
-        raise OptionError(f"found {jobs} jobs; expected 1 or more processes, or 0 for one on each core")
+    if not 0 <= jobs <= MOST_JOBS:
+        raise OptionError(f"found {jobs} jobs; expected 1 to {MOST_JOBS} processes, or 0 for one on each core")
     return jobs or cores()
 
 

@@ -259,8 +259,22 @@ def _sentences(
             f"{file} has {len(bank)} sentences and {against} {len(other)}; expected the same sentences in both"
         )
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        _demand_few(bank, number)
         shares = list(bank[number].probabilities) if probabilities else None
         yield bank[number], other[number] if other is not None else None, shares
+
+
+def _demand_few(bank: "Treebank", sentence: int) -> None:
+    """Say where a sentence is that is too long to draw."""
+    from ropewalk.drawing.scene import demand_few
+    from ropewalk.errors import FormatError, OptionError
+
+    try:
+        demand_few(int(bank.lengths[sentence]))
+    except OptionError as error:
+        raise FormatError(
+            bank.file, bank.line(sentence), "too-long", f"{error}; choose others by --sentence"
+        ) from error
 
 
 def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
@@ -285,6 +299,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
     bank = conllu.read(file)
     graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        _demand_few(bank, number)
         start, stop = graphs.offsets[number : number + 2].tolist()
         title = bank[number].id or ""
         yield enhanced_scene(graphs.select([number]), basic[number], forms[start:stop], labels=names, title=title)

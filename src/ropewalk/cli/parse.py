@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -183,6 +184,7 @@ def parse(
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
+    warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     parser = load(
         model,

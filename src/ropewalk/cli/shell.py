@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 Item = TypeVar("Item")
+LONGEST_MESSAGE = 1000
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -124,8 +125,10 @@ def graph_banks(file: str, on_error: OnError = OnError.STOP) -> "Iterator[Treeba
 
 
 def say(message: str) -> None:
-    """Tell the user something on standard error."""
-    typer.echo(f"ropewalk: {message}", err=True)
+    """Tell the user something on standard error; what was found in a file may be longer than anybody reads."""
+    half = LONGEST_MESSAGE // 2
+    shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
+    typer.echo(f"ropewalk: {shown}", err=True)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

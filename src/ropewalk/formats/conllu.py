@@ -67,6 +67,7 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
 SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
 BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
+LONGEST: Final = 1 << 24  # bytes of a sentence: some hundred thousand words
 SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
@@ -582,18 +583,26 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
             )
 
 
-def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional") -> Treebank:
+def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", longest: int = LONGEST) -> Treebank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
 
     With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
-    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them.
+    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them. A sentence of more
+    than about `longest` bytes is an error in any case.
     """
-    return stream(path, on_error=on_error, trees=trees).read()
+    return stream(path, on_error=on_error, trees=trees, longest=longest).read()
 
 
-def stream(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20) -> Reader:
+def stream(
+    path: Path,
+    *,
+    on_error: OnError = "stop",
+    trees: Trees = "optional",
+    chunk_bytes: int = 1 << 20,
+    longest: int = LONGEST,
+) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
-    return Reader(files.shown(path), _text(path, chunk_bytes), on_error=on_error, trees=trees)
+    return Reader(files.shown(path), _text(path, chunk_bytes, longest), on_error=on_error, trees=trees)
 
 
 def loads(
@@ -726,15 +735,10 @@ class Reader:
         return bank
 
 
-def _text(path: Path, size: int) -> Iterator[bytes]:
+def _text(path: Path, size: int, longest: int = LONGEST) -> Iterator[bytes]:
     """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
-    return conllx.to_conllu(_blocks(path, size)) if conllx.is_named(path) else _blocks(path, size)
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    with files.reading(path) as file:
-        while block := file.read(size):
-            yield block
+    blocks = files.bounded(files.blocks(path, size), files.shown(path), longest)
+    return conllx.to_conllu(blocks) if conllx.is_named(path) else blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,6 +33,7 @@ class DecodingOptions:
     repair: str = option("nearest", choices=("nearest", "root"))
     root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
+    longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
     confidence: bool = False  # whether arcs, trees and tags carry their probabilities
