@@ -53,7 +53,7 @@ class _Memory:
 
 
 def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Cut long sentences: where each stretch begins and ends, and the first word and the end of those it is read for."""
+    """Cut long sentences: where stretches begin and end, and the first word and the end of what each is read for."""
     rows: list[tuple[int, int, int, int]] = []
     for start, stop in pairwise(offsets.tolist()):
         if stop - start <= WINDOW:
