@@ -312,5 +312,5 @@ def test_text_is_never_written_over(tmp_path: Path) -> None:
     source.write_text("He slept.", encoding="utf-8")
     done = run("parse", source, "-o", source)
     assert done.returncode == 2
-    assert "would replace the text itself" in done.stderr
+    assert "would replace" in done.stderr
     assert source.read_text(encoding="utf-8") == "He slept."

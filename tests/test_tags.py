@@ -105,6 +105,8 @@ def test_only_what_is_asked_for_is_predicted(tmp_path_factory: pytest.TempPathFa
     assert trees.column("upos").texts() == given.column("upos").texts()
     with pytest.raises(ConfigError, match=r"'xpos', which this model does not predict.*upos, feats, lemma, tree"):
         ropewalk.load(folder, columns=["xpos"])
+    told = ropewalk.load(folder, columns=["upos"]).tokens([["kamine"]]).to_json()["sentences"][0]["words"][0]
+    assert (told["head"], told["relation"]) == (None, None)
     with pytest.raises(ConfigError, match="put it into a list"):
         ropewalk.load(folder, columns="upos")
 

@@ -201,3 +201,24 @@ def test_a_log_gets_a_line_every_minute(capsys: pytest.CaptureFixture[str]) -> N
     assert lines[0] == "ropewalk: epoch 1/2, step 30: loss 0.5000, 1,000 words/s, about 7 min remain"
     show(Progress(1, 2, 120, 0.5, 0.4, 1000.0, {"uas": 0.5, "las": 0.4}, ended=True))
     assert capsys.readouterr().err.startswith("ropewalk: epoch 1/2: loss 0.4000, dev UAS 50.00")
+
+
+def test_data_files_are_opened_before_a_run_begins(home: Path) -> None:
+    model = home / "mistyped"
+    config = (home / "small.toml", "-o", model, "--set", "training.epochs=1")
+    done = run("train", *config, "--set", f"data.test={home / 'tset.conllu'}")
+    assert (done.returncode, b"epoch" in done.stderr, b"tset.conllu" in done.stderr) == (1, False, True)
+    assert not model.exists()
+    assert run("train", *config).returncode == 0
+    done = run("train", *config, "--resume", "--set", f"data.test={home / 'data.conllu'}")
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"test: UAS" in done.stderr
+    assert "test" in (model / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_segmenter_is_not_trained_for_nothing(home: Path) -> None:
+    (home / "segmenter.toml").write_text(f'[data]\ntrain = "{home / "data.conllu"}"\ndev = "{home / "data.conllu"}"\n')
+    done = run(
+        "train-segmenter", home / "segmenter.toml", "-o", home / "cut", "--set", f"data.test={home / 'no.conllu'}"
+    )
+    assert (done.returncode, b"epoch" in done.stderr, b"no.conllu" in done.stderr) == (1, False, True)

@@ -9,6 +9,7 @@ import lzma
 import os
 import secrets
 import shutil
+import stat
 import sys
 import zlib
 from pathlib import Path
@@ -17,9 +18,10 @@ from typing import IO, TYPE_CHECKING, cast
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+MOST_LINKS = 40  # as many as Linux follows
 
 
 def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
@@ -64,6 +66,42 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         ) from failure
 
 
+def blocks(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
+    """Read a file block by block."""
+    with reading(path) as file:
+        while block := file.read(size):
+            yield block
+
+
+def bounded(blocks: Iterable[bytes], file: str, longest: int) -> Iterator[bytes]:
+    """Pass on blocks of a file of sentences with empty lines between; stop before one of too many bytes is held.
+
+    What a file is compressed to says nothing of its size, and whoever reads holds a sentence as a whole.
+    """
+    line = begun = 1  # that the block begins in, and the sentence that goes on in it
+    size = 0  # of the sentence so far
+    ended = b""  # how the block before ended
+    for block in blocks:
+        whole = ended + block
+        cut = max(whole.rfind(b"\n\n") + 2, whole.rfind(b"\n\r\n") + 3 if b"\r" in whole else 0)
+        if cut > 2:
+            begun = line + whole.count(b"\n", len(ended), cut)
+            size = len(whole) - cut
+        else:
+            size += len(block)
+        if size > longest:
+            raise FormatError(
+                file,
+                begun,
+                "too-long",
+                f"the sentence that begins here has more than {longest:,} bytes, the most that is read; expected an "
+                "empty line after each sentence",
+            )
+        line += block.count(b"\n")
+        ended = whole[-2:]
+        yield block
+
+
 @contextlib.contextmanager
 def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
     if name.endswith(".gz"):
@@ -80,8 +118,9 @@ def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
 def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write a file that takes its name only when the block ends without an exception.
 
-    Devices and pipes cannot be renamed and are written as they are. A reader that closed the pipe early
-    shows as Python's `BrokenPipeError`.
+    Devices, pipes and what the shell opened, such as `/dev/stdout` or `>(…)`, cannot be renamed and are written as they
+    are. A file that nobody may write is left alone. A reader that closed the pipe early shows as Python's
+    `BrokenPipeError`.
     """
     name = os.fspath(path)
     target = Path(os.path.realpath(name))
@@ -90,12 +129,17 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if name == "-":
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
+        elif (number := _descriptor(name)) is not None:
+            with os.fdopen(os.dup(number), "wb") as file, _compressing(name, file) as packed:
+                yield packed
         elif target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         elif target.exists() and not target.is_file():
             with target.open("wb") as file, _compressing(name, file) as packed:
                 yield packed
         else:
+            if target.exists() and not _is_writable(target):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             with part.open("xb") as file, _compressing(name, file) as packed:
                 yield packed
             if target.is_file():
@@ -108,11 +152,40 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             shown(path, writing=True),
             0,
             "unwritable",
-            f"cannot be written: {why(failure)}; expected a path in a folder that can be written",
+            f"cannot be written: {why(failure)}; expected a place that can be written",
         ) from failure
     finally:
         with contextlib.suppress(OSError):  # it was renamed, or never came to be
             part.unlink()
+
+
+def _descriptor(name: str) -> int | None:
+    """Give the number of the open file that a path such as `/dev/stdout` or `/dev/fd/63` stands for."""
+    for _ in range(MOST_LINKS):
+        folder, last = os.path.split(name)
+        if last.isdecimal() and os.path.realpath(folder) in {f"/proc/{os.getpid()}/fd", "/dev/fd"}:
+            return int(last)
+        if not Path(name).is_symlink():
+            return None
+        name = str(Path(folder, Path(name).readlink()))
+    return None
+
+
+def _is_writable(path: Path) -> bool:
+    """Tell whether a file may be written; one that is read-only for everybody is so for root too."""
+    return os.access(path, os.W_OK) and bool(path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+
+
+def is_replaced(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
+    """Tell whether writing the output would change the very file that is read; `-` are the standard streams."""
+    try:
+        read, written = (
+            os.fstat(number) if os.fspath(path) == "-" else Path(path).stat()
+            for path, number in ((source, 0), (output, 1))
+        )
+    except (OSError, ValueError):  # it is not there, or can be no name
+        return False
+    return stat.S_ISREG(read.st_mode) and os.path.samestat(read, written)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:

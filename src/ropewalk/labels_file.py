@@ -23,7 +23,8 @@ from ropewalk import files
 from ropewalk.encodings import Encoding, Labels, get
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
-from ropewalk.treebank import Column, Treebank, intern
+from ropewalk.repair import rooted_relations
+from ropewalk.treebank import Column, Heading, Treebank, intern
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ Piece = TypeVar("Piece")
 HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
 LONGEST_HEADER: Final = 1 << 16
+LONGEST: Final = 1 << 24  # bytes of a sentence
 
 
 def columns_of(encoding: Encoding) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
-        self._blocks = _blocks(path, chunk_bytes)
+        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file, LONGEST)
         self._pending = bytearray()
         self._line = 1
         self.encoding = self._read_header()
@@ -309,7 +311,11 @@ class LabelTrees:
         found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
         self.faults.update(found.decoded.counts())
         self.repairs.update(found.repairs)
-        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), found.relations, piece.labels.upos)
+        changed = found.heads != found.decoded.heads
+        sentences = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
+        mended = np.isin(sentences, sentences[changed])  # others keep the relations that they have, whatever those are
+        relations = rooted_relations(found.heads, found.relations, among=mended)
+        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), relations, piece.labels.upos)
         return bank.with_columns({"form": piece.forms})
 
 
@@ -321,6 +327,16 @@ class LabelledWords:
     offsets: Ints
     word_lines: npt.NDArray[np.int64]
     sentence_lines: npt.NDArray[np.int64]
+
+
+def named(trees: Iterable[Treebank]) -> Iterator[Treebank]:
+    """Give sentences that are only words a number and a text, as Universal Dependencies demands."""
+    count = 0
+    for bank in trees:
+        forms = bank.column("form").texts()
+        texts = (" ".join(forms[start:stop]) for start, stop in pairwise(bank.offsets.tolist()))
+        yield bank.with_headings([Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)])
+        count += len(bank)
 
 
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
@@ -380,9 +396,3 @@ def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> Non
                 f"the sentence has {stop - start} words, but {end - other} in {file}, where it begins in line "
                 f"{labelled.sentence_lines[sentence]}; expected the same words",
             )
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    with files.reading(path) as file:
-        while block := file.read(size):
-            yield block

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model as LoadedModel
 
+MOST_THREADS = 256
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
 
@@ -185,8 +186,8 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence` words
     know the probabilities of their tags too.
     """
-    if threads < 0:
-        raise ConfigError("load", "threads", f"is {threads}; expected at least 0")
+    if not 0 <= threads <= MOST_THREADS:
+        raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
     if isinstance(columns, str):
         raise ConfigError("load", "columns", f"is {columns!r}; expected several names: put it into a list")
     given = {"batch": batch, "decoder": decoder, "repair": repair, "columns": columns}

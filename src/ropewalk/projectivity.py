@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk.arrays import ints, numbers_below, one_number
-from ropewalk.errors import MismatchError, UnknownNameError
+from ropewalk.errors import FormatError, MismatchError, UnknownNameError
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.treebank import Column, Treebank, gather
@@ -25,6 +25,7 @@ from ropewalk.trees import DOWN, UP, Bools, Ints, checked_trees, heads_and_offse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+MOST_CROSSED = 600  # arcs of a tree that cross others
 SCHEMES = ("head", "path", "head+path", "head-chained")
 
 
@@ -66,11 +67,48 @@ def _lifted(heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int) -
         room *= 4
 
 
+def _demand_few_crossings(bank: Treebank, chosen: Ints) -> None:
+    """Refuse to lift trees of so many crossing arcs that it would take hours; every lift looks at all pairs."""
+    for sentence in chosen[np.diff(bank.offsets)[chosen] > MOST_CROSSED].tolist():
+        start, stop = bank.offsets[sentence : sentence + 2].tolist()
+        crossed = _count_crossed(bank.heads[start:stop])
+        if crossed > MOST_CROSSED:
+            raise FormatError(
+                bank.file,
+                bank.line(sentence),
+                "too-many-crossings",
+                f"the tree has {crossed:,} arcs that cross others; at most {MOST_CROSSED} are lifted: use an encoding "
+                "that covers them, such as optimal-nonprojective or absolute",
+            )
+
+
+def _count_crossed(heads: Ints) -> int:
+    """Count the arcs that cross any other, in time that hardly grows faster than the sentence."""
+    places = np.arange(len(heads) + 1)
+    low, high = np.minimum(heads, places[1:]), np.maximum(heads, places[1:])
+    reach_left, reach_right = places.copy(), places.copy()
+    np.minimum.at(reach_left, high, low)
+    np.maximum.at(reach_right, low, high)
+    inner = high - low > 1
+    low, high = low[inner], high[inner]
+    level = np.log2(high - low - 1).astype(np.int64)  # of the widest stretches of 2^level words inside
+    crossed = np.zeros(len(low), dtype=np.bool_)
+    for width in range(int(level.max(initial=-1)) + 1):
+        here = np.flatnonzero(level == width)
+        for begin in (low[here] + 1, high[here] - (1 << width)):
+            crossed[here] |= (reach_left[begin] < low[here]) | (reach_right[begin] > high[here])
+        step = 1 << width  # stretches twice as wide
+        reach_left = np.minimum(reach_left[:-step], reach_left[step:])
+        reach_right = np.maximum(reach_right[:-step], reach_right[step:])
+    return int(crossed.sum())
+
+
 def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes: int = 1) -> Treebank:
     """Lift what is not covered, relations unmarked, until it is."""
     chosen = np.flatnonzero(~covers(bank.heads, bank.offsets)).astype(np.int32)
     if not len(chosen):
         return bank
+    _demand_few_crossings(bank, chosen)
     heads = lift_heads(bank.heads, bank.offsets, chosen, planes=planes).heads
     while planes > 1:  # fitting the planes may not be enough for an encoding with a further limit
         offsets, words = gather(bank.offsets, chosen)
@@ -89,6 +127,7 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
     chosen = np.flatnonzero(~projective(bank.heads, bank.offsets)).astype(np.int32)
     if not len(chosen):
         return bank
+    _demand_few_crossings(bank, chosen)
     lifts = lift_heads(bank.heads, bank.offsets, chosen)
     names = bank.relations.names
     plain = bank.relations.ids

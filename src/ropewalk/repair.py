@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,11 @@ from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ATTACHED, REROOTED
-from ropewalk.trees import Ints, heads_and_offsets, scratch
+from ropewalk.treebank import Column
+from ropewalk.trees import Ints, heads_and_offsets, is_root_relation, scratch
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 POLICIES = {"nearest": kernel.nearest, "root": kernel.root}
 REPAIRS = {ATTACHED: "attached", REROOTED: "rerooted"}
@@ -48,3 +53,17 @@ def repair(heads: Ints, offsets: Ints, policy: str = "nearest", *, keep_roots: b
     fill = POLICIES[policy]
     count = fill(view(out), view(offsets), int(keep_roots), view(words), view(kinds), view(scratch(offsets)))
     return Repaired(out, words[:count], kinds[:count])
+
+
+def rooted_relations(
+    heads: npt.NDArray[Any], relations: Column, *, among: npt.NDArray[np.bool_] | None = None
+) -> Column:
+    """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not.
+
+    `among` marks the words that may change; by default all may.
+    """
+    names = (*relations.names, "root", "dep")
+    rooted = np.array([is_root_relation(name) for name in names], dtype=np.bool_)[relations.ids]
+    made = np.where(heads == 0, len(names) - 2, len(names) - 1)
+    wrong = (rooted != (heads == 0)) & (True if among is None else among)
+    return Column(np.where(wrong, made, relations.ids).astype(np.int32), names) if wrong.any() else relations

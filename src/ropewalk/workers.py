@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+MOST_JOBS = 1024
+
 
 def cores() -> int:
     """Count the cores that this process may use."""
@@ -30,8 +32,8 @@ def cores() -> int:
 
 def count_of(jobs: int) -> int:
     """Tell how many processes are meant: 0 is one for each core."""
-    if jobs < 0:
-        raise OptionError(f"found {jobs} jobs; expected 1 or more processes, or 0 for one on each core")
+    if not 0 <= jobs <= MOST_JOBS:
+        raise OptionError(f"found {jobs} jobs; expected 1 to {MOST_JOBS} processes, or 0 for one on each core")
     return jobs or cores()
 
 

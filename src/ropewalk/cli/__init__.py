@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import say, version_line
+from ropewalk.cli.shell import end_tidily, say, version_line
 from ropewalk.errors import RopewalkError
 
 COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
@@ -87,6 +87,7 @@ def ropewalk(
 def main() -> None:
     """Run the command line and exit."""
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
+    end_tidily()
     try:
         app_of(named or COMMANDS)(prog_name="ropewalk")
     except SystemExit as done:

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, Repair, RepairOption, is_semantic, put, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    OutputOption,
+    OverwriteOption,
+    Repair,
+    RepairOption,
+    demand_other,
+    is_semantic,
+    put,
+    say,
+    warn_if_uncompiled,
+)
 
 
 def decode(
@@ -29,6 +39,7 @@ def decode(
     graphs: Annotated[bool, typer.Option("--graphs", help="Read labels of graphs; needs --into.")] = False,
     repair: RepairOption = Repair.NEAREST,
     output: OutputOption = "-",
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Read labels back into CoNLL-U.
 
@@ -40,6 +51,7 @@ def decode(
 
     if file == into == "-":
         raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
+    demand_other(output, [file, *([into] if into else [])], overwrite=overwrite)
     warn_if_uncompiled()
     if graphs:
         if into is None:
@@ -47,7 +59,7 @@ def decode(
         _decode_graphs(file, into, output)
         return
     trees = labels_file.LabelTrees(labels_file.LabelReader(file), repair_policy=repair.value)
-    conllu.write(output, trees if into is None else labels_file.fill(conllu.stream(into), trees))
+    conllu.write(output, labels_file.named(trees) if into is None else labels_file.fill(conllu.stream(into), trees))
     _tell("faults in the labels", trees.faults)
     _tell("repairs", trees.repairs)
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Repair, RepairOption, colourful, is_semantic, renamed, room, say
+from ropewalk.cli.shell import (
+    OverwriteOption,
+    Repair,
+    RepairOption,
+    colourful,
+    demand_other,
+    is_semantic,
+    renamed,
+    room,
+    say,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,6 +128,7 @@ def draw(
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
     repair: RepairOption = Repair.NEAREST,
+    overwrite: OverwriteOption = False,
     _as: Annotated[str | None, renamed("--as", "--format {}")] = None,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
@@ -132,6 +143,7 @@ def draw(
     _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
+    demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")
@@ -247,8 +259,22 @@ def _sentences(
             f"{file} has {len(bank)} sentences and {against} {len(other)}; expected the same sentences in both"
         )
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        _demand_few(bank, number)
         shares = list(bank[number].probabilities) if probabilities else None
         yield bank[number], other[number] if other is not None else None, shares
+
+
+def _demand_few(bank: "Treebank", sentence: int) -> None:
+    """Say where a sentence is that is too long to draw."""
+    from ropewalk.drawing.scene import demand_few
+    from ropewalk.errors import FormatError, OptionError
+
+    try:
+        demand_few(int(bank.lengths[sentence]))
+    except OptionError as error:
+        raise FormatError(
+            bank.file, bank.line(sentence), "too-long", f"{error}; choose others by --sentence"
+        ) from error
 
 
 def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
@@ -273,6 +299,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
     bank = conllu.read(file)
     graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
+        _demand_few(bank, number)
         start, stop = graphs.offsets[number : number + 2].tolist()
         title = bank[number].id or ""
         yield enhanced_scene(graphs.select([number]), basic[number], forms[start:stop], labels=names, title=title)

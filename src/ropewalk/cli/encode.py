@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import File, OutputOption, graph_banks, plural, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    File,
+    OutputOption,
+    OverwriteOption,
+    demand_other,
+    graph_banks,
+    plural,
+    say,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +60,7 @@ def encode(
     ] = False,
     policy: PolicyOption = None,
     output: OutputOption = "-",
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Write the trees of a CoNLL-U file as labels, one word per line, or its graphs.
 
@@ -59,6 +69,7 @@ def encode(
     `ropewalk decode` reads the labels back. The file is read piece by piece: its size does not matter. Labels of
     graphs have a line for each empty node too, and the relations of all heads of a word.
     """
+    demand_other(output, [file], overwrite=overwrite)
     given: dict[str, str | int] = {} if policy is None else {"policy": policy.value}
     if graphs:
         _encode_graphs(file, encoding, given, output)

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,10 @@ from ropewalk.cli.shell import (
     ModelRepairOption,
     OnError,
     OnErrorOption,
+    OverwriteOption,
     bytes_of,
     colourful,
+    demand_other,
     followed,
     plural,
     put,
@@ -152,6 +155,7 @@ def parse(
         bool, typer.Option("--tag-confidence", help="Tell the probability of each tag too, in JSON.")
     ] = False,
     on_error: OnErrorOption = OnError.STOP,
+    overwrite: OverwriteOption = False,
     _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
 ) -> None:
     """Parse text, tokens or CoNLL-U.
@@ -165,15 +169,17 @@ def parse(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
-    _demand_other(out, sources)
+    demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
     chosen = form_out or _form_of(out)
     _demand_json(chosen, tag_confidence=tag_confidence)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     warn_if_uncompiled()
+    from ropewalk.formats.conllu import joined
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
+    warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
     parser = load(
         model,
         threads=threads,
@@ -204,16 +210,10 @@ def parse(
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
             yield from written
 
-    put(out, blocks())
+    several = len(sources) > 1 and chosen is TreeFormat.CONLLU
+    put(out, joined(blocks()) if several else blocks())
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
-
-
-def _demand_other(out: str, sources: list[Argument]) -> None:
-    """Refuse to write trees over the text that they are of."""
-    texts = [source.value for source in sources if source.is_file and source.kind is not Input.CONLLU]
-    if any(value != "-" and _exists(out) and Path(out).samefile(value) for value in texts):
-        raise typer.BadParameter(f"-o {out} would replace the text itself; name another file")
 
 
 def _demand_json(form: TreeFormat, *, tag_confidence: bool) -> None:

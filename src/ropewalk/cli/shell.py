@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 Item = TypeVar("Item")
+LONGEST_MESSAGE = 1000
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Format(StrEnum):
@@ -65,6 +67,9 @@ File = Annotated[
 OutputOption = Annotated[
     str,
     typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
+]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Let -o replace a file that is read.", show_default=False)
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the table.")]
 RepairOption = Annotated[
@@ -115,6 +120,17 @@ def demand_output(moved: str | None, output: str | None) -> str:
     return output
 
 
+def demand_other(output: str, sources: "Iterable[str]", *, overwrite: bool) -> None:
+    """Refuse to write over what is read, unless that is asked for."""
+    from ropewalk.files import is_replaced, shown
+
+    for source in sources:
+        if not overwrite and is_replaced(source, output):
+            raise typer.BadParameter(
+                f"-o {output} would replace {shown(source)}, which is read; name another file, or add --overwrite"
+            )
+
+
 def is_semantic(file: str) -> bool:
     """Tell by its name whether a file has semantic dependencies (.sdp, also compressed)."""
     return file.removesuffix(".gz").removesuffix(".xz").endswith(".sdp")
@@ -134,8 +150,10 @@ def graph_banks(file: str, on_error: OnError = OnError.STOP) -> "Iterator[Treeba
 
 
 def say(message: str) -> None:
-    """Tell the user something on standard error."""
-    typer.echo(f"ropewalk: {message}", err=True)
+    """Tell the user something on standard error; what was found in a file may be longer than anybody reads."""
+    half = LONGEST_MESSAGE // 2
+    shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
+    typer.echo(f"ropewalk: {shown}", err=True)
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -204,7 +222,8 @@ class Whole:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        heard = (number for number in (signal.SIGINT, *ENDING) if signal.getsignal(number) is not signal.SIG_IGN)
+        self._before = {number: signal.signal(number, self._stop) for number in heard}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -230,7 +249,19 @@ class Whole:
     def _leave(self, number: int) -> NoReturn:
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        raise SystemExit(128 + number)  # what a shell expects of a program that was told to end
+        end(number)
+
+
+def end(number: int, _: object = None) -> NoReturn:
+    """End the program as a signal asks, tidying up; a shell expects this code of one that was told to end."""
+    raise SystemExit(128 + number)
+
+
+def end_tidily() -> None:
+    """Let signals that end a program leave no half-written file; one that is ignored, as by nohup, stays so."""
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def how_to_compile() -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ropewalk.drawing.measure import clean, is_right_to_left
-from ropewalk.drawing.scene import Arc, Kind, Row, Scene
+from ropewalk.drawing.scene import Arc, Kind, Row, Scene, demand_few
 from ropewalk.encodings.graphs import get
 from ropewalk.errors import MismatchError
 
@@ -32,6 +32,7 @@ def enhanced_scene(
     empty ones included, which are shown in brackets. `labels` names encodings of graphs whose labels stand below.
     """
     graph = graphs[0]
+    demand_few(len(graph))
     nodes = [0, *(np.flatnonzero(~graphs.empty) + 1).tolist()]
     if len(words) != len(graph) or len(nodes) != len(basic) + 1:
         raise MismatchError(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Kind = Literal["plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired"]
 Structure = Tree | Graph | Sentence
 
+MOST_WORDS = 2000
 LIFTED = ", lifted"  # marks the labels of a tree that had to be made projective first
 NOTES: dict[Kind, str] = {
     "structural": "structural arc",
@@ -106,6 +107,12 @@ class Scene:
         return tuple((kind, note) for kind, note in self.meanings if kind in kinds)
 
 
+def demand_few(words: int) -> None:
+    """Refuse to draw what nobody could read, and would take hours to lay out."""
+    if words > MOST_WORDS:
+        raise OptionError(f"a sentence of {words:,} words is too long to draw; expected at most {MOST_WORDS:,}")
+
+
 def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     structure: Structure,
     *,
@@ -122,6 +129,7 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
 ) -> Scene:
     """Say what a picture of a tree, a graph or a sentence shows; the keywords are those of `draw`."""
     graph = graph_of(structure)
+    demand_few(len(graph))
     forms = _forms(structure, words)
     if cover is not None and against is not None:
         raise OptionError(

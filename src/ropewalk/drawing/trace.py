@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
+from ropewalk.drawing.scene import demand_few
 from ropewalk.encodings.text import bracket_symbols, bracket_text
 from ropewalk.errors import OptionError
 from ropewalk.kernels.codes import (
@@ -101,6 +102,7 @@ class Trace:
 
 def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair_policy: str = "nearest") -> Trace:
     """Read the labels of one sentence, however wrong, noting every step."""
+    demand_few(len(labels))
     chosen = encodings.get(encoding) if isinstance(encoding, str) else encoding
     spelled = _spell(chosen, labels)
     steps = [Step("start", 0, 0, "", (Open(RIGHTWARD | SUPER, 0),))]

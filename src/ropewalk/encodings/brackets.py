@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.treebank import Column
+
+MOST_PLANES: Final = 100  # no tree of a treebank needs more than a few
 
 
 @final
@@ -39,8 +41,8 @@ class Brackets(Encoding):
         super().__init__(policy=policy)
         if stacks not in (1, 2):
             raise OptionError(f"stacks must be 1 or 2, found {stacks}")
-        if planes < 1 or (stacks == 1 and planes != 1):
-            raise OptionError(f"planes must be 1 or more, and 1 with a single stack, found {planes}")
+        if not 1 <= planes <= MOST_PLANES or (stacks == 1 and planes != 1):
+            raise OptionError(f"planes must be 1 to {MOST_PLANES}, and 1 with a single stack, found {planes}")
         if stacks == 1 and policy == "published":
             raise OptionError("the published policy of brackets is that of two stacks; stacks=1 has: lift, refuse")
         self.stacks = stacks

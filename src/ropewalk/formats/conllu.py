@@ -65,6 +65,9 @@ EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILI
 _NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
+SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
+BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
+LONGEST: Final = 1 << 24  # bytes of a sentence: some hundred thousand words
 SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
@@ -440,6 +443,40 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
         begin = b""
 
 
+def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Make one file of the sentences of several.
+
+    A name that an earlier sentence has gets a number, and where a document or paragraph begins, what comes before does
+    not say that no space follows it.
+    """
+    seen: dict[bytes, int] = {}  # how often
+    before = b""
+    for block in blocks:
+        yield _apart(before) if BEGINS.search(block) else before
+        found = SENT_ID.search(block)
+        name = whole = found[1] if found else b""
+        while name in seen and found:
+            seen[whole] += 1
+            name = b"%b-%d" % (whole, seen[whole])
+        seen[name] = 1
+        before = block if name == whole or not found else block[: found.start(1)] + name + block[found.end(1) :]
+    yield before
+
+
+def _apart(block: bytes) -> bytes:
+    """Take from the last token of a sentence that no space follows it."""
+    lines = block.split(b"\n")
+    words = [at for at, line in enumerate(lines) if line[:1].isdigit() and b"." not in line.partition(b"\t")[0]]
+    ranges = [at for at in words if b"-" in lines[at].partition(b"\t")[0]]
+    last = int(lines[words[-1]].partition(b"\t")[0]) if words else 0
+    ends = [at for at in ranges if int(lines[at].partition(b"\t")[0].split(b"-")[1]) == last] or words[-1:]
+    for at in ends:
+        rest, _, misc = lines[at].rpartition(b"\t")
+        kept = b"|".join(part for part in misc.split(b"|") if part != b"SpaceAfter=No")
+        lines[at] = rest + b"\t" + (kept or b"_")
+    return b"\n".join(lines)
+
+
 def _tree_comment(share: float) -> bytes:
     return b"" if math.isnan(share) else b"%b%.4f\n" % (TREE_CONFIDENCE, share)
 
@@ -546,18 +583,26 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
             )
 
 
-def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional") -> Treebank:
+def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", longest: int = LONGEST) -> Treebank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
 
     With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
-    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them.
+    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them. A sentence of more
+    than about `longest` bytes is an error in any case.
     """
-    return stream(path, on_error=on_error, trees=trees).read()
+    return stream(path, on_error=on_error, trees=trees, longest=longest).read()
 
 
-def stream(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", chunk_bytes: int = 1 << 20) -> Reader:
+def stream(
+    path: Path,
+    *,
+    on_error: OnError = "stop",
+    trees: Trees = "optional",
+    chunk_bytes: int = 1 << 20,
+    longest: int = LONGEST,
+) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
-    return Reader(files.shown(path), _text(path, chunk_bytes), on_error=on_error, trees=trees)
+    return Reader(files.shown(path), _text(path, chunk_bytes, longest), on_error=on_error, trees=trees)
 
 
 def loads(
@@ -582,18 +627,19 @@ def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
 
 
 def problems(
-    path: Path, *, chunk_bytes: int = 1 << 20, also: Callable[[Treebank], Iterable[FormatError]] | None = None
+    path: Path, *, chunk_bytes: int = 1 << 20, also: Iterable[Callable[[Treebank], Iterable[FormatError]]] = ()
 ) -> Iterator[FormatError]:
-    """Find everything that is wrong with a file, its trees included, and what `also` finds in its sentences.
+    """Find everything that is wrong with a file, its trees included, and what others find in its good sentences.
 
     Missing heads are told once a sentence, and lines that end in CR LF once a file.
     """
     reader = Reader(files.shown(path), _text(path, chunk_bytes), on_error="stop", trees="optional")
     returned = False
+    checks = (tree_problems, *also)
     try:
         for scanned in reader.scan():
             bank = scanned.bank()
-            found = [*scanned.errors(), *tree_problems(bank), *(() if also is None else also(bank))]
+            found = [*scanned.errors(), *(problem for check in checks for problem in check(bank))]
             for problem in sorted(found, key=lambda problem: problem.line):
                 if problem.kind != "crlf" or not returned:
                     yield problem
@@ -657,6 +703,8 @@ class Reader:
             if cut > 3:
                 yield self._scanned(bytes(memoryview(pending)[:cut]))
                 del pending[:cut]
+        if self._skip and pending.endswith(b"\n"):
+            pending += b"\n"  # a last sentence is not left out for want of its blank line
         if pending:
             yield self._scanned(bytes(pending))
         if empty:
@@ -687,15 +735,10 @@ class Reader:
         return bank
 
 
-def _text(path: Path, size: int) -> Iterator[bytes]:
+def _text(path: Path, size: int, longest: int = LONGEST) -> Iterator[bytes]:
     """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
-    return conllx.to_conllu(_blocks(path, size)) if conllx.is_named(path) else _blocks(path, size)
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    with files.reading(path) as file:
-        while block := file.read(size):
-            yield block
+    blocks = files.bounded(files.blocks(path, size), files.shown(path), longest)
+    return conllx.to_conllu(blocks) if conllx.is_named(path) else blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 30
 CHUNK = 1 << 16
+MOST_SPACES = 1 << 20  # one after the other: they are kept with the token before them
+LONGEST_LINE = 1 << 24  # characters of a line of tokens
 BETWEEN = re.compile("[ \t\r]+")
 
 
@@ -24,6 +26,7 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
     """Read UTF-8 as it comes, a pipe too; a byte order mark is no text and left out."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     lines = 1
+    spaces = 0  # that the text so far ends in
     with files.reading(path) as file:
         read = getattr(file, "read1", file.read)  # what is there, rather than wait for more
         while True:
@@ -38,6 +41,11 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
                     "utf-8",
                     f"byte 0x{failure.object[failure.start]:02x} is not UTF-8; expected UTF-8 throughout",
                 ) from failure
+            bare = piece.strip()
+            if spaces + len(piece) - len(piece.lstrip() if bare else "") > MOST_SPACES:
+                message = f"more than {MOST_SPACES:,} spaces in a row, the most that are read; expected text"
+                raise FormatError(files.shown(path), lines, "too-many-spaces", message)
+            spaces = len(piece) - len(piece.rstrip()) if bare else spaces + len(piece)
             lines += piece.count("\n")
             if piece:
                 yield piece
@@ -74,7 +82,7 @@ def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
     The first sentence begins a document, as that of a text does.
     """
     first = 1
-    for lines in _lines(pieces):
+    for lines in _lines(pieces, name):
         found = [[word for word in BETWEEN.split(line) if word] for line in lines]
         sentences = [words for words in found if words]
         if sentences:
@@ -83,12 +91,18 @@ def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
         first += len(sentences)
 
 
-def _lines(pieces: Iterable[str]) -> Iterator[list[str]]:
+def _lines(pieces: Iterable[str], name: str) -> Iterator[list[str]]:
     """Give the lines that end in each piece, and in the end what is left."""
     rest: list[str] = []
+    held, line = 0, 1
     for piece in pieces:
         head, *whole = piece.split("\n")
         rest.append(head)
+        held = len(whole[-1]) if whole else held + len(head)
+        line += len(whole)
+        if held > LONGEST_LINE:
+            message = f"the line has more than {LONGEST_LINE:,} characters, the most that are read"
+            raise FormatError(name, line, "too-long", f"{message}; expected one sentence a line")
         if whole:
             last = whole.pop()
             yield ["".join(rest), *whole]

@@ -7,6 +7,7 @@ reader takes from it what is needed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ class DecodingOptions:
     repair: str = option("nearest", choices=("nearest", "root"))
     root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
+    longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
     confidence: bool = False  # whether arcs and trees carry their probabilities,
@@ -103,9 +105,13 @@ def described(table: Mapping[str, Any], file: str) -> Description:
             + ("install a newer ropewalk" if late else "the file is damaged"),
         )
     try:
-        return checked(Description, _of_version_1(table) if version == 1 else table, file, strict=False)
+        found = checked(Description, _of_version_1(table) if version == 1 else table, file, strict=False)
     except (ConfigError, KeyError, TypeError, AttributeError) as failure:
         raise ModelError(file, f"is damaged: {failure}") from failure
+    weights = found.decoding.calibration
+    if len(weights) != len(PLAIN) or not all(map(math.isfinite, weights)):
+        raise ModelError(file, f"is damaged: decoding.calibration is {list(weights)}; expected {len(PLAIN)} numbers")
+    return found
 
 
 def training_record(table: Mapping[str, Any]) -> Mapping[str, Any]:

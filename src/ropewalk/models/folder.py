@@ -129,8 +129,8 @@ def parsed_json(raw: bytes, file: str) -> Any:  # noqa: ANN401 - whatever JSON h
     """Take JSON from what a file of this name holds."""
     try:
         return json.loads(raw)
-    except (json.JSONDecodeError, UnicodeDecodeError) as failure:
-        raise ModelError(file, f"is damaged or cut short: it is not JSON: {failure}") from failure
+    except (ValueError, RecursionError) as failure:  # also numbers and nesting beyond what Python takes
+        raise ModelError(file, f"is damaged or cut short: it is no JSON that can be read: {failure}") from failure
 
 
 def read_content(path: Path) -> bytes:

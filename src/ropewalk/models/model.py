@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ropewalk.errors import ConfigError
+from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import TAGS
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 TREE = "tree"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found
+
+
+class LongSentenceWarning(UserWarning):
+    """A sentence is so long that its arcs are not scored, and labels alone decide."""
 
 
 @final
@@ -119,6 +124,7 @@ class Model:
         """Put the model's trees, and tags if it has any, over the words of a treebank."""
         if not treebank.words:
             return treebank
+        self._look_at_lengths(treebank)
         tagged: list[tuple[dict[str, Column], dict[str, Shares]]] = []
         trees: list[Trees] = []
         for part, scores in self.scores(treebank):
@@ -150,12 +156,30 @@ class Model:
         """Score the words of a treebank for what is to be predicted, piece by piece."""
         forms = treebank.column("form")
         starts = treebank.offsets[:-1]
+        longest = self.decoding.longest_with_arcs
+        alone = [
+            *np.flatnonzero(treebank.lengths > longest).tolist(),
+            len(treebank),
+        ]  # long ones are pieces of their own
         first = 0
         while first < len(treebank):
-            last = max(int(np.searchsorted(starts, starts[first] + PIECE)), first + 1)
+            long = alone[int(np.searchsorted(alone, first))]
+            last = max(min(int(np.searchsorted(starts, starts[first] + PIECE)), long), first + 1)
             part = Part(treebank, forms, first, last)
             yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, self._outputs)
             first = last
+
+    def _look_at_lengths(self, treebank: Treebank) -> None:
+        """Tell of sentences whose arcs are too many to score, or refuse them where nothing else decides."""
+        longest = self.decoding.longest_with_arcs
+        if not self._decoder.needs_arcs:
+            return
+        for sentence in np.flatnonzero(treebank.lengths > longest).tolist():
+            file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
+            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,} (longest_with_arcs)"
+            if not self.description.heads.labels:
+                raise FormatError(file, line, "too-long", f"{said}, and this model has nothing else: cut it")
+            warnings.warn(f"{file}:{line}: {said}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
     def calibrated(self, gold: Treebank) -> Model:
         """Find on sentences of known trees how probabilities must be taken to be right as often as they say."""

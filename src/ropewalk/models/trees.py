@@ -41,6 +41,7 @@ class TreeDecoder(Protocol):
 
     has_probabilities: bool
     needs_upos: bool
+    needs_arcs: bool
 
     def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
         """Find the best trees."""
@@ -60,6 +61,7 @@ class ArcDecoder:
 
     has_probabilities = False
     needs_upos = False
+    needs_arcs = True
 
     def __init__(self, description: Description, labels: LabelSet) -> None:
         self._options = description.decoding
@@ -89,8 +91,8 @@ class LabelDecoder:
         machine = machine_of(self._encoding, labels.columns[0][0])
         tracks = machine is not None and machine.spells_trees and machine.marks_arcs
         self.has_probabilities = tracks and self._options.decoder != "greedy"
-        self._jointly = self._options.decoder == "joint"
-        if self._jointly:
+        self.needs_arcs = self._options.decoder == "joint"
+        if self.needs_arcs:
             self._demand_joint(has_arcs=description.heads.arcs, tracks=tracks)
 
     def _demand_joint(self, *, has_arcs: bool, tracks: bool) -> None:
@@ -114,12 +116,15 @@ class LabelDecoder:
         labels = scores.labels()
         alone = None if self._relations_need_heads else scores.relations()
         root = None if alone is None else self._root(alone)
-        arcs = self._arcs(scores)
+        arcs = self._arcs(scores, offsets)
         best = self._best(labels, offsets, root, upos, arcs)
         found = scores.relations(best.heads) if alone is None else alone
         relations = _best_relations(found, self._labels.relations, best.heads, tied=options.root_relation)
         probabilities = None
-        if options.confidence and arcs is not None:
+        if options.confidence and self.needs_arcs and arcs is None:
+            unknown = np.full(len(best.heads), np.nan)  # weights were found for labels and arcs together
+            probabilities = unknown, unknown[: len(offsets) - 1]
+        elif options.confidence and arcs is not None:
             probabilities = calibration.confidences(labels[0], arcs, offsets, best, options.calibration)
         elif options.confidence and self.has_probabilities:
             given = decoding.scored(
@@ -137,7 +142,7 @@ class LabelDecoder:
         """Fit the temperature, or the weights of the joint decoder, to known trees."""
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
-        arcs = self._arcs(scores)
+        arcs = self._arcs(scores, gold.offsets)
         best = self._best(labels, gold.offsets, root, None, arcs)
         wanted = self._encoding.lift(gold).heads
         if arcs is not None:
@@ -155,7 +160,7 @@ class LabelDecoder:
             tuple(labels),
             offsets,
             self._labels.columns[0],
-            decoder=self._options.decoder,
+            decoder="exact" if self.needs_arcs and arcs is None else self._options.decoder,
             root=root,
             upos=upos if self.needs_upos else None,
             depth=self._options.depth,
@@ -163,9 +168,11 @@ class LabelDecoder:
             arcs=arcs,
         )
 
-    def _arcs(self, scores: Scores) -> Floats | None:
-        """Give the log-probabilities of all arcs in one row, if the decoder wants them."""
-        return np.concatenate([one.ravel() for one in scores.arcs()]) if self._jointly else None
+    def _arcs(self, scores: Scores, offsets: Ints) -> Floats | None:
+        """Give the log-probabilities of all arcs in one row, if the decoder wants them and they are not too many."""
+        if not self.needs_arcs or np.diff(offsets).max(initial=0) > self._options.longest_with_arcs:
+            return None
+        return np.concatenate([one.ravel() for one in scores.arcs()])
 
     def _root(self, relations: Floats) -> Floats:
         """Give each word's log-probability of being a root, from those of its relations."""

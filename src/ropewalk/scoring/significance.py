@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.scoring.attachment import AttachmentScores, Floats, Parts
 
 SAMPLES: Final = 10_000
+MOST_SAMPLES: Final = 1_000_000
 LEVEL: Final = 0.95
 CELLS: Final = 1 << 21  # draws times sentences at once: what fits a cache and keeps memory small
 TINY: Final = 1e-12  # below this, differences of sums in another order
@@ -113,8 +114,8 @@ def most_different(first: AttachmentScores, second: AttachmentScores, most: int 
 
 def _sentences(scores: Sequence[Parts], samples: int, level: float) -> int:
     """Check what is asked, and count the sentences."""
-    if samples < 1:
-        raise OptionError(f"samples is {samples}; expected at least 1")
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise OptionError(f"samples is {samples:,}; expected 1 to {MOST_SAMPLES:,}")
     if not 0 < level < 1:
         raise OptionError(f"level is {level}; expected a share between 0 and 1, such as 0.95")
     counts = {len(one.numerators) for one in scores}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.errors import ModelError
-from ropewalk.models.folder import read_content, read_json, write_json
+from ropewalk.models.description import EXPORTED
+from ropewalk.models.folder import CONFIG, open_folder, parsed_json, read_content, seal, write_json
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import CharacterVocabulary
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "ropewalk-segmenter"
-VERSION = 1
+VERSION = 2  # 1 had no hash
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
 
 
@@ -36,33 +38,48 @@ def save(path: Path, stored: Stored) -> None:
     home = files.make_folder(path)
     with files.creating(home / GRAPH) as file:
         file.write(stored.graph)
-    write_json(
-        home / DESCRIPTION,
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "sha256": hashlib.sha256(stored.graph).hexdigest(),
-            "context": stored.context,
-            "characters": stored.vocabulary.characters,
-            "words": " ".join(stored.vocabulary.words),
-            "multiwords": stored.splitter.to_json(),
-            "training": stored.training,
-        },
-    )
+    table = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sha256": hashlib.sha256(stored.graph).hexdigest(),
+        "context": stored.context,
+        "characters": stored.vocabulary.characters,
+        "words": " ".join(stored.vocabulary.words),
+        "multiwords": stored.splitter.to_json(),
+        "training": stored.training,
+    }
+    write_json(home / DESCRIPTION, {**table, "hash": _hash(table)})
+    if (home / CONFIG).is_file() and (model := open_folder(home)).format == EXPORTED:
+        seal(home, model.table)  # with another segmenter it is another model
+
+
+def _hash(table: dict[str, Any]) -> str:
+    kept = {key: value for key, value in table.items() if key != "hash"}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def _contents(path: Path) -> tuple[bytes, bytes]:
+    """Read both files; in a model's folder that was exported they must be those that were."""
+    if (path / CONFIG).is_file() and (sealed := open_folder(path)).format == EXPORTED:
+        return sealed.listed(DESCRIPTION), sealed.listed(GRAPH)
+    return read_content(path / DESCRIPTION), read_content(path / GRAPH)
 
 
 def load(path: Path) -> Stored:
     """Read a segmenter's files."""
     name = str(path / DESCRIPTION)
-    table = read_json(path / DESCRIPTION)
+    raw, graph = _contents(path)
+    table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
-    if table.get("version") != VERSION:
+    if table.get("version") not in {1, VERSION}:
         raise ModelError(
             name,
-            f"has version {table.get('version')!r}; this program reads version {VERSION}: use the one that wrote it",
+            f"has version {table.get('version')!r}; this program reads versions 1 to {VERSION}: "
+            "use the one that wrote it",
         )
-    graph = read_content(path / GRAPH)
+    if table["version"] > 1 and table.get("hash") != _hash(table):
+        raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
     if hashlib.sha256(graph).hexdigest() != table.get("sha256"):
         raise ModelError(
             str(path / GRAPH), f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"

@@ -16,6 +16,7 @@ from ropewalk.errors import ConfigError, ModelError, UnknownNameError
 from ropewalk.models.description import EncoderShape, HeadShape
 from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
+from ropewalk.training import hub
 from ropewalk.training.encoders import SETTINGS, BiLSTM, OwnEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.network import LossOptions
@@ -87,6 +88,8 @@ def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
     place = {"revision": options.revision or None, "local_files_only": options.local_files_only}
     if Path(options.name).is_dir():
         place = {"local_files_only": True}
+    elif not options.local_files_only:
+        hub.demand(options.name, options.revision or None)
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(options.name, **place)

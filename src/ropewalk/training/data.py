@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.features import Vocabulary, read_vectors
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.tags import TAGS, classes, tag_sets
-from ropewalk.repair import repair
+from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.building import head_shape, needs_vocabulary
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check, is_root_relation
@@ -94,16 +94,6 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
         return bank.select(keep)
     heads = repair(bank.heads, bank.offsets).heads
     return bank.with_trees(heads, rooted_relations(heads, bank.relations))
-
-
-def rooted_relations(heads: npt.NDArray[Any], relations: Column) -> Column:
-    """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not."""
-    names = (*relations.names, "root", "dep")
-    rooted = np.array([is_root_relation(name) for name in names], dtype=np.bool_)[relations.ids]
-    ids = np.where(
-        (heads == 0) & ~rooted, len(names) - 2, np.where((heads != 0) & rooted, len(names) - 1, relations.ids)
-    )
-    return Column(ids.astype(np.int32), names)
 
 
 def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.float32] | None]:

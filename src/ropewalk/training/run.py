@@ -72,6 +72,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         torch.set_num_threads(config.training.threads)
     bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
     dev, more = read_treebank(config.data.dev, config.data.bad_trees, "dev")
+    test = read_treebank(config.data.test, config.data.bad_trees, "test")[0] if config.data.test else None
     for problem in (*problems, *more) if main else ():
         tell(problem)
     labels, vectors = label_set(config, bank)
@@ -107,9 +108,8 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     found = Trainable.load(home)
     best = found.model().calibrated(dev)
     folder.save_description(home, found.with_decoding(best.decoding), config)
-    if config.data.test:
-        gold, _ = read_treebank(config.data.test, config.data.bad_trees, "test")
-        scores["test"] = measures(gold, best.parse(gold))
+    if test is not None:
+        scores["test"] = measures(test, best.parse(test))
     folder.save_card(home, card(config, state, scores, command))
     return Outcome(home, state, scores)
 
@@ -133,14 +133,14 @@ def measures(gold: Treebank, predicted: Treebank) -> Metrics:
 
 
 def _check_home(home: Path, config: Config, *, resume: bool) -> None:
-    """Refuse to write over another run, or to go on with one that was told something else."""
+    """Refuse to write over another run, or to go on with one that was told something else; tests come after it."""
     earlier = home / "checkpoint" / "config.json"
     if not earlier.is_file():
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
     before, now = _flat(read_json(earlier)), _flat(to_mapping(config))
-    changed = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+    changed = sorted(key for key in {*before, *now} - {"data.test"} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]
         raise TrainingError(

@@ -141,6 +141,7 @@ def train(
         torch.set_num_threads(config.training.threads)
     sentences = list(tokens_of(_read(config.data.train, "train")))
     dev = _read(config.data.dev, "dev")
+    test = _read(config.data.test, "test") if config.data.test else None
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
     vocabulary = CharacterVocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
     torch.manual_seed(config.seed)
@@ -153,7 +154,7 @@ def train(
     _check(model.SerializeToString(), trained, raw(dev))
     stored = Stored(vocabulary, splitter, trained.context, rounded(model).SerializeToString(deterministic=True), {})
     segmenter = Segmenter(stored, config.training.threads)
-    banks = {"dev": dev, **({"test": _read(config.data.test, "test")} if config.data.test else {})}
+    banks = {"dev": dev, **({} if test is None else {"test": test})}
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
     home = Path(out)
     save(home, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))

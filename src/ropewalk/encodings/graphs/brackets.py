@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.encodings.base import Ids, fault_room
+from ropewalk.encodings.brackets import MOST_PLANES
 from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -61,8 +62,8 @@ class PlanarGraphs(GraphEncoding):
 
     def __init__(self, *, policy: str = "drop", planes: int = 2) -> None:
         super().__init__(policy=policy)
-        if planes < 1:
-            raise OptionError(f"planes must be 1 or more, found {planes}")
+        if not 1 <= planes <= MOST_PLANES:
+            raise OptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:

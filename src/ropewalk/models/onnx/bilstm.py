@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -30,6 +31,8 @@ MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
 LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time
 MOST_ROWS = 24  # sentences that are read together,
 MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
+WINDOW = 4096  # words of a sentence that are read at a time: memory grows with them,
+MARGIN = 256  # and the ends of a window, where the other words are not known, are taken from its neighbours
 LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
 
 
@@ -47,6 +50,18 @@ class _Memory:
             grown = np.zeros((max(need, 2 * len(self.table)), self.table.shape[1]), dtype=np.float32)
             grown[: len(self.rows)] = self.table[: len(self.rows)]
             self.table = grown
+
+
+def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Cut long sentences: where stretches begin and end, and the first word and the end of what each is read for."""
+    rows: list[tuple[int, int, int, int]] = []
+    for start, stop in pairwise(offsets.tolist()):
+        if stop - start <= WINDOW:
+            rows.append((start, stop, start, stop))
+            continue
+        cuts = [*range(start, stop, WINDOW - 2 * MARGIN), stop]
+        rows += [(max(a - MARGIN, start), min(b + MARGIN, stop), a, b) for a, b in pairwise(cuts)]
+    return tuple(np.array(rows, dtype=np.int32).reshape(-1, 4).T)
 
 
 @final
@@ -72,28 +87,32 @@ class OnnxBiLSTM:
         """Read every sentence in both directions, the longest first."""
         rows, table = self._rows(forms)
         out = blank_rows(len(forms), self._size)
-        lengths = np.diff(offsets)
+        starts, stops, first, last = windows(offsets)
+        lengths = stops - starts
         order = np.argsort(-lengths, kind="stable")
         at = 0
         while at < len(order) and lengths[order[at]]:
             longest = int(lengths[order[at]])
             chosen = order[at : at + max(min(min(budget, MOST_TOKENS) // longest, MOST_ROWS), 1)]
-            self._read(rows, table, offsets[chosen], lengths[chosen], out)
+            read, places = self._read(rows, table, starts[chosen], lengths[chosen])
+            kept = (places >= first[chosen]) & (places < last[chosen])
+            out[places[kept]] = read[kept]
             at += len(chosen)
         return out
 
-    def _read(self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints, out: Floats) -> None:
-        """Read sentences side by side, the first of which is the longest."""
+    def _read(
+        self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints
+    ) -> tuple[Floats, npt.NDArray[np.int64]]:
+        """Read stretches side by side, the first of which is the longest; give vectors and whose they are."""
         count = max(len(starts), LEAST_ROWS)
         steps = np.arange(int(lengths[0]))
         sizes = np.ones(count, dtype=np.int32)
         sizes[: len(lengths)] = lengths
-        inside = steps[:, None] < lengths
-        places = np.minimum(starts + steps[:, None], len(rows) - 1)  # [steps, sentences]
+        places = starts + steps[:, None]  # [steps, stretches]
         numbers = np.zeros((len(steps), count), dtype=np.intp)
-        numbers[:, : len(starts)] = rows[places]
+        numbers[:, : len(starts)] = rows[np.minimum(places, len(rows) - 1)]
         read = self._encoder.run({"inputs": table[numbers], "lengths": sizes})[0]
-        out[places[inside]] = read[:, : len(starts)][inside]
+        return read[:, : len(starts)], places
 
     def _rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
         """Say in which row of which table the vector of every word is, computing those that are new."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ropewalk.errors import ModelError, RopewalkError
+from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import Model
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from ropewalk.models.description import Description
     from ropewalk.models.folder import ModelFolder
+    from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.bilstm import OnnxBiLSTM
     from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
@@ -35,15 +39,30 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     kind = _encoder_class(description.encoder.kind)
     count = threads or kind.threads()
     distances = np.array(description.distances, dtype=np.int64)
-    scorer = Scorer(kind(folder, labels, count), OnnxHeads(folder, count), distances)
-    return Model(
+    heads = OnnxHeads(folder, count)
+    heads.demand_fit(description, labels)
+    model = Model(
         description,
         labels,
-        scorer,
+        Scorer(kind(folder, labels, count), heads, distances),
         name=folder.name,
         hash=str(folder.table["hash"]),
         origin=(load, folder.path, threads),
     )
+    _try(model, folder)
+    return model
+
+
+def _try(model: Model, folder: ModelFolder) -> None:
+    """Parse two words, to find out now whether the networks go together."""
+    try:
+        model.parse(treebank_of_tokens([["a", "b"]]))
+    except RopewalkError:
+        raise
+    except Exception as failure:
+        raise ModelError(
+            str(folder.path), f"has parts that do not go together; copy or export the model again: {failure}"
+        ) from failure
 
 
 def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
@@ -64,10 +83,36 @@ class OnnxHeads:
         def opened(file: str) -> Session:
             return Session(folder.listed(file), str(folder.path / file), threads)
 
+        self._path = folder.path
         self._heads = opened(HEADS)
         self.outputs = self._heads.outputs
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
         self._arcs = opened(ARCS) if folder.has(ARCS) else None
+
+    def demand_fit(self, description: Description, labels: LabelSet) -> None:
+        """Stop if a network is missing, or scores more or fewer things than have a name."""
+        shape = description.heads
+        pairs = shape.relations_need_heads
+        for file, needed, found in ((PAIRS, pairs, self._pairs), (ARCS, shape.arcs, self._arcs)):
+            if needed and found is None:
+                raise ModelError(str(self._path / file), "is missing, and the model needs it: export the model again")
+        names = labels.columns[0] if shape.labels and labels.columns else ()
+        wanted = {f"labels.{place}": len(texts) for place, texts in enumerate(names)}
+        wanted |= {f"tags.{place}": len(texts) for place, (_, texts) in enumerate(labels.tags)}
+        given = {name: width for name, width in self._heads.widths().items() if name.startswith(("labels.", "tags."))}
+        if self._pairs is not None:
+            wanted["relations"] = len(labels.relations)
+            given["relations"] = next(iter(self._pairs.widths().values()))
+        elif "relations" in self._heads.outputs:
+            wanted["relations"] = len(labels.relations)
+            given["relations"] = self._heads.width("relations")
+        for name in sorted({*wanted, *given}):
+            if given.get(name, -1) not in {0, wanted.get(name, -2)}:
+                raise ModelError(
+                    str(self._path / LABELS),
+                    f"has {wanted.get(name, 'no')} {name}, but the network scores {given.get(name, 'none')}: they are "
+                    "not of one model",
+                )
 
     def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+EXTERNAL = b"\x0a\x08location\x12"  # how ONNX begins to say in which other file the numbers of a tensor are
 Arrays = dict[str, "npt.NDArray[Any]"]
 
 
@@ -32,8 +33,15 @@ class Session:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
         options.add_session_config_entry("session.disable_quant_qdq", "1")  # weights of 8 bits become 32 at once
         given = network if isinstance(network, bytes) else os.fspath(network)
+        if isinstance(network, bytes) and EXTERNAL in network:  # would be sought in the current folder
+            raise ModelError(file, "has weights in another file; expected them all in this one: export the model again")
         try:
-            self._session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(
+                given,
+                options,
+                providers=["CPUExecutionProvider"],
+                enable_fallback=0,  # it would print that it tries again
+            )
         except Exception as failure:
             raise ModelError(file, f"is no network that can be computed: {failure}") from failure
         self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
@@ -41,7 +49,14 @@ class Session:
 
     def width(self, output: str) -> int:
         """Tell the last size of an output."""
-        return int(next(one.shape[-1] for one in self._session.get_outputs() if one.name == output))
+        return self.widths().get(output, 0)
+
+    def widths(self) -> dict[str, int]:
+        """Tell the last size of each output; 0 where it may vary."""
+        return {
+            one.name: one.shape[-1] if one.shape and isinstance(one.shape[-1], int) else 0
+            for one in self._session.get_outputs()
+        }
 
     def run(
         self, given: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None

@@ -1,0 +1,274 @@
+"""Bounded in memory and time: what is too much is refused with its place and the limit, the rest stays linear."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import ropewalk
+from ropewalk import conllu, encodings
+from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
+from ropewalk.formats.text import text_pieces, token_banks
+from ropewalk.models.model import LongSentenceWarning
+from ropewalk.models.onnx import bilstm
+from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
+from ropewalk.scoring.attachment import Parts
+from ropewalk.scoring.significance import compare
+from ropewalk.treebank import Treebank
+from ropewalk.trees import Tree
+from ropewalk.workers import count_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
+MEBIBYTE = 1 << 20
+
+
+def run(*words: str | Path, megabytes: int = 1000, seconds: int = 20) -> subprocess.CompletedProcess[str]:
+    """Run the program in little memory, on one core's time."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (megabytes * MEBIBYTE,) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    return subprocess.run(
+        [*PROGRAM, *map(str, words)],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        preexec_fn=limit,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+
+
+def refused(done: subprocess.CompletedProcess[str], *said: str) -> None:
+    """Demand one line of error that says all of this."""
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert all(text in done.stderr for text in said), done.stderr
+
+
+def chain(words: int) -> str:
+    rows = [f"{w}\tw{w % 50}\t_\tX\t_\t_\t{w - 1}\t{'dep' if w > 1 else 'root'}\t_\t_\n" for w in range(1, words + 1)]
+    return "".join(rows) + "\n"
+
+
+def random_heads(words: int, seed: int = 1) -> list[int]:
+    """Give a tree whose arcs cross at random."""
+    chance = random.Random(seed)  # noqa: S311 - the same tree each time
+    order = list(range(1, words + 1))
+    chance.shuffle(order)
+    heads = [0] * (words + 1)
+    for place, word in enumerate(order[1:], start=1):
+        heads[word] = chance.choice(order[:place])
+    return heads[1:]
+
+
+def packed(file: Path, begin: bytes, filling: bytes, times: int) -> Path:
+    with lzma.open(file, "wb", preset=0) as out:
+        out.write(begin)
+        for _ in range(times):
+            out.write(filling)
+    return file
+
+
+def test_a_small_file_that_unpacks_to_much(tmp_path: Path) -> None:
+    bomb = packed(tmp_path / "comment.conllu.xz", chain(3).encode() + b"# ", b"x" * MEBIBYTE, 400)
+    for command in (["info"], ["validate"], ["encode", "-e", "optimal"], ["draw"], ["parse"]):
+        done = run(*command, bomb, megabytes=400)
+        assert done.returncode == 1
+        assert f"{bomb}:5: the sentence that begins here has more than 16,777,216 bytes" in done.stderr + done.stdout
+    labels = packed(
+        tmp_path / "labels.xz",
+        b"# ropewalk encoding = optimal | columns = form, label, relation\n",
+        b"x" * MEBIBYTE,
+        99,
+    )
+    refused(run("decode", labels, megabytes=400), f"{labels}:1: ", "16,777,216 bytes")
+
+
+def test_a_long_field_is_neither_held_nor_printed(tmp_path: Path) -> None:
+    file = tmp_path / "field.conllu"
+    file.write_bytes(chain(1).encode().replace(b"w1", b"w" * 20_000_000))
+    refused(run("evaluate", file, file, megabytes=400), f"{file}:1: ", "16,777,216 bytes")
+    file.write_bytes(chain(1).encode().replace(b"w1", b"w" * 1_000_000))
+    other = tmp_path / "other.conllu"
+    other.write_bytes(chain(1).encode().replace(b"w1", b"v" * 1_000_000))
+    done = run("evaluate", file, other, megabytes=400)
+    assert done.returncode == 1
+    assert len(done.stderr + done.stdout) < 2_000
+
+
+def test_the_limit_can_be_changed_and_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "some.conllu"
+    file.write_text(chain(3) + chain(60) + chain(2), encoding="utf-8")
+    stream = conllu.stream(file, longest=500, chunk_bytes=100)
+    with pytest.raises(FormatError, match="more than 500 bytes") as caught:
+        stream.read()
+    assert caught.value.line == 5
+    assert len(conllu.read(file, longest=10_000)) == 3
+    many = tmp_path / "many.conllu"
+    many.write_text(chain(3) * 300, encoding="utf-8")
+    for size in (1, 7, 64, 1000):
+        assert sum(map(len, conllu.stream(many, longest=200, chunk_bytes=size))) == 300
+
+
+@pytest.mark.parametrize("form", ["text", "tokens"])
+def test_spaces_without_end(form: str, tmp_path: Path) -> None:
+    file = packed(tmp_path / "spaces.txt.xz", b"Hello.\nThere", b" " * MEBIBYTE, 100)
+    refused(run("parse", "--input", form, file, megabytes=500), f"{file}:2: more than 1,048,576 spaces in a row")
+
+
+def test_a_line_of_tokens_without_end(tmp_path: Path) -> None:
+    file = packed(tmp_path / "tokens.txt.xz", b"a b\n", b"word " * 200_000, 40)
+    refused(run("parse", "--input", "tokens", file, megabytes=700), f"{file}:2: ", "16,777,216 characters")
+    assert sum(map(len, token_banks(["a b\n", "c" * 1000, "\nd"], "x"))) == 3
+
+
+def test_spaces_below_the_limit_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "spaces.txt"
+    text = " " * 70_000 + "a" + " \n" * 300_000 + "b"
+    file.write_text(text, encoding="utf-8")
+    assert "".join(text_pieces(file)) == text
+
+
+def test_time_and_memory_of_a_long_sentence_are_linear(tmp_path: Path) -> None:
+    file = tmp_path / "long.conllu"
+    file.write_text(chain(12_000), encoding="utf-8")
+    done = run("parse", file, "-o", tmp_path / "out.conllu", megabytes=600)
+    assert done.returncode == 0, done.stderr
+    assert f"{file}:1: the sentence has 12,000 words; arcs are scored up to 2,000" in done.stderr
+    assert "labels alone decide" in done.stderr
+    bank = conllu.read(tmp_path / "out.conllu", trees="required")
+    assert bank.words == 12_000
+    assert bank.probabilities is None
+
+
+def test_sentences_beside_a_long_one_are_parsed_as_alone() -> None:
+    parser = ropewalk.load("en", threads=1)
+    words = ["The", "rope", "maker", "walks", "backwards", "all", "day", "."]
+    alone = parser.tokens([words])[0]
+    with pytest.warns(LongSentenceWarning, match="2,500 words"):
+        found = parser.tokens([words, ["word"] * 2_500, words])
+    for number in (0, 2):
+        assert list(found[number].tree.heads) == list(alone.tree.heads)
+        assert found[number].probability == alone.probability
+    assert found[1].probability is None
+
+
+def test_long_sentences_are_read_in_windows_that_cover_each_word_once() -> None:
+    size, margin = bilstm.WINDOW, bilstm.MARGIN
+    offsets = np.cumsum([0, 3, size, size + 1, 0, 5 * size + 17]).astype(np.int32)
+    starts, stops, first, last = bilstm.windows(offsets)
+    covered = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+    assert covered.tolist() == list(range(offsets[-1]))
+    assert (stops - starts).max() <= size
+    for a, b in pairwise(offsets.tolist()):
+        mine = (first >= a) & (last <= b) & (last > first)
+        assert ((starts[mine] == a) | (starts[mine] <= first[mine] - margin)).all()
+        assert ((stops[mine] == b) | (stops[mine] >= last[mine] + margin)).all()
+
+
+def test_windows_hardly_change_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = ropewalk.load("en", threads=1)
+    words = [
+        "The",
+        "old",
+        "rope",
+        "maker",
+        "walked",
+        "backwards",
+        "all",
+        "day",
+        ",",
+        "and",
+        "nobody",
+        "said",
+        "so",
+        ".",
+    ]
+    text = words * 14
+    whole = parser.tokens([text])[0]
+    monkeypatch.setattr(bilstm, "WINDOW", 120)
+    monkeypatch.setattr(bilstm, "MARGIN", 40)
+    cut = parser.tokens([text])[0]
+    same = [a.upos == b.upos for a, b in zip(whole, cut, strict=True)]
+    assert np.mean(same) > 0.99
+
+
+def test_pictures_of_very_long_sentences_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "long.conllu"
+    file.write_text(chain(2) + chain(100_000), encoding="utf-8")
+    refused(run("draw", file), f"{file}:4: ", "100,000 words", "at most 2,000")
+    refused(run("draw", "--steps", "--sentence", "2", file), f"{file}:4: ", "100,000 words", "at most 2,000")
+    with pytest.raises(OptionError, match="at most 2,000"):
+        ropewalk.draw(Tree([0, *range(1, 3000)]))
+    assert run("draw", "--sentence", "1", file).returncode == 0
+
+
+def test_trees_of_random_crossing_arcs_are_not_lifted_for_hours(tmp_path: Path) -> None:
+    heads = random_heads(3000)
+    file = tmp_path / "crossing.conllu"
+    rows = [f"{w}\tw\t_\tX\t_\t_\t{h}\t{'dep' if h else 'root'}\t_\t_\n" for w, h in enumerate(heads, start=1)]
+    file.write_text(chain(2) + "".join(rows) + "\n", encoding="utf-8")
+    for encoding in ("optimal+head", "optimal", "brackets(planes=2)", "optimal+path"):
+        refused(run("encode", "-e", encoding, file, "-o", tmp_path / "out"), f"{file}:4: ", f"at most {MOST_CROSSED}")
+    begun = time.process_time()
+    few = Treebank.of([Tree(random_heads(400))])
+    assert encodings.get("optimal").covers(lift(few)).all()
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("words", [1, 2, 5, 30, 200])
+def test_crossed_arcs_are_counted_as_by_looking_at_all_pairs(words: int) -> None:
+    for seed in range(20):
+        heads = random_heads(words, seed)
+        arcs = [(min(h, d), max(h, d)) for d, h in enumerate(heads, start=1)]
+        crossed = sum(any(a < c < b < d or c < a < d < b for c, d in arcs) for a, b in arcs)
+        assert _count_crossed(np.array(heads, dtype=np.int32)) == crossed
+
+
+def test_numbers_that_no_machine_has(sample: Path, tmp_path: Path) -> None:
+    refused(run("parse", "Hello.", "--text", "--threads", "99999"), "threads is 99999", "256")
+    with pytest.raises(ConfigError, match="256"):
+        ropewalk.load("en", threads=257)
+    with pytest.raises(OptionError, match="1024"):
+        count_of(99_999)
+    refused(run("compare", sample, sample, sample, "--samples", "1000000000"), "1,000,000,000", "1,000,000")
+    parts = Parts(np.ones(3), np.ones(3))
+    with pytest.raises(OptionError, match="1,000,000"):
+        compare([parts], [parts], samples=10**9)
+    for name in ("brackets(planes=1000000000)", "brackets(planes=101)"):
+        with pytest.raises(OptionError, match="1 to 100"):
+            encodings.get(name)
+        with pytest.raises(OptionError, match="1 to 100"):
+            encodings.graphs.get(name)
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("# ropewalk encoding = brackets(planes=1000000000) | columns = form, label, relation\n")
+    refused(run("decode", labels), f"{labels}:1: ", "1 to 100")
+
+
+def test_an_encoder_that_is_not_here_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from huggingface_hub import constants
+
+    from ropewalk.training import hub
+
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(hub, "getproxies", dict)
+    begun = time.monotonic()
+    with pytest.raises(ModelError, match="cannot be reached"):
+        hub.demand("nobody/nothing-at-all")
+    assert time.monotonic() - begun < 8

@@ -1,0 +1,174 @@
+"""Models are checked whole before use: a damaged folder is one line that names the part, or says the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import ropewalk
+from fuzz_models import SOURCE, attempt, trees
+from ropewalk.errors import ModelError
+from ropewalk.models.folder import open_folder, parsed_json, seal
+from ropewalk.models.onnx.session import EXTERNAL, Session
+from ropewalk.segmentation import folder as segmentation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A copy of the English model."""
+    return shutil.copytree(SOURCE, tmp_path / "en")
+
+
+def change(file: Path, how: Callable[[Any], object]) -> None:
+    """Change a JSON file, and seal its folder again as if it had been exported so."""
+    table = json.loads(file.read_text(encoding="utf-8"))
+    how(table)
+    file.write_text(json.dumps(table), encoding="utf-8")
+    seal(file.parent, json.loads((file.parent / "config.json").read_text(encoding="utf-8")))
+
+
+def test_random_damage_is_an_error_or_the_same_trees(tmp_path: Path) -> None:
+    right = trees(SOURCE)
+    found = [attempt(seed, right, tmp_path) for seed in range(60)]
+    assert not list(filter(None, found))
+
+
+def test_a_flipped_bit_of_the_segmenter_is_noticed(model: Path, tmp_path: Path) -> None:
+    raw = (model / "segmenter.json").read_bytes()
+    alone = tmp_path / "alone"
+    segmentation.save(alone, segmentation.load(model))
+    whole = (alone / "segmenter.json").read_bytes()
+    for place in range(0, len(whole), len(whole) // 25):
+        for home, before in ((model, raw), (alone, whole)):
+            changed = bytearray(before)
+            changed[min(place, len(before) - 1)] ^= 1
+            (home / "segmenter.json").write_bytes(changed)
+            if before is whole and json_equal(bytes(changed), before):
+                continue  # a space became another
+            with pytest.raises(ModelError, match=r"segmenter\.json"):
+                segmentation.load(home)
+
+
+def json_equal(one: bytes, other: bytes) -> bool:
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except ValueError:
+        return False
+
+
+def test_a_segmenter_that_was_added_makes_another_model(model: Path, tmp_path: Path) -> None:
+    before = open_folder(model).table["hash"]
+    stored = segmentation.load(model)
+    for file in ("segmenter.json", "segmenter.onnx"):
+        (model / file).unlink()
+    bare = seal(model, open_folder(model).table)
+    assert bare != before
+    segmentation.save(tmp_path / "alone", stored)
+    for file in ("segmenter.json", "segmenter.onnx"):
+        shutil.copy(tmp_path / "alone" / file, model / file)
+    with pytest.raises(ModelError, match=r"segmenter\.json: is not the file that was exported"):
+        ropewalk.load(model)
+    segmentation.save(model, stored)  # as `train-segmenter` does
+    assert open_folder(model).table["hash"] not in {bare, before}
+    assert len(ropewalk.load(model)("It works.")) == 1
+
+
+def test_weights_are_never_sought_in_the_current_folder(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    tensor = numpy_helper.from_array(np.arange(4, dtype=np.float32), "w")
+    node = helper.make_node("Add", ["x", "w"], ["y"])
+    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
+    graph = helper.make_model(helper.make_graph([node], "g", sides[:1], sides[1:], [tensor]), ir_version=8)
+    graph.opset_import[0].version = 17
+    Session(graph.SerializeToString(), "g.onnx", 1)
+    onnx.external_data_helper.convert_model_to_external_data(graph, location="w.bin", size_threshold=0)
+    onnx.save(graph, tmp_path / "g.onnx")
+    raw = (tmp_path / "g.onnx").read_bytes()
+    assert EXTERNAL in raw
+    before = os.getcwd()  # noqa: PTH109 - it is what ONNX Runtime looks at
+    try:
+        os.chdir(tmp_path)
+        with pytest.raises(ModelError, match="weights in another file"):
+            Session(raw, "g.onnx", 1)
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize("raw", [b"[" * 100_000, b"9" * 5_000, b'{"a": ' * 100_000, b"\xff", b"", b"nul"])
+def test_json_that_python_cannot_take(raw: bytes, model: Path) -> None:
+    with pytest.raises(ModelError, match=r"x\.json: is damaged"):
+        parsed_json(raw, "x.json")
+    for name in ("config.json", "labels.json", "segmenter.json"):
+        before = (model / name).read_bytes()
+        (model / name).write_bytes(raw)
+        done = subprocess.run(
+            [sys.executable, "-c", "from ropewalk.cli import main; main()", "parse", "-m", model, "Hello."],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        assert name in done.stderr
+        assert done.stderr.count("\n") == 1
+        (model / name).write_bytes(before)
+
+
+def test_parts_that_do_not_fit_are_named(model: Path) -> None:
+    def shortened(table: dict[str, Any]) -> None:
+        table["encodings"][0]["columns"][0].pop()
+
+    for how, said in (
+        (shortened, r"labels\.json: has 15 labels\.0, but the network scores 16"),
+        (lambda table: table["relations"].append("more"), r"labels\.json: has \d+ relations"),
+        (lambda table: table["tags"]["upos"].pop(), r"labels\.json: has \d+ tags\.0"),
+    ):
+        before = (model / "labels.json").read_bytes()
+        change(model / "labels.json", how)
+        with pytest.raises(ModelError, match=said):
+            ropewalk.load(model)
+        (model / "labels.json").write_bytes(before)
+        seal(model, open_folder(model).table)
+    assert trees(model) == trees(SOURCE)
+
+
+@pytest.mark.parametrize(("one", "other"), [("arcs", "pairs"), ("heads", "words"), ("encoder", "words")])
+def test_swapped_networks_are_noticed(one: str, other: str, model: Path) -> None:
+    first, second = model / f"{one}.onnx", model / f"{other}.onnx"
+    a, b = first.read_bytes(), second.read_bytes()
+    first.write_bytes(b)
+    second.write_bytes(a)
+    seal(model, open_folder(model).table)
+    with pytest.raises(ModelError):
+        ropewalk.load(model)
+
+
+def test_a_missing_network_is_named(model: Path) -> None:
+    (model / "arcs.onnx").unlink()
+    with pytest.raises(ModelError, match=r"arcs\.onnx: is missing"):
+        ropewalk.load(model)
+    seal(model, open_folder(model).table)
+    with pytest.raises(ModelError, match=r"arcs\.onnx: is missing"):
+        ropewalk.load(model)
+
+
+@pytest.mark.parametrize("weights", [[], [1.0], [1.0] * 6, [1.0, 2.0, 3.0, 4.0, "x"], "x", [float("nan")] * 5])
+def test_odd_calibration_is_noticed(weights: object, model: Path) -> None:
+    def changed(table: dict[str, Any]) -> None:
+        table["config"]["decoding"]["calibration"] = weights
+
+    change(model / "config.json", changed)
+    with pytest.raises(ModelError, match=r"config\.json: .*calibration"):
+        ropewalk.load(model)
