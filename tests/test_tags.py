@@ -114,6 +114,7 @@ def test_only_what_is_asked_for_is_predicted(tmp_path_factory: pytest.TempPathFa
 def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     from ropewalk.models.onnx.model import OnnxHeads
 
+    folder = exported_once(tmp_path_factory, "labels") / "exported"
     asked: list[Sequence[str]] = []
     plain = OnnxHeads.words
 
@@ -122,9 +123,10 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
         return plain(self, vectors, outputs)
 
     monkeypatch.setattr(OnnxHeads, "words", watched)
-    folder = exported_once(tmp_path_factory, "labels") / "exported"
-    ropewalk.load(folder, columns=["feats"]).treebank(BANK)
-    ropewalk.load(folder, columns=["tree", "lemma"]).treebank(BANK)
+    feats, trees = (ropewalk.load(folder, columns=columns) for columns in (["feats"], ["tree", "lemma"]))
+    asked.clear()  # what loading tried
+    feats.treebank(BANK)
+    trees.treebank(BANK)
     assert asked[0] == ("tags.1",)
     assert {name for name in asked[-1] if name.startswith("tags.")} == {"tags.2"}
     assert "labels.0" in asked[-1]

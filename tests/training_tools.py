@@ -46,7 +46,7 @@ def bank_of(sentences: int, *, longest: int = 8, seed: int = 1) -> Treebank:
         forms += ["".join(random.choice(["ka", "Lo", "mi", "ne", "su"], size=5)) for _ in range(words)]
         upos.append([TAGS[int(random.integers(len(TAGS)))] for _ in range(words)])
     bank = Treebank.of(trees, upos)
-    feats = [f"Case={form[0]}" if len(form) % 2 else "_" for form in forms]
+    feats = [f"Case={form[-1]}|Style={form[0]}" if form[0] in "kL" else "_" for form in forms]
     lemmas = [form.lower()[:-2] if form.endswith("su") else "ka" if form[0] == "L" else form for form in forms]
     xpos = [form[-1] for form in forms]
     bank = bank.with_columns({"form": forms, "lemma": lemmas, "xpos": xpos, "feats": feats})
