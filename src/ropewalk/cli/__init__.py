@@ -6,13 +6,14 @@ A command imports what it needs when it runs, so that help comes at once.
 
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import end_tidily, say, version_line
+from ropewalk.cli.shell import bug_line, end_tidily, open_streams, say, version_line
 from ropewalk.errors import RopewalkError
 
 COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
@@ -70,6 +71,14 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _show_all(wanted: bool) -> bool:
+    _debug["wanted"] = wanted
+    return wanted
+
+
+_debug = {"wanted": False}
+
+
 def ropewalk(
     _version: Annotated[
         bool,
@@ -80,6 +89,9 @@ def ropewalk(
             help="Print the version and how the kernels run, and exit.",
         ),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", callback=_show_all, is_eager=True, help="Show where in the program errors arise.")
+    ] = False,
 ) -> None:
     """Dependency parsing by tagging: trees as brackets, one label per word."""
 
@@ -87,32 +99,40 @@ def ropewalk(
 def main() -> None:
     """Run the command line and exit."""
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
+    open_streams()
     end_tidily()
     try:
-        app_of(named or COMMANDS)(prog_name="ropewalk")
-    except SystemExit as done:
-        sys.exit(_flushed(done.code))
-    except RopewalkError as error:
-        say(f"error: {error}")
-    except BrokenPipeError:
-        _discard_output()
-    except OSError as error:
-        say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
-    except MemoryError:
-        say("error: out of memory; give the command smaller files, or fewer at a time")
-    except KeyboardInterrupt:
-        sys.exit(130)  # what a shell expects of an interrupted program
-    sys.exit(1)
+        try:
+            app_of(named or COMMANDS)(prog_name="ropewalk")
+        except SystemExit as done:
+            sys.stdout.flush()  # while an early end of the reader can still be told from a failure
+            sys.exit(done.code)
+    except (Exception, KeyboardInterrupt) as failure:  # noqa: BLE001 - the last resort: nobody wants a traceback
+        sys.exit(_told(failure))
 
 
-def _flushed(code: str | int | None) -> str | int | None:
-    """Write out what is left while an early end of the reader can still be told from a failure."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
+def _told(failure: BaseException) -> int:
+    """Say in one line what went wrong, and give the code to exit with."""
+    if isinstance(failure, BrokenPipeError):
         _discard_output()
         return 1
-    return code
+    if isinstance(failure, KeyboardInterrupt):
+        return 130  # what a shell expects of an interrupted program
+    if _debug["wanted"]:
+        traceback.print_exception(failure)
+    if isinstance(failure, RopewalkError):
+        say(f"error: {failure}")
+    elif isinstance(failure, OSError):
+        say(f"error: {failure.filename or 'input or output'}: {failure.strerror or failure}")
+    elif isinstance(failure, MemoryError):
+        say("error: out of memory; give the command smaller files, or fewer at a time")
+    else:
+        say(bug_line(failure))
+    try:
+        sys.stdout.flush()
+    except OSError:  # as was said
+        _discard_output()
+    return 1
 
 
 def _discard_output() -> None:

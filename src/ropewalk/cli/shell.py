@@ -252,6 +252,32 @@ class Whole:
         end(number)
 
 
+def open_streams() -> None:
+    """Put something in the place of standard streams that are closed: reading or writing them is then a plain error."""
+    for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+
+
+def bug_line(failure: BaseException) -> str:
+    """Write a report of a failure that should not be, and say in a line where it lies and what to do with it."""
+    import platform
+    import tempfile
+    import traceback
+
+    about = f"{version_line()}\nPython {platform.python_version()}, {platform.platform()}\n{sys.argv[1:]}\n\n"
+    kind = f"{type(failure).__name__}: {failure}".split("\n", 1)[0][:200]
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="ropewalk-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
+        ) as file:
+            file.write(about + "".join(traceback.format_exception(failure)))
+            where = f"the report is in {file.name}: please look through it and send it to those who make ropewalk"
+    except OSError:
+        where = "add --debug after ropewalk to see where"
+    return f"bug: {kind}; this should not happen; {where}"
+
+
 def end(number: int, _: object = None) -> NoReturn:
     """End the program as a signal asks, tidying up; a shell expects this code of one that was told to end."""
     raise SystemExit(128 + number)

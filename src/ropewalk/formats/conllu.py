@@ -839,6 +839,8 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
     many, words, wrong = counts.tolist()
     rows = found[:wrong]
     others = [*([(BOM, 0, 0, 3, 0)] if marked else []), *_undecodable(raw)]
+    only_empty = np.flatnonzero((np.diff(offsets[: many + 1]) == 0) & (empties[:many] > 0))
+    others += [(codes.NO_WORDS, at, at, at, 0) for at in sentences[only_empty].tolist()]
     if others:
         rows = np.concatenate([np.array(others, dtype=np.int64), rows])
     text = Text(

@@ -75,8 +75,7 @@ def load(path: Path) -> Stored:
     if table.get("version") not in {1, VERSION}:
         raise ModelError(
             name,
-            f"has version {table.get('version')!r}; this program reads versions 1 to {VERSION}: "
-            "use the one that wrote it",
+            f"has version {table.get('version')!r}; this program reads 1 to {VERSION}: use the one that wrote it",
         )
     if table["version"] > 1 and table.get("hash") != _hash(table):
         raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
