@@ -16,6 +16,7 @@ from ropewalk.tables import Table, TableColumn
 from ropewalk.training.building import head_shape
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
+from ropewalk.training.graph_results import graph_scores
 from ropewalk.training.run import measures, train
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import load
@@ -148,6 +149,8 @@ def run(
             found = measures(gold, parser.parse(gold))
             speed, used = _measured(parser, gold, cell.config.training, place)
             found |= used
+            if decoder == decoders[0]:
+                found |= graph_scores(parser, gold)
             shown = decoder if by_labels else "spanning tree"
             results.append(Result(cell.treebank, cell.encoder, cell.encoding, shown, part, found, speed))
     write_json(done, [_entry(result) for result in results])
