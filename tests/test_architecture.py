@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ropes",),
     ("graphs",),
     ("formats", "projectivity"),
-    ("summary", "repair"),
+    ("summary", "repair", "enhancement"),
     ("encodings",),
     ("labels_file", "decoding", "scoring", "drawing"),
     ("graph_labels_file",),

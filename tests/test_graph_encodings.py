@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk import encodings
+from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.graphs import get
 from ropewalk.encodings.graphs.base import FAULTS
@@ -256,3 +257,50 @@ def test_every_row_of_two_hierarchical_labels_is_read() -> None:
     decoded = get("optimal-nonprojective").decode(get("optimal-nonprojective").labels(rows))
     assert len(decoded.graphs) == len(rows)
     assert int(decoded.graphs.heads.max()) <= 2
+
+
+@pytest.mark.parametrize("name", ["absolute", "relative"])
+def test_possible_labels_are_those_without_a_fault(name: str) -> None:
+    encoding = get(name)
+    texts = ["_", "0", "1,2", "3", "0,1"] if name == "absolute" else ["_", "0", "-1", "+1", "0,-2,+1"]
+    offsets = np.array([0, 1, 4], dtype=np.int32)
+    found = encoding.possible(texts, offsets)
+    assert found is not None
+    for word in range(4):
+        for place, text in enumerate(texts):
+            labels = [["_"], ["_"] * 3]
+            labels[int(word > 0)][max(word - 1, 0)] = text
+            assert found[word, place] == encoding.decode(encoding.labels(labels)).well_formed
+    assert get("brackets").possible(["_"], offsets) is None
+
+
+ALPHABETS = {
+    "brackets(planes=1)": ["_", ">", "/", ">/", "<", "\\", "\\>", ">/<"],
+    "brackets(planes=2)": ["_", ">", "/", ">*", "/*", "<", "\\*", "<*"],
+    "six-bit(planes=1)": ["000000", "010001", "010100", "100000", "101000", "010010", "010101", "101001"],
+    "four-bit(planes=1)": ["1000", "1100", "1001", "1101", "0000", "0100", "1010", "1110"],
+    "relative": ["_", "0", "-1", "+1", "0,+2", "-2"],
+}
+
+
+@pytest.mark.parametrize("name", ALPHABETS)
+def test_the_best_labels_without_a_fault_are_found(name: str) -> None:
+    encoding, texts = get(name), ALPHABETS[name]
+    words = 4
+    every = list(product(range(len(texts)), repeat=words))
+    read = encoding.decode(encoding.labels([[texts[number] for number in row] for row in every]))
+    bad = {fault.sentence - 1 for fault in read.faults() if "bracket" in fault.kind or "outside" in fault.kind}
+    right = np.array([row for place, row in enumerate(every) if place not in bad])
+    assert 0 < len(right) < len(every)
+    random_numbers = np.random.default_rng(5)
+    offsets = np.array([0, words], dtype=np.int32)
+    changed = 0
+    for _ in range(40):
+        scores = random_numbers.normal(size=(words, len(texts)))
+        totals = scores[np.arange(words), right].sum(axis=1)
+        found = best_labels(encoding, scores, texts, offsets)
+        assert scores[np.arange(words), found].sum() == pytest.approx(totals.max())
+        changed += not np.array_equal(found, scores.argmax(axis=1))
+    assert changed
+    assert can_be_exact(encoding)
+    assert not can_be_exact(get("optimal-nonprojective"))

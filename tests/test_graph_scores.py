@@ -168,3 +168,13 @@ def test_graphs_over_other_words_are_refused() -> None:
         scoring.score(one, two)
     with pytest.raises(MismatchError, match="1 graphs in gold and 0"):
         scoring.score(one, Graphs.of([]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_graphs_between_words_have_paths_for_arcs(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    texts = [sentence(rng, rng.randint(1, 5), {rng.randint(0, 1): rng.randint(1, 2)}, 0.8) for _ in range(3)]
+    found = scoring.between_words(deps.read(conllu.loads("".join(texts))))
+    rows = [line.split("\t") for text in texts for line in collapsed(text).split("\n") if line]
+    wanted = [{item for item in row[8].split("|") if item.partition(":")[0] not in {row[0], "_"}} for row in rows]
+    assert [set(text.split("|")) - {"_"} for text in found.deps()] == wanted

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ropewalk.documents import Document as Document
+    from ropewalk.documents import Head as Head
     from ropewalk.documents import Sentence as Sentence
     from ropewalk.documents import Token as Token
     from ropewalk.documents import Word as Word
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ropewalk.formats import displacy as displacy
     from ropewalk.formats import json as json
     from ropewalk.formats import sdp as sdp
+    from ropewalk.graphs import Graphs as Graphs
     from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
     from ropewalk.treebank import Treebank as Treebank
@@ -32,6 +34,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Document": "documents",
     "Graph": "trees",
+    "Graphs": "graphs",
+    "Head": "documents",
     "Parser": "pipeline",
     "Picture": "drawing",
     "RopewalkError": "errors",
@@ -48,6 +52,8 @@ _FORMATS = frozenset({"conllu", "deps", "displacy", "json", "sdp"})
 __all__ = [
     "Document",
     "Graph",
+    "Graphs",
+    "Head",
     "Parser",
     "Picture",
     "RopewalkError",

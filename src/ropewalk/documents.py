@@ -7,6 +7,7 @@ treebank that it looks into.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk import Picture
+    from ropewalk import Graph, Graphs, Picture
     from ropewalk.treebank import Treebank
 
 
@@ -46,6 +47,24 @@ class _Lists:
     @cached_property
     def heads(self) -> list[int]:
         return _listed(self.bank.heads)
+
+    @cached_property
+    def graphs(self) -> Graphs:
+        return ropewalk.deps.read(self.bank)
+
+    @cached_property
+    def node_names(self) -> list[str]:
+        """How CoNLL-U names each word and empty node."""
+        return self.graphs.names()
+
+    @cached_property
+    def word_nodes(self) -> list[int]:
+        """For each word its place among all nodes."""
+        return _listed(np.flatnonzero(~self.graphs.empty))
+
+    @cached_property
+    def node_arcs(self) -> list[int]:
+        return _listed(self.graphs.node_arcs)
 
     @cached_property
     def arcs(self) -> list[float | None]:
@@ -177,6 +196,20 @@ class Token:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head of a word in the enhanced graph: `index` is its number as text, `0` for the root and such as `8.1`.
+
+    `word` is None for the root and for an empty node; `probability` is how likely the model holds the arc to be right.
+    """
+
+    index: str
+    relation: str
+    word: Word | None
+    probability: float | None
+
+
+@final
 class Word:
     """A word of a sentence; `index` counts from 1."""
 
@@ -249,6 +282,23 @@ class Word:
     def relation(self) -> str:
         """What it is to its head, such as `nsubj`."""
         return self._lists.deprel[self._at]
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """All its heads in the enhanced graph, with relations; none where there is no graph."""
+        lists, graphs = self._lists, self._lists.graphs
+        first = int(graphs.offsets[self.sentence.number])
+        node = lists.word_nodes[self._at]
+        out = []
+        for arc in range(lists.node_arcs[node], lists.node_arcs[node + 1]):
+            number = int(graphs.heads[arc])
+            name = lists.node_names[first + number - 1] if number else "0"
+            is_word = number > 0 and not graphs.empty[first + number - 1]
+            word = Word(self.sentence, lists, self._at - self.index + int(name), int(name)) if is_word else None
+            shares = graphs.probabilities
+            share = None if shares is None else float(shares[arc])
+            out.append(Head(name, graphs.relations.names[graphs.relations.ids[arc]], word, share))
+        return tuple(out)
 
     @property
     def is_root(self) -> bool:
@@ -390,6 +440,11 @@ class Sentence(Sequence[Word]):
         return Tree(self.heads, self.relations)
 
     @property
+    def graph(self) -> Graph:
+        """The enhanced graph over the words and empty nodes, as a parser gave it or DEPS has it."""
+        return self._lists.graphs[self.number]
+
+    @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens as they stand in the text."""
         bounds = self._lists.tokens[self.number : self.number + 2]
@@ -440,7 +495,10 @@ class Sentence(Sequence[Word]):
         return self._lists.trees[self.number]
 
     def draw(self, *, tags: bool = True, probabilities: bool = False, title: str = "") -> Picture:
-        """Draw the tree; `str` of the picture is text, and it knows SVG, TikZ and HTML."""
+        """Draw the tree; `str` of the picture is text, and it knows SVG, TikZ and HTML.
+
+        What a parser's enhanced graph adds to the tree is drawn below the words.
+        """
         shares = self.probabilities if probabilities else None
         return ropewalk.draw(self, tags=tags, probabilities=shares, title=title)
 

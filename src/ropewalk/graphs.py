@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import Rebuilt, as_array, checked_offsets, frozen_array, ints
+from ropewalk.arrays import Rebuilt, as_array, checked_offsets, frozen_array, ints, real_numbers
 from ropewalk.errors import GraphError, MismatchError, OptionError
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -34,6 +35,7 @@ class Graphs(Rebuilt):
     `arc_offsets[s]:arc_offsets[s+1]` in `heads`, `dependents` and `relations`, sorted by dependent, then head, then
     relation. Two nodes may be joined by several arcs of different relations, and in both directions; no arc joins a
     node to itself. The constructor takes arcs in any order; one out of place or given twice raises a `GraphError`.
+    `probabilities` says how likely a model holds each arc to be right, if one was asked; graphs are equal without it.
     """
 
     offsets: Ints
@@ -42,6 +44,7 @@ class Graphs(Rebuilt):
     heads: Ints
     dependents: Ints
     relations: Column
+    probabilities: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         empty = frozen_bools(self.empty)
@@ -63,7 +66,11 @@ class Graphs(Rebuilt):
                 f"graph {int(sentences[at]) + 1}: the arc {heads[at]}->{dependents[at]} joins a node to itself or "
                 f"leaves the sentence of {most[at]} nodes"
             )
-        relations = self.relations
+        relations, probabilities = self.relations, self.probabilities
+        if probabilities is not None:
+            probabilities = real_numbers(probabilities, "probabilities").astype(np.float64)
+            if probabilities.shape != heads.shape:
+                raise MismatchError(f"probabilities of shape {probabilities.shape} for {len(heads)} arcs")
         if not _is_sorted(sentences, heads, dependents, relations):
             order, twice = sorted_arcs(sentences, heads, dependents, relations)
             if len(twice):
@@ -73,12 +80,14 @@ class Graphs(Rebuilt):
                     f"{relations.names[relations.ids[at]]!r} is given twice"
                 )
             heads, dependents, relations = heads[order], dependents[order], relations.take(order)
+            probabilities = None if probabilities is None else probabilities[order]
         object.__setattr__(self, "offsets", frozen_ints(offsets))
         object.__setattr__(self, "empty", empty)
         object.__setattr__(self, "arc_offsets", frozen_ints(arc_offsets))
         object.__setattr__(self, "heads", frozen_ints(heads))
         object.__setattr__(self, "dependents", frozen_ints(dependents))
         object.__setattr__(self, "relations", relations)
+        object.__setattr__(self, "probabilities", None if probabilities is None else frozen_array(probabilities))
 
     @classmethod
     def of(cls, graphs: Iterable[Graph]) -> Graphs:
@@ -115,6 +124,7 @@ class Graphs(Rebuilt):
         """Lay graphs end to end."""
         if not many:
             return cls.of([])
+        shares = [one.probabilities for one in many]
         return cls(
             lengths_to_offsets(np.concatenate([np.diff(one.offsets) for one in many])),
             frozen_bools(np.concatenate([one.empty for one in many])),
@@ -122,6 +132,7 @@ class Graphs(Rebuilt):
             frozen_ints(np.concatenate([one.heads for one in many])),
             frozen_ints(np.concatenate([one.dependents for one in many])),
             Column.concat([one.relations for one in many]),
+            None if any(one is None for one in shares) else np.concatenate([one for one in shares if one is not None]),
         )
 
     def __len__(self) -> int:
@@ -208,7 +219,24 @@ class Graphs(Rebuilt):
             frozen_ints(self.heads[arcs]),
             frozen_ints(self.dependents[arcs]),
             self.relations.take(arcs),
+            None if self.probabilities is None else self.probabilities[arcs],
         )
+
+    def deps(self) -> list[str]:
+        """Write the arcs into every node as the DEPS of CoNLL-U has them."""
+        names = self.names()
+        bounds = self.node_arcs.tolist()
+        heads = self.heads.tolist()
+        relations = self.relations.texts()
+        out: list[str] = []
+        for start, stop in pairwise(self.offsets.tolist()):
+            known = ["0", *names[start:stop]]
+            out += [
+                "|".join([f"{known[heads[arc]]}:{relations[arc]}" for arc in range(bounds[node], bounds[node + 1])])
+                or "_"
+                for node in range(start, stop)
+            ]
+        return out
 
     def first_of_pairs(self) -> Bools:
         """Mark the first arc of each pair of head and dependent."""

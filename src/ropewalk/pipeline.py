@@ -182,9 +182,9 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
     probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
     scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`); all are the
-    model's own choice unless given. `columns` is what to predict, of `tree`, `upos`, `xpos`, `feats`, `lemma`: what is
-    not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence` words
-    know the probabilities of their tags too.
+    model's own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
+    what is not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence`
+    words know the probabilities of their tags too.
     """
     if not 0 <= threads <= MOST_THREADS:
         raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
@@ -204,7 +204,8 @@ def _loaded(*loading: *_Loading) -> Parser:
 def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
-    model = model.with_decoding(**{**changes, "confidence": changes["confidence"] and model.has_probabilities})
+    likely = model.has_probabilities or model.has_graphs
+    model = model.with_decoding(**{**changes, "confidence": changes["confidence"] and likely})
     if model.path is None or not (model.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter

@@ -24,7 +24,7 @@ from ropewalk.trees import Tree, frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ropewalk import Sentence
+    from ropewalk import Graphs, Sentence
     from ropewalk.trees import Ints
 
 Places = npt.NDArray[np.int64]
@@ -332,7 +332,8 @@ class Treebank:
     A head is -1 where there is none. `text` is what the sentences were read from, if they were; `edits` holds the
     columns that came since, or all of them, and writing changes only those. The trees are as given: a reader checks
     what it reads, and `Tree` what it is built from. `tokens`, `headings` and `estimates` are there unless a source says
-    it: ask `surface`, `heading` and `probabilities`.
+    it: ask `surface`, `heading` and `probabilities`. `graphs` are enhanced graphs over the words alone that take the
+    place of the source's.
     """
 
     offsets: Ints
@@ -344,6 +345,7 @@ class Treebank:
     tokens: Surface | None = None
     headings: tuple[Heading, ...] | None = None
     estimates: Probabilities | None = None
+    graphs: Graphs | None = None
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # what was computed once
 
     def __post_init__(self) -> None:
@@ -355,6 +357,13 @@ class Treebank:
             self._fits("upos", len(self.upos))
         for name, column in self.edits.items():
             self._fits(name, len(column))
+        if self.graphs is not None and (
+            self.graphs.empty.any() or not np.array_equal(self.graphs.offsets, self.offsets)
+        ):
+            raise MismatchError(
+                f"graphs of {len(self.graphs)} sentences with {self.graphs.nodes} nodes, perhaps some empty, for "
+                f"{len(self)} sentences with {len(heads)} words; expected the same words and no empty nodes"
+            )
         source = self.text
         if source is not None and (source.words, len(source.lines)) != (len(heads), len(self)):
             raise MismatchError(
@@ -411,6 +420,9 @@ class Treebank:
                 f"{len(sources)} of {len(banks)} treebanks come from CoNLL-U and the others do not; "
                 "write the others with conllu.dumps and read them with conllu.loads first"
             )
+        graphs = [bank.graphs for bank in banks if bank.graphs is not None]
+        if graphs and len(graphs) < len(banks):
+            raise MismatchError(f"{len(graphs)} of {len(banks)} treebanks have graphs that a parser gave; expected all")
         names = {name for bank in banks for name in bank.edits}
         told = any(bank.headings is not None for bank in banks)
         return cls(
@@ -425,6 +437,7 @@ class Treebank:
             Surface.concat(banks) if any(bank.tokens is not None for bank in banks) else None,
             tuple(bank.heading(number) for bank in banks for number in range(len(bank))) if told else None,
             Probabilities.concat(banks) if any(bank.estimates is not None for bank in banks) else None,
+            type(graphs[0]).concat(graphs) if graphs else None,
         )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -516,6 +529,9 @@ class Treebank:
             raise UnknownNameError("column", name, COLUMNS)
         if name == "head":
             return Column.of_heads(self.heads)
+        graphs = self.graphs
+        if name == "deps" and graphs is not None:
+            return self.kept(name, lambda: Column.of(graphs.deps()))
         held = {**self.edits, "deprel": self.relations} | ({} if self.upos is None else {"upos": self.upos})
         if name in held:
             return held[name]
@@ -537,6 +553,15 @@ class Treebank:
         )
         return self._with(heads=heads, relations=relations, edits=edits)
 
+    def with_graphs(self, graphs: Graphs | None) -> Treebank:
+        """Put other enhanced graphs over the same words; empty nodes of the source are no longer there."""
+        return self._with(graphs=graphs)
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether anything came since it was read."""
+        return bool(self.edits) or self.estimates is not None or self.graphs is not None
+
     def with_columns(self, columns: Mapping[str, Column | Sequence[str]]) -> Treebank:
         """Replace columns of every word by name; IDs stay, and heads are replaced by `with_trees`."""
         edits = dict(self.edits)
@@ -547,7 +572,12 @@ class Treebank:
             self._fits(name, len(column))
             edits[name] = column
         relations = edits["deprel"] if "deprel" in columns else self.relations
-        return self._with(relations=relations, upos=edits["upos"] if "upos" in columns else self.upos, edits=edits)
+        return self._with(
+            relations=relations,
+            upos=edits["upos"] if "upos" in columns else self.upos,
+            graphs=None if "deps" in columns else self.graphs,
+            edits=edits,
+        )
 
     def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
         """Say how likely predictions are to be right, or nothing of it; what an earlier parser said is forgotten."""
@@ -613,6 +643,7 @@ class Treebank:
             None if self.tokens is None else self.tokens.select(self.offsets, chosen),
             None if self.headings is None else tuple(self.headings[number] for number in chosen.tolist()),
             None if self.estimates is None else self.estimates.select(words, chosen),
+            None if self.graphs is None else self.graphs.select(chosen),
         )
 
 

@@ -130,7 +130,7 @@ def evaluate(
     )
     warn_if_uncompiled()
     if graphs:
-        _graphs(gold, predicted, form)
+        _graphs(gold, predicted, model, form)
         return
     if plot is not None:
         plots.require(plot)
@@ -178,18 +178,23 @@ def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, 
         raise typer.BadParameter("GOLD and PRED cannot both be standard input")
 
 
-def _graphs(gold: str, predicted: str, form: Format) -> None:
+def _graphs(gold: str, predicted: str, model: str, form: Format) -> None:
     from ropewalk import conllu, deps, sdp
     from ropewalk.scoring.attachment import first_difference
     from ropewalk.scoring.graph_statistics import scores_table
     from ropewalk.scoring.graphs import enhanced, score
 
+    if model and is_semantic(gold):
+        raise typer.BadParameter("--model parses CoNLL-U; give PRED for .sdp files")
     if is_semantic(gold) != is_semantic(predicted):
         raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
     if is_semantic(gold):
         show(scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {}), form)
         return
-    right, guessed = conllu.read(gold), conllu.read(predicted)
+    right = conllu.read(gold)
+    guessed = _parsed(right, model) if model else conllu.read(predicted)
+    if model and guessed.graphs is None:
+        raise typer.BadParameter(f"the model {model} gives trees alone; name one that was trained with model.graph")
     parting = first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so only ELAS and EULAS are given, which align them: {parting}")

@@ -28,9 +28,9 @@ def experiment(
 
     Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
     treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
-    (`details`), the paper's systems beside its own figures (`paper`) and the energy of training and parsing, if
-    measured (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure of LAS over sentences against
-    words per second with the front that no other beats, as SVG and PNG.
+    (`details`), those of enhanced graphs (`graphs`), the paper's systems beside its own figures (`paper`) and the
+    energy of training and parsing, if measured (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure
+    of LAS over sentences against words per second with the front that no other beats, as SVG and PNG.
     """
     prepare_torch()
     warn_if_uncompiled()
@@ -38,6 +38,7 @@ def experiment(
     from ropewalk.errors import ModelError
     from ropewalk.scoring.published import published
     from ropewalk.training import experiment as library
+    from ropewalk.training.graph_results import graph_table
 
     plots.require("figure.svg")
     planned = library.cells(grid, changes or [])
@@ -57,6 +58,9 @@ def experiment(
                 continue
         _write(home / "summary", library.summary(results))
         _write(home / "details", library.details(results))
+        graphs = graph_table(results)
+        if graphs.rows:
+            _write(home / "graphs", graphs)
         beside = library.beside_paper(results, published())
         used = library.energy(results)
         for name, table in (("paper", beside), ("energy", used)):

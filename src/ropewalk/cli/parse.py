@@ -147,8 +147,8 @@ def parse(
         typer.Option(
             metavar="NAME,…",
             show_default=False,
-            help="What to predict, of tree, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
-            "By default all that the model can.",
+            help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs "
+            "nothing. By default all that the model can.",
         ),
     ] = None,
     tag_confidence: Annotated[

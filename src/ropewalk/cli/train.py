@@ -12,7 +12,7 @@ import typer
 from ropewalk.cli.shell import plural, prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ropewalk.errors import FormatError
     from ropewalk.training.loop import Progress
@@ -81,7 +81,7 @@ def train(
     for part, scores in outcome.scores.items():
         say(
             f"{part}: UAS {100 * scores['uas']:.2f}, LAS {100 * scores['las']:.2f} over words, "
-            f"labelled exact match {100 * scores['lm']:.2f}"
+            f"labelled exact match {100 * scores['lm']:.2f}{_graphs(scores)}"
         )
     say(f"the model of epoch {outcome.state.best_epoch} is in {outcome.home}")
 
@@ -140,6 +140,12 @@ def _line(progress: "Progress") -> None:
     if progress.ended:
         say(
             f"epoch {progress.epoch}/{progress.epochs}: loss {progress.loss:.4f}, "
-            f"dev UAS {100 * progress.metrics['uas']:.2f}, LAS {100 * progress.metrics['las']:.2f}, "
+            f"dev UAS {100 * progress.metrics['uas']:.2f}, LAS {100 * progress.metrics['las']:.2f}"
+            f"{_graphs(progress.metrics)}, "
             f"{progress.words_per_second:,.0f} words/s"
         )
+
+
+def _graphs(scores: "Mapping[str, float]") -> str:
+    """Tell how well graphs were found, if they were."""
+    return f", ELAS {100 * scores['elas']:.2f}" if "elas" in scores else ""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.documents import Sentence
-from ropewalk.drawing.enhanced import enhanced_scene
+from ropewalk.drawing.enhanced import enhanced_scene, with_graph
 from ropewalk.drawing.html import figure, to_html
-from ropewalk.drawing.scene import Scene, Structure, scene
+from ropewalk.drawing.scene import Scene, Structure, graph_of, scene
 from ropewalk.drawing.steps import to_steps
 from ropewalk.drawing.svg import to_svg
 from ropewalk.drawing.terminal import to_text
@@ -94,23 +94,26 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest`, `all`, or its own
     (head, dependent) pairs) tells structural arcs, red and solid, from auxiliary ones, black and dashed, and
     `bracketing` writes its brackets as the paper prints them. `against` is a second tree: arcs that only it has are
-    drawn below the words. With `root` node 0 is drawn as a word, which a cover asks for by itself.
+    drawn below the words. With `root` node 0 is drawn as a word, which a cover asks for by itself. What a parser's
+    enhanced graph adds to the tree of a sentence is drawn below the words, unless something else is asked for.
     """
-    return Picture(
-        scene(
-            structure,
-            words=words,
-            relations=relations,
-            tags=tags,
-            probabilities=probabilities,
-            labels=labels,
-            cover=cover,
-            bracketing=bracketing,
-            against=against,
-            root=root,
-            title=title,
-        )
+    shown = scene(
+        structure,
+        words=words,
+        relations=relations,
+        tags=tags,
+        probabilities=probabilities,
+        labels=labels,
+        cover=cover,
+        bracketing=bracketing,
+        against=against,
+        root=root,
+        title=title,
     )
+    other = bracketing or not relations or any(one is not None for one in (cover, against, probabilities))
+    if isinstance(structure, Sentence) and structure.treebank.graphs is not None and not other:
+        shown = with_graph(shown, graph_of(structure), structure.graph)
+    return Picture(shown)
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython's shell, which is not a dependency

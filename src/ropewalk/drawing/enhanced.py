@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,6 +40,27 @@ def enhanced_scene(
             f"{len(words)} forms and a tree of {len(basic)} words for a graph of {len(graph)} nodes, of which "
             f"{len(nodes) - 1} are words; expected as many"
         )
+    forms = tuple(
+        clean(f"[{word}]" if empty else word) for word, empty in zip(words, graphs.empty.tolist(), strict=True)
+    )
+    rows = [Row(spec, ("", *get(spec).encode(graph).texts()), "label") for spec in labels]
+    return Scene(
+        forms,
+        _both(graph, basic, nodes),
+        tuple(rows),
+        right_to_left=is_right_to_left(forms),
+        title=clean(title),
+        meanings=MEANINGS,
+    )
+
+
+def with_graph(scene: Scene, basic: Graph, graph: Graph) -> Scene:
+    """Add to the picture of a basic tree what a graph over its words alone has beside it."""
+    return replace(scene, arcs=_both(graph, basic, range(len(basic) + 1)), meanings=MEANINGS)
+
+
+def _both(graph: Graph, basic: Graph, nodes: Sequence[int]) -> tuple[Arc, ...]:
+    """Draw the arcs of the tree above, and below what else the graph has; `nodes` are the words of the tree in it."""
     rest: dict[tuple[int, int], list[str]] = {}
     for pair, relation in zip(graph.arcs(), graph.relations, strict=True):
         rest.setdefault(pair, []).append(relation)
@@ -51,18 +73,7 @@ def enhanced_scene(
         for (head, dependent), names in rest.items()
         if names
     ]
-    forms = tuple(
-        clean(f"[{word}]" if empty else word) for word, empty in zip(words, graphs.empty.tolist(), strict=True)
-    )
-    rows = [Row(spec, ("", *get(spec).encode(graph).texts()), "label") for spec in labels]
-    return Scene(
-        forms,
-        tuple(arcs),
-        tuple(rows),
-        right_to_left=is_right_to_left(forms),
-        title=clean(title),
-        meanings=MEANINGS,
-    )
+    return tuple(arcs)
 
 
 def _basic(head: int, dependent: int, relation: str, rest: dict[tuple[int, int], list[str]]) -> Arc:

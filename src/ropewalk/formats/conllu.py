@@ -62,6 +62,7 @@ CONFIDENCE: Final = "Confidence="
 TREE_CONFIDENCE: Final = b"# confidence = "
 CLAIMS: Final = (b"# generator = ", TREE_CONFIDENCE)
 EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILINE)
+EMPTY_NODE: Final = re.compile(rb"^[0-9]+\.[0-9]+\t.*\n", re.MULTILINE)
 _NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
@@ -485,6 +486,8 @@ def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
     """Write what was read, with every edit in its place."""
     assert isinstance(source, Text)  # noqa: S101 - there is no other source yet
     edits = dict(bank.edits)
+    if bank.graphs is not None:
+        edits["deps"] = bank.column("deps")
     misc = bank.column("misc") if bank.estimates is not None else None
     if misc is not None and (told := _told(bank, misc)) is not misc:
         edits["misc"] = told
@@ -493,8 +496,9 @@ def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
     text = source.splice(bank.offsets, edits) if edits else source
     raw = text.raw.tobytes()
     earlier = bank.estimates is not None and any(raw.startswith(one) or b"\n" + one in raw for one in CLAIMS)
+    displaced = bank.graphs is not None and text.empties.any()
     for start, stop in itertools.pairwise(text.sentences.tolist()):
-        block = raw[start:stop]
+        block = EMPTY_NODE.sub(b"", raw[start:stop]) if displaced else raw[start:stop]
         yield EARLIER.sub(b"", block) if earlier and any(one in block for one in CLAIMS) else block
 
 

@@ -7,6 +7,7 @@ the text of a node whose arcs are those it had.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -75,6 +76,8 @@ class _Scanned:
 
 def read(bank: Treebank) -> Graphs:
     """Read the enhanced graphs of a treebank; an item that is none raises a `FormatError` that names its line."""
+    if bank.graphs is not None:
+        return bank.graphs
     scanned = _scan(_text(bank))
     wrong = scanned.problems[~np.isin(scanned.problems[:, 0], list(ONLY_CHECKED))]
     if len(wrong):
@@ -98,7 +101,7 @@ def forms(bank: Treebank) -> Column:
 def _text(bank: Treebank) -> Text:
     """Give the bytes of a treebank as it would be written, and where its sentences begin."""
     source = bank.text
-    if isinstance(source, Text) and not bank.edits and bank.estimates is None and bank.headings is None:
+    if isinstance(source, Text) and not bank.is_edited and bank.headings is None:
         return source
     written = conllu.scan(conllu.dumps(bank), bank.file).text
     return replace(written, lines=source.lines) if isinstance(source, Text) else written
@@ -155,7 +158,7 @@ def _with_more_problems(found: _Scanned) -> _Scanned:
     displaced = np.flatnonzero(order != np.arange(len(order)))
     _, firsts = np.unique(nodes[displaced], return_index=True)
     unsorted = displaced[firsts]
-    names = [name.partition(":")[0] == "root" for name in found.relations.names]
+    names = [re.split("[:>]", name)[0] == "root" for name in found.relations.names]
     rooted = np.array([*names, False], dtype=np.bool_)[found.relations.ids]
     unrooted = np.flatnonzero(rooted != (found.heads == 0))
     rows = [found.problems]
@@ -196,23 +199,6 @@ def _column(text: Text, stretches: Places) -> Column:
     return Column(frozen_ints(ids), names)
 
 
-def texts(graphs: Graphs) -> list[str]:
-    """Write the DEPS of every node."""
-    names = graphs.names()
-    starts = graphs.offsets.tolist()
-    bounds = graphs.node_arcs.tolist()
-    heads = graphs.heads.tolist()
-    relations = graphs.relations.texts()
-    out: list[str] = []
-    for start, stop in pairwise(starts):
-        known = ["0", *names[start:stop]]
-        out += [
-            "|".join([f"{known[heads[arc]]}:{relations[arc]}" for arc in range(bounds[node], bounds[node + 1])]) or "_"
-            for node in range(start, stop)
-        ]
-    return out
-
-
 def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> bytes:
     """Write a treebank with other graphs over the same words; sentences and nodes that keep theirs keep their bytes.
 
@@ -234,7 +220,7 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
         start, stop = graphs.offsets[sentence : sentence + 2].tolist()
         one = graphs.select([sentence])
         old = before.select([sentence])
-        kept = dict(zip(old.names(), texts(old), strict=True))
+        kept = dict(zip(old.names(), old.deps(), strict=True))
         parts.append(
             _sentence(
                 raw.decode("utf-8"),
@@ -249,7 +235,7 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
 def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int, list[str]]:
     changed = np.flatnonzero(~unchanged)
     some = graphs.select(changed)
-    written = texts(some)
+    written = some.deps()
     bounds = some.offsets.tolist()
     return {
         sentence: written[start:stop]

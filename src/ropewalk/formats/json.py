@@ -52,6 +52,11 @@ def _word(given: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
         "end": token.end,
         "space_after": token.space_after and given.index == token.last,
     }
+    if given.sentence.treebank.graphs is not None:
+        out["heads"] = [
+            {"head": int(one.index), "relation": one.relation, "probability": _rounded(one.probability)}
+            for one in given.heads
+        ]
     more = (
         ("lemma", _known(given.lemma)),
         ("xpos", _known(given.xpos)),

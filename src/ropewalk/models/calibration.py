@@ -31,17 +31,17 @@ def confidences(
     scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, weights: Sequence[float]
 ) -> tuple[Floats, Floats]:
     """Give the probability of every arc and of every tree that was found."""
-    sure = _logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
-    return sure, _logistic(_whole(sure, offsets) @ np.array(weights[3:]))
+    sure = logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
+    return sure, logistic(_whole(sure, offsets) @ np.array(weights[3:]))
 
 
 def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, gold: Ints) -> tuple[float, ...]:
     """Find weights for which arcs and trees are as often right as their probabilities say."""
     right = (best.heads == gold).astype(np.float64)
     evidence = _evidence(scores, arcs, offsets, best)
-    weights = _fitted(evidence, right, np.array(PLAIN[:3]))
+    weights = fitted_weights(evidence, right, np.array(PLAIN[:3]))
     trees = (sums_of(1.0 - right, offsets) == 0).astype(np.float64)
-    whole = _fitted(_whole(_logistic(evidence @ weights), offsets), trees, np.array(PLAIN[3:]))
+    whole = fitted_weights(_whole(logistic(evidence @ weights), offsets), trees, np.array(PLAIN[3:]))
     return tuple(round(float(weight), 4) for weight in (*weights, *whole))
 
 
@@ -62,15 +62,16 @@ def _whole(sure: Floats, offsets: Ints) -> Floats:
     return np.column_stack([np.ones(len(product)), np.log(product) - np.log1p(-product)])
 
 
-def _logistic(values: Floats) -> Floats:
+def logistic(values: Floats) -> Floats:
+    """Make probabilities of log-odds."""
     return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
 
 
-def _fitted(evidence: Floats, right: Floats, start: Floats) -> Floats:
+def fitted_weights(evidence: Floats, right: Floats, start: Floats) -> Floats:
     """Find the weights of the highest likelihood by Newton's method, drawn a little towards where they start."""
     weights = start.copy()
     for _ in range(STEPS):
-        sure = _logistic(evidence @ weights)
+        sure = logistic(evidence @ weights)
         slope = evidence.T @ (right - sure) - RIDGE * (weights - start)
         curve = (evidence * (sure * (1.0 - sure))[:, None]).T @ evidence + RIDGE * np.eye(len(weights))
         step = np.linalg.solve(curve, slope)

@@ -23,6 +23,7 @@ VERSION = 2
 EXPORTED = "ropewalk-runtime"  # the format of folders that `ropewalk export` writes,
 TRAINED = "ropewalk-tagger"  # and of those that training writes
 RELATIONS = ("words", "pairs", "products")
+GRAPH_DECODERS = ("joint", "exact", "greedy", "arcs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class DecodingOptions:
     confidence: bool = False  # whether arcs and trees carry their probabilities,
     tag_confidence: bool = False  # and whether tags do
     columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
+    graph_decoder: str = option("joint", choices=GRAPH_DECODERS)  # what says which arcs an enhanced graph has
+    graph_weights: tuple[float, ...] = (0.0, 0.5, 0.5, 0.0)  # of the evidence for an arc, found on the dev data,
+    graph_thresholds: tuple[float, ...] = (0.5, 0.5)  # as is how likely one must be, by `joint` and by `arcs`
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,26 @@ class HeadShape:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphShape:
+    """What of enhanced graphs is scored, if anything: labels, arcs or both, and always relations.
+
+    `distances` are the upper bounds of the classes of head minus word; the other sizes are needed by torch alone.
+    """
+
+    labels: bool = False
+    arcs: bool = False
+    hidden: int = 0
+    relation_size: int = 0
+    arc_size: int = 0
+    distances: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the model knows nothing of graphs."""
+        return not (self.labels or self.arcs)
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """All that running a model needs to know, but for the names behind its numbers and its weights."""
 
@@ -88,6 +112,7 @@ class Description:
     heads: HeadShape = field(default_factory=HeadShape)
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     distances: tuple[int, ...] = ()  # upper bounds of the classes of head minus word
+    graphs: GraphShape = field(default_factory=GraphShape)
 
     def to_json(self, kind: str) -> dict[str, Any]:
         """Give what `config.json` holds for a format."""

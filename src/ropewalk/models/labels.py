@@ -20,6 +20,27 @@ MISSING = -100  # the number of a target that is not to be learnt
 
 
 @dataclass(frozen=True, slots=True)
+class GraphNames:
+    """An encoding of graphs and its label texts, both empty if there are none, and the relations of arcs.
+
+    Several relations of one arc are joined as in `encodings.graphs`, and those of a path through empty nodes by `>`.
+    """
+
+    encoding: str
+    labels: tuple[str, ...]
+    relations: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, table: dict[str, Any]) -> GraphNames:
+        """Take names from what `labels.json` holds."""
+        return cls(table["encoding"], tuple(table["labels"]), tuple(table["relations"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what `labels.json` holds."""
+        return {"encoding": self.encoding, "labels": list(self.labels), "relations": list(self.relations)}
+
+
+@dataclass(frozen=True, slots=True)
 class LabelSet:
     """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
 
@@ -31,6 +52,7 @@ class LabelSet:
     relations: tuple[str, ...]
     tags: tuple[tuple[str, tuple[str, ...]], ...] = ()
     vocabulary: Vocabulary | None = None
+    graphs: GraphNames | None = None
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
@@ -41,6 +63,7 @@ class LabelSet:
             tuple(table["relations"]),
             tuple((name, tuple(texts)) for name, texts in table["tags"].items()),
             None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
+            GraphNames.from_json(table["graphs"]) if "graphs" in table else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -53,6 +76,7 @@ class LabelSet:
             "relations": list(self.relations),
             "tags": {name: list(texts) for name, texts in self.tags},
             "vocabulary": None if self.vocabulary is None else self.vocabulary.to_json(),
+            **({} if self.graphs is None else {"graphs": self.graphs.to_json()}),
         }
 
     def roots(self) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A model: a description, label sets and a scorer; words in, trees out, whatever computes the scores."""
+"""A model: a description, label sets and a scorer; words in, trees and graphs out, whatever computes the scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
-from ropewalk.models.scorer import TAGS
+from ropewalk.models.scorer import GRAPHS, TAGS
 from ropewalk.models.tags import column_of, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
 from ropewalk.treebank import Probabilities
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from ropewalk.graphs import Graphs
     from ropewalk.models.description import Description
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.graphs import GraphDecoder
+    from ropewalk.models.labels import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.tags import Shares
     from ropewalk.models.trees import Trees
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
-TREE = "tree"  # among the names of what is predicted
+TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found
 
 
@@ -63,15 +65,20 @@ class Model:
         self.origin = origin
         self._decoder = tree_decoder(description, labels)
         wanted = self._demand_columns(description.decoding.columns)
-        self._wants_trees = TREE in wanted
-        self._columns = tuple(name for name in wanted if name != TREE)
+        self._graphs = None
+        if labels.graphs is not None and GRAPH in wanted:
+            self._graphs = _graph_decoder(description, labels.graphs)
+        self._wants_trees = TREE in wanted or self._graphs is not None  # graphs lie on trees
+        self._columns = tuple(name for name in wanted if name not in {TREE, GRAPH})
         needed = {*self._columns, *(("upos",) if self._wants_trees and self._decoder.needs_upos else ())}
         numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
-        self._outputs = tuple(
-            name
-            for name in scorer.heads.outputs
-            if (int(name[len(TAGS) :]) in numbers if name.startswith(TAGS) else self._wants_trees)
-        )
+        self._outputs = tuple(name for name in scorer.heads.outputs if self._needs(name, numbers))
+
+    def _needs(self, output: str, tags: set[int]) -> bool:
+        """Tell whether an output of the networks is needed, given the numbers of the tag sets that are."""
+        if output.startswith(TAGS):
+            return int(output[len(TAGS) :]) in tags
+        return self._graphs is not None if output.startswith(GRAPHS) else self._wants_trees
 
     def _demand_columns(self, asked: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [name for name in asked if name not in self.predicts]
@@ -85,8 +92,9 @@ class Model:
 
     @property
     def predicts(self) -> tuple[str, ...]:
-        """What the model can predict: columns of tags, and `tree`, which is heads and relations."""
-        return (*dict.fromkeys(column_of(name) for name, _ in self.labels.tags), TREE)
+        """What the model can predict: columns of tags, `tree`, which is heads and relations, and perhaps `graph`."""
+        tags = dict.fromkeys(column_of(name) for name, _ in self.labels.tags)
+        return (*tags, TREE, *(() if self.labels.graphs is None else (GRAPH,)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is None:
@@ -120,24 +128,34 @@ class Model:
         """Whether the model's trees have probabilities."""
         return self._decoder.has_probabilities
 
+    @property
+    def has_graphs(self) -> bool:
+        """Whether the model gives enhanced graphs beside trees."""
+        return self._graphs is not None
+
     def parse(self, treebank: Treebank) -> Treebank:
-        """Put the model's trees, and tags if it has any, over the words of a treebank."""
+        """Put the model's trees, and tags and graphs if it has any, over the words of a treebank."""
         if not treebank.words:
             return treebank
         self._look_at_lengths(treebank)
         tagged: list[tuple[dict[str, Column], dict[str, Shares]]] = []
         trees: list[Trees] = []
+        graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
             tagged.append(tag_columns(self.labels.tags, scores.tags(), part.forms, shares=self.decoding.tag_confidence))
             if self._wants_trees:
                 upos = tagged[-1][0].get("upos", part.upos)
                 trees.append(self._decoder.decode(scores, part.offsets, upos))
+            if self._graphs is not None:
+                graphs.append(self._graphs.decode(scores, part.offsets, trees[-1]))
         parsed = treebank
         if self._columns:
             parsed = parsed.with_columns({name: joined([one[name] for one, _ in tagged]) for name in self._columns})
         if trees:
             heads = np.concatenate([one.heads for one in trees])
             parsed = parsed.with_trees(heads, joined([one.relations for one in trees]))
+        if graphs:
+            parsed = parsed.with_graphs(type(graphs[0]).concat(graphs))
         if not trees and not self.decoding.tag_confidence:
             return parsed
         return parsed.with_probabilities(self._probabilities(treebank, trees, [shares for _, shares in tagged]))
@@ -182,11 +200,20 @@ class Model:
             warnings.warn(f"{file}:{line}: {said}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
     def calibrated(self, gold: Treebank) -> Model:
-        """Find on sentences of known trees how probabilities must be taken to be right as often as they say."""
-        if not self.has_probabilities or not gold.words:
+        """Find on sentences of known trees how probabilities must be taken to be right as often as they say.
+
+        Likewise for graphs, whose thresholds are those by which most of their arcs are found.
+        """
+        if not gold.words or not (self.has_probabilities or self._graphs is not None):
             return self
         scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
-        return self.with_decoding(**asdict(self._decoder.calibrated(gold, scores)))
+        found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
+        if self._graphs is None:
+            return found
+        trees = self._decoder.decode(scores, gold.offsets, gold.upos)
+        fitted = self._graphs.fitted(gold, scores, trees)
+        weights, thresholds = fitted.graph_weights, fitted.graph_thresholds
+        return found.with_decoding(graph_weights=weights, graph_thresholds=thresholds)
 
 
 class Part:
@@ -198,6 +225,20 @@ class Part:
         self.offsets = frozen_ints(treebank.offsets[first : last + 1] - self.words.start)
         self.heads = treebank.heads[self.words]
         self.upos = None if treebank.upos is None else treebank.upos[self.words]
+
+
+def demand_decoders(description: Description, labels: LabelSet) -> None:
+    """Refuse a model whose scores could not be decoded in the way that it asks for."""
+    tree_decoder(description, labels)
+    if labels.graphs is not None:
+        _graph_decoder(description, labels.graphs)
+
+
+def _graph_decoder(description: Description, names: GraphNames) -> GraphDecoder:
+    """Load what graphs need only for models that have them."""
+    from ropewalk.models.graphs import GraphDecoder
+
+    return GraphDecoder(description, names)
 
 
 def _loaded_again(load: Callable[[Path, int], Model], path: Path, threads: int, decoding: dict[str, Any]) -> Model:

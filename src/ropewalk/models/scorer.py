@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ROWS = 64  # words come in multiples of it,
 BLOCK = 1024  # and so many at a time
 CELLS = 1 << 18  # pairs of words whose arcs are scored together
+GRAPHS = "graph_"  # begins the names of outputs for enhanced graphs
 TAGS = "tags."  # begins the names of outputs for tag sets, which end in their numbers
 
 Floats = npt.NDArray[np.float32]
@@ -48,7 +49,8 @@ class HeadNetworks(Protocol):
         """Name what `words` can compute.
 
         `labels.N` and `tags.N` for each label column and tag set; `relations`, or the two sides of pairs, `pair_words`
-        and `pair_heads`; and where arcs are scored the sides of those, `arc_words` and `arc_heads`.
+        and `pair_heads`; and where arcs are scored the sides of those, `arc_words` and `arc_heads`. A model of graphs
+        has likewise `graph_labels`, `graph_pair_words`, `graph_pair_heads`, `graph_arc_words` and `graph_arc_heads`.
         """
 
     def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
@@ -60,29 +62,38 @@ class HeadNetworks(Protocol):
     def arcs(self, words: Floats, heads: Floats) -> Floats:
         """Score heads in sentences of one length: [sentences, words, words + 1], place 0 is the root."""
 
+    def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of arcs of graphs as `pairs` does those of trees."""
+
+    def graph_arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Give the log-odds of arcs of graphs, each by itself, in the shape of `arcs`."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scorer:
-    """An encoder and its heads; `distances` are the upper bounds of the classes of head minus word."""
+    """An encoder and its heads; `distances` are the upper bounds of the classes of head minus word.
+
+    `graph_distances` are those of arcs of graphs.
+    """
 
     encoder: WordVectors
     heads: HeadNetworks
     distances: Numbers
+    graph_distances: Numbers
 
     def scores(self, forms: Column, offsets: Ints, budget: int, outputs: Sequence[str] | None = None) -> Scores:
         """Score the words of sentences, about `budget` tokens at a time; by all heads unless some are named."""
         vectors = self.encoder.vectors(forms, offsets, budget)
-        return Scores(self.heads, self.distances, vectors, offsets, self.heads.outputs if outputs is None else outputs)
+        return Scores(self, vectors, offsets, self.heads.outputs if outputs is None else outputs)
 
 
 class Scores:
     """What a model says of the words of some sentences: log-probabilities, with a row for each word."""
 
-    def __init__(
-        self, heads: HeadNetworks, distances: Numbers, vectors: Floats, offsets: Ints, outputs: Sequence[str]
-    ) -> None:
-        self._networks = heads
-        self._distances = distances
+    def __init__(self, scorer: Scorer, vectors: Floats, offsets: Ints, outputs: Sequence[str]) -> None:
+        self._networks = heads = scorer.heads
+        self._distances = scorer.distances
+        self._graph_distances = scorer.graph_distances
         self._offsets = offsets
         self._count = int(offsets[-1])
         blocks = [heads.words(vectors[start : start + BLOCK], outputs) for start in range(0, len(vectors), BLOCK)]
@@ -103,7 +114,23 @@ class Scores:
 
     def arcs(self) -> list[Floats]:
         """Score heads for each sentence: [words, words + 1], place 0 is the root."""
-        words, heads = self._words["arc_words"], self._words["arc_heads"]
+        return self._tables(self._words["arc_words"], self._words["arc_heads"], self._networks.arcs)
+
+    def graph_labels(self) -> Floats:
+        """Score the labels of the encoding of graphs."""
+        return self._words["graph_labels"][: self._count]
+
+    def graph_arcs(self) -> list[Floats]:
+        """Give the log-odds of all arcs of each sentence's graph: [words, words + 1], place 0 is the root."""
+        words, heads = self._words["graph_arc_words"], self._words["graph_arc_heads"]
+        return self._tables(words, heads, self._networks.graph_arcs)
+
+    def graph_relations(self, words: Numbers, heads: Numbers) -> Floats:
+        """Score the relations of arcs into these words, counted from 0 over all, from these heads of their sentence."""
+        places, classes = arc_places(words, heads, self._offsets, self._graph_distances)
+        return self._pairs("graph_pair", words, places, classes, self._networks.graph_pairs)
+
+    def _tables(self, words: Floats, heads: Floats, network: Callable[[Floats, Floats], Floats]) -> list[Floats]:
         lengths = np.diff(self._offsets)
         out: list[Floats] = [np.zeros((0, 1), dtype=np.float32)] * len(lengths)
         for length in sorted(set(lengths[lengths > 0].tolist())):
@@ -112,7 +139,7 @@ class Scores:
             for start in range(0, len(same), most):
                 some = same[start : start + most]
                 places = self._offsets[some][:, None] + np.arange(length)
-                scores = self._networks.arcs(words[places], heads[places])
+                scores = network(words[places], heads[places])
                 for sentence, table in zip(some.tolist(), scores, strict=True):
                     out[sentence] = table
         return out
@@ -122,28 +149,39 @@ class Scores:
         if "relations" in self._words:
             return self._words["relations"][: self._count]
         assert heads is not None  # noqa: S101 - as the description says
-        words, above = self._words["pair_words"], self._words["pair_heads"]
-        places, classes = head_places(heads, self._offsets, self._distances, len(words))
+        words: Numbers = np.arange(self._count)
+        places, classes = arc_places(words, heads.astype(np.int64), self._offsets, self._distances)
+        return self._pairs("pair", words, places, classes, self._networks.pairs)
+
+    def _pairs(
+        self,
+        sides: str,
+        words: Numbers,
+        places: Numbers,
+        classes: Numbers,
+        network: Callable[[Floats, Floats, Numbers], Floats],
+    ) -> Floats:
+        """Score pairs in blocks of rows."""
+        more = -len(words) % ROWS
+        words, places, classes = (np.pad(one, (0, more), mode="edge") for one in (words, places, classes))
+        below, above = self._words[f"{sides}_words"], self._words[f"{sides}_heads"]
         blocks = []
         for start in range(0, len(words), BLOCK):
             block = slice(start, start + BLOCK)
             chosen = above[places[block]]
             chosen[places[block] < 0] = 0
-            blocks.append(self._networks.pairs(words[block], chosen, classes[block]))
-        return np.concatenate(blocks)[: self._count]
+            blocks.append(network(below[words[block]], chosen, classes[block]))
+        return np.concatenate(blocks)[: len(words) - more]
 
 
-def head_places(heads: npt.NDArray[np.integer], offsets: Ints, bounds: Numbers, rows: int) -> tuple[Numbers, Numbers]:
-    """Say for each word in which row its head is, -1 for the root, and the class of their distance.
+def arc_places(words: Numbers, heads: Numbers, offsets: Ints, bounds: Numbers) -> tuple[Numbers, Numbers]:
+    """Say for arcs in which row the head is, -1 for the root, and the class of its distance.
 
-    Classes are those between `bounds`; one more is that of the root. Without bounds there are two: a word, or the root.
-    Both are filled up to so many `rows`.
+    `words` are the dependents, counted from 0 over all, and `heads` count within their sentences. Classes are those
+    between `bounds`; one more is that of the root. Without bounds there are two: a word, or the root.
     """
-    lengths = np.diff(offsets)
-    places = np.full(rows, -1, dtype=np.int64)
+    sentences = np.searchsorted(offsets, words, side="right") - 1
     rooted = heads == 0
-    places[: len(heads)] = np.where(rooted, -1, np.repeat(offsets[:-1], lengths) + heads - 1)
-    classes = np.full(rows, len(bounds) + 1, dtype=np.int64)
-    apart = places[: len(heads)] - np.arange(len(heads))
-    classes[: len(heads)] = np.where(rooted, len(bounds) + 1, np.searchsorted(bounds, apart))
-    return places, classes
+    places = np.where(rooted, -1, offsets[:-1].astype(np.int64)[sentences] + heads - 1)
+    classes = np.where(rooted, len(bounds) + 1, np.searchsorted(bounds, places - words))
+    return places.astype(np.int64), classes.astype(np.int64)

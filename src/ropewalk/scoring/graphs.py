@@ -20,18 +20,21 @@ import numpy as np
 
 from ropewalk.errors import MismatchError
 from ropewalk.formats import deps
+from ropewalk.graphs import Graphs, lengths_to_offsets
 from ropewalk.scoring.attachment import first_difference, numbered
 from ropewalk.scoring.conll18 import Score, align
 from ropewalk.treebank import Column
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ropewalk.graphs import Graphs, Longs
+    from ropewalk.graphs import Longs
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
 PATH: Final = ">"
+MEASURES: Final = ("elas", "eulas", "graph_f1", "graph_uf1", "graph_lm")
 
 
 def coarse(relation: str) -> str:
@@ -146,6 +149,26 @@ def collapse(graphs: Graphs) -> Collapsed:
     )
 
 
+def between_words(graphs: Graphs) -> Graphs:
+    """Take graphs without empty nodes, as `collapse` does; arcs from a word to itself are left out."""
+    if not graphs.empty.any():
+        return graphs
+    found = collapse(graphs)
+    kept = np.flatnonzero(found.heads != found.dependents)
+    words = np.concatenate([[0], np.cumsum(~graphs.empty)])[graphs.offsets]
+    sentences = np.searchsorted(words, found.dependents[kept], side="right") - 1
+    order = np.argsort(sentences, kind="stable")
+    kept, starts = kept[order], words[sentences[order]]
+    return Graphs(
+        frozen_ints(words),
+        np.zeros(int(words[-1]), dtype=np.bool_),
+        lengths_to_offsets(np.bincount(sentences, minlength=len(graphs))),
+        frozen_ints(np.where(found.heads[kept] < 0, 0, found.heads[kept] - starts + 1)),
+        frozen_ints(found.dependents[kept] - starts + 1),
+        found.relations.take(kept),
+    )
+
+
 def _paths(graphs: Graphs, heads: Longs, nodes: Longs, arcs: Longs) -> set[tuple[int, int, str]]:
     """Follow arcs from empty nodes back to words: dependent, head and relation of each path."""
     incoming: dict[int, list[tuple[int, str]]] = {}
@@ -193,3 +216,16 @@ def enhanced(gold: Treebank, system: Treebank) -> dict[str, Score]:
         return Score(cut, len(guessed), int(both.sum()))
 
     return {"ELAS": found(str), "EULAS": found(coarse)}
+
+
+def measures(gold: Treebank, predicted: Treebank) -> dict[str, float]:
+    """Score predicted graphs over the same words by every one of `MEASURES`.
+
+    They are ELAS, EULAS, the F1 of labelled and unlabelled arcs, and the share of whole graphs; paths through empty
+    nodes are arcs in all of them.
+    """
+    tasks = enhanced(gold, predicted)
+    found = score(between_words(deps.read(gold)), between_words(deps.read(predicted)))
+    labelled = found["labelled"]
+    values = (tasks["ELAS"].f1, tasks["EULAS"].f1, labelled.f1, found["unlabelled"].f1, labelled.whole)
+    return dict(zip(MEASURES, values, strict=True))

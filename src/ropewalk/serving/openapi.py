@@ -67,6 +67,7 @@ WORD = {
     "xpos": TEXT,
     "feats": {"type": "object", "additionalProperties": TEXT},
     "tag_probabilities": {"type": "object", "additionalProperties": SHARE},
+    "heads": {"type": "array", "items": {"type": "object"}, "description": "All heads in the enhanced graph."},
 }
 SENTENCE = {
     "generator": TEXT,

@@ -13,12 +13,13 @@ import torch
 from safetensors import SafetensorError
 
 from ropewalk.errors import ConfigError, ModelError, UnknownNameError
-from ropewalk.models.description import EncoderShape, HeadShape
+from ropewalk.models.description import EncoderShape, GraphShape, HeadShape
 from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
 from ropewalk.training import hub
 from ropewalk.training.encoders import SETTINGS, BiLSTM, OwnEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
+from ropewalk.training.heads import DISTANCES
 from ropewalk.training.network import LossOptions
 
 if TYPE_CHECKING:
@@ -52,6 +53,22 @@ def head_shape(options: ModelOptions) -> HeadShape:
     )
 
 
+def graph_shape(options: ModelOptions) -> GraphShape:
+    """Say which heads for enhanced graphs a configuration asks for."""
+    graph = options.graph
+    if not graph.encoding:
+        return GraphShape()
+    biaffine = graph.encoding == "biaffine"
+    return GraphShape(
+        labels=not biaffine,
+        arcs=biaffine or graph.arcs,
+        hidden=options.hidden,
+        relation_size=options.relations.hidden,
+        arc_size=options.biaffine.arc_size,
+        distances=DISTANCES,
+    )
+
+
 def loss_options(options: ModelOptions) -> LossOptions:
     """Say how a configuration weighs the parts of the loss."""
     return LossOptions(
@@ -60,6 +77,7 @@ def loss_options(options: ModelOptions) -> LossOptions:
         options.auxiliary_weight,
         1.0 if options.parser == "biaffine" else options.arc_weight,
         options.tag_weight,
+        options.graph.weight,
     )
 
 

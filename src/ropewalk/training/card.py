@@ -26,6 +26,11 @@ SHOWN = {
     "las_sentences": "LAS, over sentences",
     "um": "unlabelled exact match (UM)",
     "lm": "labelled exact match (LM)",
+    "elas": "ELAS",
+    "eulas": "EULAS",
+    "graph_f1": "F1 of labelled arcs of graphs",
+    "graph_uf1": "F1 of unlabelled arcs of graphs",
+    "graph_lm": "whole graphs",
 }
 
 
@@ -48,6 +53,7 @@ def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str,
     licence = data.licence or "that of the treebank; not stated in the configuration"
     reader = reader_name(model.encoder)
     source = "relations from word and head" if shape.relations_need_heads else "relations from the word alone"
+    source += f", enhanced graphs by `{model.graph.encoding}`" if model.graph.encoding else ""
     run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
     names = [name for name in SHOWN if any(name in table for table in scores.values())]
     lines = [

@@ -10,6 +10,7 @@ from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import Sources, changed, checked, option, read
 from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
+from ropewalk.scoring.graphs import MEASURES as GRAPH_MEASURES
 
 if TYPE_CHECKING:
     import os
@@ -72,6 +73,15 @@ class BiaffineOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphOptions:
+    """Enhanced graphs, learnt from DEPS beside the basic trees: by labels of an encoding, by arcs, or by both."""
+
+    encoding: str = ""  # one of graphs, or biaffine for arcs alone; without a name there are no graphs
+    arcs: bool = True  # whether arcs are scored beside labels
+    weight: float = option(1.0, low=0)  # of the loss of graphs beside that of trees
+
+
+@dataclass(frozen=True, slots=True)
 class ModelOptions:
     """The network: encoder and heads."""
 
@@ -90,6 +100,7 @@ class ModelOptions:
     encoder: EncoderOptions = field(default_factory=EncoderOptions)
     relations: RelationOptions = field(default_factory=RelationOptions)
     biaffine: BiaffineOptions = field(default_factory=BiaffineOptions)
+    graph: GraphOptions = field(default_factory=GraphOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,7 @@ class TrainingOptions:
     schedule: str = option("linear", choices=("linear", "constant"))
     clip: float = option(1.0, low=0)
     patience: int = option(0, low=0)
-    metric: str = option("las", choices=MEASURES)
+    metric: str = option("las", choices=(*MEASURES, *GRAPH_MEASURES))
     precision: str = option("no", choices=("no", "bf16", "fp16"))
     device: str = option("auto", choices=("auto", "cpu"))
     sharded: bool = False  # whether processes on CPUs hold a share of the weights each (FSDP); GPUs: as accelerate says

@@ -15,7 +15,8 @@ from ropewalk.models.features import Vocabulary, read_vectors
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.tags import TAGS, classes, tag_sets
 from ropewalk.repair import repair, rooted_relations
-from ropewalk.training.building import head_shape, needs_vocabulary
+from ropewalk.training.building import graph_shape, head_shape, needs_vocabulary
+from ropewalk.training.graphs import GraphExamples, graph_examples, graph_names
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check, is_root_relation
 
@@ -37,6 +38,7 @@ class Examples:
     heads: Numbers
     relations: Numbers
     tags: tuple[Numbers, ...]
+    graphs: GraphExamples | None = None
 
     def __len__(self) -> int:
         return len(self.forms)
@@ -120,7 +122,9 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         if options.vectors:
             words, vectors = read_vectors(options.vectors, options.most_vectors)
         vocabulary = Vocabulary.of(bank.column("form").texts(), options.least_count, words)
-    return LabelSet(names, tuple(columns), relations, tags, vocabulary), vectors
+    shape = graph_shape(config.model)
+    graphs = None if shape.is_empty else graph_names(config.model.graph.encoding if shape.labels else "", bank)
+    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs), vectors
 
 
 def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:
@@ -161,4 +165,5 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
         heads.astype(np.int64),
         numbers(relations.ids, relations.names, labels.relations),
         tuple(tags),
+        None if labels.graphs is None else graph_examples(bank, labels.graphs),
     )

@@ -18,6 +18,7 @@ from ropewalk.plots import Point
 from ropewalk.tables import Table, TableColumn
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
+from ropewalk.training.graph_results import graph_scores
 from ropewalk.training.run import measures, train
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import load
@@ -158,6 +159,8 @@ def run(
             found = measures(gold, parser.parse(gold))
             speed, used = _measured(parser, gold, cell.config.training, place)
             found |= spent | used
+            if name == next(iter(parsers)):
+                found |= graph_scores(parser, gold)
             results.append(Result(cell.treebank, cell.encoder, cell.encoding, name, part, found, speed))
     write_json(done, [_entry(result) for result in results])
     return results

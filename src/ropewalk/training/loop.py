@@ -26,9 +26,10 @@ from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.models.batching import shuffled
 from ropewalk.models.folder import read_json, write_json
-from ropewalk.models.scorer import head_places
+from ropewalk.models.scorer import arc_places
 from ropewalk.training import folder
 from ropewalk.training.config import TrainingOptions
+from ropewalk.training.heads import DISTANCES
 from ropewalk.training.network import Targets
 from ropewalk.training.tracking import Tracker
 
@@ -295,8 +296,10 @@ class _Run:
             return torch.from_numpy(array[places])
 
         heads = examples.heads[places]
-        offsets = np.concatenate([[0], np.cumsum(self.lengths[list(chosen)])])
-        above, classes = head_places(heads, offsets, self.distances, len(heads))
+        lengths = self.lengths[list(chosen)].tolist()
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        above, classes = arc_places(np.arange(len(heads)), heads, offsets, self.distances)
+        graphs = examples.graphs
         return Targets(
             tuple(tensor(column) for column in examples.columns),
             torch.from_numpy(heads),
@@ -304,7 +307,8 @@ class _Run:
             torch.from_numpy(classes),
             tensor(examples.relations),
             tuple(tensor(tag) for tag in examples.tags),
-            None if self.job.lessons is None else self.job.lessons.batch(places, self.lengths[list(chosen)].tolist()),
+            None if self.job.lessons is None else self.job.lessons.batch(places, lengths),
+            None if graphs is None else graphs.batch(places, lengths, np.array(DISTANCES)),
         ).to(device)
 
     def _summed(self, loss: Tensor) -> float:

@@ -11,14 +11,16 @@ from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
 from ropewalk.training.crf import crf_loss, demand_sequences
+from ropewalk.training.graphs import GraphHeads
 from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.models.description import HeadShape
+    from ropewalk.models.description import GraphShape, HeadShape
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.encoders import Batch, WordEncoder
+    from ropewalk.training.graphs import GraphTargets
 
 
 RELATIONS: dict[str, type[FeedForward | PairRelations | BiaffineRelations]] = {
@@ -40,6 +42,7 @@ class LossOptions:
     auxiliary_weight: float = 0.0
     arc_weight: float = 1.0
     tag_weight: float = 1.0
+    graph_weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,11 @@ class Targets:
     columns: tuple[Tensor, ...]  # each [words]: of the first encoding, then of the auxiliary ones
     heads: Tensor  # within each sentence, 0 is the root
     places: Tensor  # of the heads among all words of the batch, -1 is the root,
-    classes: Tensor  # and the classes of their distances: see `head_places`
+    classes: Tensor  # and the classes of their distances: see `arc_places`
     relations: Tensor
     tags: tuple[Tensor, ...]
     taught: TeacherProbabilities | None = None
+    graphs: GraphTargets | None = None
 
     def to(self, device: torch.device) -> Targets:
         """Move everything to a device."""
@@ -85,14 +89,17 @@ class Targets:
             self.relations.to(device),
             tuple(tag.to(device) for tag in self.tags),
             None if self.taught is None else self.taught.to(device),
+            None if self.graphs is None else self.graphs.to(device),
         )
 
 
 @final
 class Network(nn.Module):
-    """The encoder, a head for each label column, and heads for arcs, relations and tags as the shape asks for."""
+    """The encoder, a head for each label column, and heads for arcs, relations, tags and graphs as asked for."""
 
-    def __init__(self, shape: HeadShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions) -> None:
+    def __init__(
+        self, shape: HeadShape, graphs: GraphShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions
+    ) -> None:
         super().__init__()
         self.shape = shape
         self.options = options
@@ -108,6 +115,7 @@ class Network(nn.Module):
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
         self.relations: PairRelations | BiaffineRelations | FeedForward
         self.relations = RELATIONS[shape.relations](size, shape.relation_size, len(labels.relations), dropout)
+        self.graphs = None if labels.graphs is None else GraphHeads(graphs, labels.graphs, size, dropout)
 
     @property
     def distances(self) -> tuple[int, ...]:
@@ -129,6 +137,7 @@ class Network(nn.Module):
             *self._own_heads(),
             *(("relations",) if isinstance(self.relations, FeedForward) else PAIRS),
             *(() if self.arcs is None else ARCS),
+            *(() if self.graphs is None else self.graphs.outputs),
         )
 
     def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
@@ -141,7 +150,7 @@ class Network(nn.Module):
             out |= zip(PAIRS, self.relations.sides(vectors), strict=True)
         if self.arcs is not None and not set(ARCS).isdisjoint(outputs):
             out |= zip(ARCS, self.arcs.sides(vectors), strict=True)
-        return out
+        return out if self.graphs is None else out | self.graphs.word_scores(vectors, outputs)
 
     def _own_heads(self) -> dict[str, nn.Module]:
         """Name the heads that score classes of single words."""
@@ -173,6 +182,8 @@ class Network(nn.Module):
         for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
             loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
             losses.append(options.tag_weight * loss)
+        if self.graphs is not None and targets.graphs is not None:
+            losses.append(options.graph_weight * self.graphs.loss(words, lengths, targets.graphs))
         return torch.stack(losses).sum()
 
     def _relations(self, vectors: Tensor, targets: Targets) -> Tensor:

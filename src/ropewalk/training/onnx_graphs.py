@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
-from ropewalk.models.onnx.files import ARCS, ENCODER, HEADS, PAIRS, WORDS
+from ropewalk.models.onnx.files import ARCS, ENCODER, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS, WORDS
 from ropewalk.models.subwords import STEP
 from ropewalk.training.encoders import BiLSTM, Transformer
 from ropewalk.training.heads import FeedForward
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ropewalk.training.graphs import GraphHeads
     from ropewalk.training.heads import ArcScorer, BiaffineRelations, PairRelations
     from ropewalk.training.network import Network
 
@@ -58,9 +59,22 @@ def networks(network: Network) -> dict[str, onnx.ModelProto]:
         given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
         out[PAIRS] = traced(_Pairs(relations), given, ["relations"])
     if network.arcs is not None:
-        sides = [side.reshape(STEP, 2, -1) for side in network.arcs.sides(vectors)]
-        out[ARCS] = traced(_Arcs(network.arcs), dict(zip(("words", "above"), sides, strict=True)), ["arcs"], dynamic=2)
+        out[ARCS] = traced(_Arcs(network.arcs), _sides(network.arcs, vectors), ["arcs"], dynamic=2)
+    graphs = network.graphs
+    if graphs is not None:
+        words, heads = graphs.relations.sides(vectors)
+        given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
+        out[GRAPH_PAIRS] = traced(_Pairs(graphs.relations), given, ["relations"])
+    if graphs is not None and graphs.arcs is not None:
+        given = _sides(graphs.arcs, vectors)
+        out[GRAPH_ARCS] = traced(_GraphArcs(graphs, graphs.arcs.root_side()), given, ["arcs"], dynamic=2)
     return out
+
+
+def _sides(arcs: ArcScorer, vectors: Tensor) -> dict[str, Tensor]:
+    """Give what arcs are scored by, as if the words were sentences of one length."""
+    words, heads = (side.reshape(STEP, 2, -1) for side in arcs.sides(vectors))
+    return {"words": words, "above": heads}
 
 
 @final
@@ -102,6 +116,20 @@ class _Arcs(nn.Module):
 
     def forward(self, given: dict[str, Tensor]) -> Tensor:
         return self.arcs.score(given["words"], given["above"], self.root).log_softmax(-1)
+
+
+@final
+class _GraphArcs(nn.Module):
+    """All arcs of graphs of sentences of one length."""
+
+    def __init__(self, graphs: GraphHeads, root: Tensor) -> None:
+        super().__init__()
+        self.graphs = graphs
+        self.register_buffer("root", root.detach())
+        self.root: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.graphs.arc_scores(given["words"], given["above"], self.root)
 
 
 @final

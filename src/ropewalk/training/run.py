@@ -14,11 +14,12 @@ from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.models.description import Description
 from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.model import demand_decoders
 from ropewalk.models.options import to_mapping
-from ropewalk.models.trees import tree_decoder
+from ropewalk.scoring import graphs as graph_scores
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
-from ropewalk.training.building import head_shape
+from ropewalk.training.building import graph_shape, head_shape
 from ropewalk.training.card import card
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
@@ -77,7 +78,8 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         tell(problem)
     labels, vectors = label_set(config, bank)
     shape = head_shape(config.model)
-    tree_decoder(Description(heads=shape, decoding=config.decoding), labels)  # refuses what it cannot decode
+    described = Description(heads=shape, decoding=config.decoding, graphs=graph_shape(config.model))
+    demand_decoders(described, labels)
     trainable = (
         Trainable.on_top_of(init_from, config, labels) if init_from else Trainable.create(config, labels, vectors)
     )
@@ -102,12 +104,15 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
-    scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in MEASURES}
+    known = {*MEASURES, *graph_scores.MEASURES}
+    scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in known}
     if not main:
         return Outcome(home, state, scores, main=False)
     found = Trainable.load(home)
     best = found.model().calibrated(dev)
     folder.save_description(home, found.with_decoding(best.decoding), config)
+    if not found.description.graphs.is_empty:  # whose weights and thresholds have just been found
+        scores["dev"] = measures(dev, best.parse(dev))
     if test is not None:
         scores["test"] = measures(test, best.parse(test))
     folder.save_card(home, card(config, state, scores, command))
@@ -126,9 +131,11 @@ def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) 
 
 
 def measures(gold: Treebank, predicted: Treebank) -> Metrics:
-    """Score trees by every measure, subtypes and punctuation included."""
+    """Score trees by every measure, subtypes and punctuation included, and graphs if they were predicted."""
     found = score(gold, predicted)
     values: Metrics = {measure: found.parts(measure).value for measure in MEASURES}
+    if predicted.graphs is not None:
+        values |= graph_scores.measures(gold, predicted)
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ropewalk.models.scorer import Floats, Numbers
+    from ropewalk.training.heads import BiaffineRelations, PairRelations
     from ropewalk.training.network import Network
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
@@ -67,6 +68,17 @@ class TorchHeads:
         """Score the relations of pairs."""
         relations = self._network.relations
         assert not isinstance(relations, FeedForward)  # noqa: S101 - as the description says
+        return self._relations(relations, words, heads, classes)
+
+    def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of arcs of graphs."""
+        graphs = self._network.graphs
+        assert graphs is not None  # noqa: S101 - as the description says
+        return self._relations(graphs.relations, words, heads, classes)
+
+    def _relations(
+        self, relations: PairRelations | BiaffineRelations, words: Floats, heads: Floats, classes: Numbers
+    ) -> Floats:
         with _used(self._network):
             above = self._tensor(heads) + relations.classes()[self._tensor(classes)]
             return _array(relations.score(self._tensor(words), above).log_softmax(-1))
@@ -82,6 +94,19 @@ class TorchHeads:
                 for word, head in zip(words, heads, strict=True)
             ]
             return _array(torch.cat(scores).log_softmax(-1))
+
+    def graph_arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Give the log-odds of arcs of graphs, one sentence at a time likewise."""
+        graphs = self._network.graphs
+        assert graphs is not None  # noqa: S101 - as the description says
+        assert graphs.arcs is not None  # noqa: S101 - likewise
+        with _used(self._network):
+            root = graphs.arcs.root_side()
+            scores = [
+                graphs.arc_scores(self._tensor(word[None]), self._tensor(head[None]), root)
+                for word, head in zip(words, heads, strict=True)
+            ]
+            return _array(torch.cat(scores))
 
     def _tensor(self, array: Floats | Numbers) -> Tensor:
         return torch.from_numpy(array).to(_device(self._network))

@@ -14,7 +14,8 @@ from ropewalk.models.folder import LABELS, open_folder, read_content, short_hash
 from ropewalk.models.model import Model
 from ropewalk.models.scorer import Scorer
 from ropewalk.training import folder
-from ropewalk.training.building import head_shape, loss_options, new_encoder, stored_encoder
+from ropewalk.training.building import graph_shape, head_shape, loss_options, new_encoder, stored_encoder
+from ropewalk.training.graphs import graph_outputs
 from ropewalk.training.network import LossOptions, Network
 from ropewalk.training.scoring import TorchEncoder, TorchHeads
 
@@ -58,8 +59,9 @@ class Trainable:
     @classmethod
     def _on(cls, encoder: Any, config: Config, labels: LabelSet) -> Trainable:  # noqa: ANN401 - a `WordEncoder`
         shape = head_shape(config.model)
-        network = Network(shape, labels, encoder, loss_options(config.model))
-        description = Description("", encoder.shape, shape, config.decoding, network.distances)
+        graphs = graph_shape(config.model)
+        network = Network(shape, graphs, labels, encoder, loss_options(config.model))
+        description = Description("", encoder.shape, shape, config.decoding, network.distances, graphs)
         return cls(description, labels, network)
 
     @classmethod
@@ -70,7 +72,8 @@ class Trainable:
         weights = folder.read_tensors(home.path / folder.WEIGHTS)
         encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
         options = LossOptions() if further is None else loss_options(further.model)
-        network = Network(home.description.heads, labels, encoder, replace(options, sequences=False))
+        heads, graphs = home.description.heads, home.description.graphs
+        network = Network(heads, graphs, labels, encoder, replace(options, sequences=False))
         folder.fill(network, weights, home.path)
         network.eval()
         return cls(replace(home.description, distances=network.distances), labels, network)
@@ -81,10 +84,12 @@ class Trainable:
 
     def model(self) -> Model:
         """Use the network as it is now."""
-        distances = np.array(self.description.distances, dtype=np.int64)
-        return Model(
-            self.description, self.labels, Scorer(TorchEncoder(self.network), TorchHeads(self.network), distances)
+        found = self.description
+        distances, graph_distances = (
+            np.array(bounds, dtype=np.int64) for bounds in (found.distances, found.graphs.distances)
         )
+        heads = TorchHeads(self.network)
+        return Model(found, self.labels, Scorer(TorchEncoder(self.network), heads, distances, graph_distances))
 
 
 def load(path: Path, threads: int = 0) -> Model:
@@ -112,6 +117,7 @@ def _named_outputs(labels: LabelSet) -> dict[str, tuple[str, ...]]:
         **{f"columns.{number}.layers.4.": texts for number, texts in enumerate(columns)},
         **{f"tags.{number}.layers.4.": texts for number, (_, texts) in enumerate(labels.tags)},
         **dict.fromkeys(("relations.out.", "relations.layers.4.", "relations.products"), labels.relations),
+        **({} if labels.graphs is None else graph_outputs(labels.graphs)),
     }
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
 from ropewalk.encodings.base import FAULTS as TREE_FAULTS
@@ -21,7 +22,7 @@ from ropewalk.treebank import Column
 from ropewalk.trees import Bools, Graph, Ints, frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
 POLICIES: Final = ("drop", "refuse")
 FAULTS: Final = TREE_FAULTS | {
@@ -35,8 +36,8 @@ BETWEEN_RELATIONS: Final = " & "  # of one arc; no relation holds a space
 NO_ARC: Final = "no arc"  # the relation of an arc that labels spell and the graph does not have
 NOTHING: Final = "_"
 
-Faults = tuple[Ints, Ints, Ints]
-Found = tuple[Ints, Ints, Ints, Faults]
+Faults = tuple[Ints, Ints]
+Found = tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +174,25 @@ class GraphEncoding(ABC):
         nothing = np.zeros(0, dtype=np.int32)
         return nothing, nothing, np.zeros(0, dtype=np.int64)
 
+    @property
+    def start(self) -> Hashable | None:
+        """The state in which nothing is open, from which sentences are read and in which they end.
+
+        None where labels do not depend on each other, or states would be too many.
+        """
+        return None
+
+    def advance(self, state: Hashable, text: str) -> Hashable | None:
+        """Read one more label: the state after it, None if it cannot be right there."""
+        raise NotImplementedError
+
+    def possible(self, texts: Sequence[str], offsets: Ints) -> Bools | None:
+        """Tell for each word of sentences which labels are right there, whatever the others have: [words, texts].
+
+        None where this depends on the others.
+        """
+        return None
+
     @final
     def covers(self, graphs: Graphs) -> Bools:
         """Tell for each graph whether it comes back exactly from its labels."""
@@ -185,7 +205,7 @@ class GraphEncoding(ABC):
         """Write graphs as labels; arcs that do not fit meet the policy."""
         graphs = Graphs.of([graphs]) if isinstance(graphs, Graph) else graphs
         arcs = graphs.pairs()
-        relations = _joined(graphs)
+        relations = joined_relations(graphs)
         fits = self.fitting(arcs)
         if not fits.all():
             if self.policy == "refuse":
@@ -205,8 +225,11 @@ class GraphEncoding(ABC):
         )
 
     @final
-    def decode(self, labels: GraphLabels) -> DecodedGraphs:
-        """Read labels, however wrong, into graphs and a list of faults."""
+    def arcs(self, labels: GraphLabels) -> tuple[Longs, Ints, Faults]:
+        """Read labels, however wrong, into arcs: their dependents as nodes of all, their heads, and faults.
+
+        Arcs are sorted by dependent and head; those that no graph can have are left out.
+        """
         heads, dependents, arc_offsets, (words, kinds, counts) = self.read(labels)
         made = int(arc_offsets[-1])
         heads, dependents = heads[:made], dependents[:made]
@@ -227,15 +250,16 @@ class GraphEncoding(ABC):
                 faults.append(_faults(keys[~first] // most, GIVEN_TWICE))
             keys = keys[first]
         nodes = keys // most
+        return nodes, (keys - nodes * most).astype(np.int32), _joined_faults(faults)
+
+    @final
+    def decode(self, labels: GraphLabels) -> DecodedGraphs:
+        """Read labels, however wrong, into graphs and a list of faults."""
+        nodes, heads, faults = self.arcs(labels)
         relations, miscounted = _assigned(labels, nodes)
         if len(miscounted):
-            faults.append(_faults(miscounted, RELATION_COUNT))
-        graphs = _spread(labels, nodes, (keys - nodes * most).astype(np.int32), relations)
-        return DecodedGraphs(
-            graphs,
-            np.concatenate([one for one, _ in faults]).astype(np.int32),
-            np.concatenate([one for _, one in faults]).astype(np.int32),
-        )
+            faults = _joined_faults([faults, _faults(miscounted, RELATION_COUNT)])
+        return DecodedGraphs(graphs_of_pairs(labels.offsets, labels.empty, nodes, heads, relations), *faults)
 
     @final
     def labels(
@@ -321,11 +345,16 @@ def _some(arcs: Arcs, keep: Bools) -> Arcs:
     return Arcs(heads[keep], dependents[keep], before[arcs.offsets].astype(np.int32), arcs.words)
 
 
-def _faults(words: Longs, kind: int) -> tuple[Ints, Ints]:
+def _faults(words: Longs, kind: int) -> Faults:
     return words.astype(np.int32), np.full(len(words), kind, dtype=np.int32)
 
 
-def _joined(graphs: Graphs) -> Column:
+def _joined_faults(many: Sequence[Faults]) -> Faults:
+    words, kinds = (np.concatenate([one[side] for one in many]).astype(np.int32) for side in range(2))
+    return words, kinds
+
+
+def joined_relations(graphs: Graphs) -> Column:
     """Give each pair of head and dependent its relations as one text."""
     first = graphs.first_of_pairs()
     if first.all():
@@ -357,8 +386,18 @@ def _assigned(labels: GraphLabels, nodes: Longs) -> tuple[Column, Longs]:
     return Column(frozen_ints(ids), (*labels.relations.names, NOTHING)), np.flatnonzero((found != given) & (given > 0))
 
 
-def _spread(labels: GraphLabels, nodes: Longs, heads: Ints, relations: Column) -> Graphs:
-    """Make graphs of pairs with relations: several of one pair become arcs of their own, `no arc` becomes none."""
+def graphs_of_pairs(  # noqa: PLR0913, PLR0917 - nodes, arcs between them, and what is known of those
+    offsets: Ints,
+    empty: Bools,
+    nodes: Longs,
+    heads: Ints,
+    relations: Column,
+    probabilities: npt.NDArray[np.float64] | None = None,
+) -> Graphs:
+    """Make graphs of pairs: several relations of one become arcs of their own, `no arc` becomes none.
+
+    `nodes` are the dependents as nodes of all, sorted, `heads` nodes of the sentence.
+    """
     split = [
         [] if name == NO_ARC else sorted({part or NOTHING for part in name.split(BETWEEN_RELATIONS)})
         for name in relations.names
@@ -373,14 +412,16 @@ def _spread(labels: GraphLabels, nodes: Longs, heads: Ints, relations: Column) -
         many = counts[ids]
         inner = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
         nodes, heads = np.repeat(nodes, many), np.repeat(heads, many)
+        probabilities = None if probabilities is None else np.repeat(probabilities, many)
         ids = flat[np.repeat(starts[ids], many) + inner]
         names = tuple(numbers)
-    sentences = np.searchsorted(labels.offsets, nodes, side="right") - 1
+    sentences = np.searchsorted(offsets, nodes, side="right") - 1
     return Graphs(
-        labels.offsets,
-        labels.empty,
-        lengths_to_offsets(np.bincount(sentences, minlength=len(labels))),
+        offsets,
+        empty,
+        lengths_to_offsets(np.bincount(sentences, minlength=len(offsets) - 1)),
         frozen_ints(heads),
-        frozen_ints(nodes - labels.offsets[:-1][sentences] + 1),
+        frozen_ints(nodes - offsets[:-1][sentences] + 1),
         Column(frozen_ints(ids), tuple(names)),
+        probabilities,
     )

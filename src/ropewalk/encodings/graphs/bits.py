@@ -28,9 +28,12 @@ from ropewalk.kernels.codes import (
 from ropewalk.ropes import Arcs
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ropewalk.trees import Bools, Ints
 
 Bits = npt.NDArray[np.uint8]
+Waiting = tuple[int, tuple[bool, ...]]  # how many heads, and dependents, each whether it is the farthest of its head
 MOST_PLANES = 10  # six bits for each must fit in one number
 
 
@@ -117,6 +120,21 @@ class GraphBits(GraphEncoding):
         )
         return heads, dependents, arc_offsets, faults
 
+    @property
+    @final
+    def start(self) -> tuple[Waiting, ...]:
+        """What waits in each plane: nothing."""
+        return ((0, ()),) * self.planes
+
+    @final
+    def advance(self, state: Hashable, text: str) -> tuple[Waiting, ...] | None:
+        """Read the bits of one more word, plane by plane."""
+        assert isinstance(state, tuple)  # noqa: S101 - it began as `start`
+        parts = [int(text[at : at + self.width], 2) for at in range(0, len(text), self.width)]
+        found = self.widened(np.array(parts, dtype=np.uint8)).tolist()
+        after = [_after(heads, dependents, bits) for (heads, dependents), bits in zip(state, found, strict=True)]
+        return None if None in after else tuple(one for one in after if one is not None)
+
     @final
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no row of so many 0 and 1."""
@@ -149,6 +167,23 @@ class GraphBits(GraphEncoding):
         has[levels[inside] - 1, (starts[own] + ends(arcs)[1] - 1)[inside]] = True
         plane, word = np.nonzero(~has)
         return word, (plane + 1).astype(np.int32)
+
+
+def _after(heads: int, dependents: tuple[bool, ...], bits: int) -> Waiting | None:
+    """Give what waits in a plane after one more word; None if there is none of the dependents that it says it has."""
+    if bits & GRAPH_RIGHT_DEPENDENT and bits & GRAPH_FARTHEST_RIGHT:
+        heads = max(heads - 1, 0)
+    if bits & GRAPH_HAS_LEFT:
+        if not dependents:
+            return None
+        while dependents:
+            *rest, last = dependents
+            dependents = tuple(rest)
+            if last:
+                break
+    if bits & GRAPH_LEFT_DEPENDENT:
+        dependents = (*dependents, bool(bits & GRAPH_FARTHEST_LEFT))
+    return heads + bool(bits & GRAPH_HAS_RIGHT), dependents
 
 
 @final

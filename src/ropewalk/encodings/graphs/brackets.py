@@ -15,9 +15,11 @@ from ropewalk.errors import LabelError, OptionError
 from ropewalk.graphs import arc_planes
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.codes import INDEX, SUPER
+from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ropewalk.ropes import Arcs
     from ropewalk.trees import Bools
 
@@ -114,6 +116,25 @@ class PlanarGraphs(GraphEncoding):
             *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, room, room)),
         )
         return heads, dependents, arc_offsets, faults
+
+    @property
+    def start(self) -> tuple[int, ...]:
+        """How many brackets are open in each plane and direction: none."""
+        return (0,) * (2 * self.planes)
+
+    def advance(self, state: Hashable, text: str) -> tuple[int, ...] | None:
+        """Open and close brackets; only one of an arc to the right may close what the root opens."""
+        assert isinstance(state, tuple)  # noqa: S101 - it began as `start`
+        depths = list(state)
+        for symbol in self._symbols(text):
+            stack = 2 * (symbol // INDEX) + (symbol & RIGHTWARD)
+            if not symbol & CLOSING:
+                depths[stack] += 1
+            elif depths[stack]:
+                depths[stack] -= 1
+            elif not symbol & RIGHTWARD:
+                return None
+        return tuple(depths)
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no row of plain brackets of these planes."""

@@ -14,6 +14,7 @@ from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels, en
 from ropewalk.encodings.text import number_labels
 from ropewalk.errors import LabelError
 from ropewalk.kernels.codes import OUTSIDE
+from ropewalk.trees import positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,18 @@ class GraphOffsets(GraphEncoding):
         found = np.concatenate([[0], np.cumsum(~wrong)])
         before = np.concatenate([[0], np.cumsum(many)])[labels.offsets]
         return heads[~wrong], dependents[~wrong], found[before].astype(np.int32), faults
+
+    @final
+    def possible(self, texts: Sequence[str], offsets: Ints) -> Bools:
+        """Tell which labels have all their heads in the sentence, none of them the word itself."""
+        lengths = np.repeat(np.diff(offsets), np.diff(offsets))
+        dependents = positions(offsets)
+        out = np.ones((len(dependents), len(texts)), dtype=np.bool_)
+        for place, text in enumerate(texts):
+            for number in [] if text == NONE else text.split(","):
+                heads = self.heads_of(np.full(len(dependents), int(number), dtype=np.int32), dependents)
+                out[:, place] &= (heads >= 0) & (heads <= lengths) & (heads != dependents)
+        return out
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:

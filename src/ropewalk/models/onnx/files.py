@@ -5,3 +5,5 @@ ENCODER = "encoder.onnx"  # vectors of words in sentences, or subwords, to vecto
 HEADS = "heads.onnx"  # vectors to scores of labels and tags, and to what pairs are scored by
 PAIRS = "pairs.onnx"  # words and heads to scores of relations
 ARCS = "arcs.onnx"  # the words of one sentence to scores of heads
+GRAPH_PAIRS = "graph-pairs.onnx"  # likewise of enhanced graphs,
+GRAPH_ARCS = "graph-arcs.onnx"  # each arc by itself

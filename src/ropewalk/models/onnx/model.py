@@ -11,7 +11,7 @@ from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import Model
-from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
+from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.scorer import Scorer
 
@@ -38,13 +38,15 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     description = folder.description
     kind = _encoder_class(description.encoder.kind)
     count = threads or kind.threads()
-    distances = np.array(description.distances, dtype=np.int64)
+    distances, graph_distances = (
+        np.array(bounds, dtype=np.int64) for bounds in (description.distances, description.graphs.distances)
+    )
     heads = OnnxHeads(folder, count)
     heads.demand_fit(description, labels)
     model = Model(
         description,
         labels,
-        Scorer(kind(folder, labels, count), heads, distances),
+        Scorer(kind(folder, labels, count), heads, distances, graph_distances),
         name=folder.name,
         hash=str(folder.table["hash"]),
         origin=(load, folder.path, threads),
@@ -88,6 +90,8 @@ class OnnxHeads:
         self.outputs = self._heads.outputs
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
         self._arcs = opened(ARCS) if folder.has(ARCS) else None
+        self._graph_pairs = opened(GRAPH_PAIRS) if folder.has(GRAPH_PAIRS) else None
+        self._graph_arcs = opened(GRAPH_ARCS) if folder.has(GRAPH_ARCS) else None
 
     def demand_fit(self, description: Description, labels: LabelSet) -> None:
         """Stop if a network is missing, or scores more or fewer things than have a name."""
@@ -127,3 +131,13 @@ class OnnxHeads:
         """Score heads in sentences of one length."""
         assert self._arcs is not None  # noqa: S101 - as the description says
         return self._arcs.run({"words": words, "above": heads})[0]
+
+    def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Score the relations of arcs of graphs."""
+        assert self._graph_pairs is not None  # noqa: S101 - as the description says
+        return self._graph_pairs.run({"words": words, "above": heads, "classes": classes})[0]
+
+    def graph_arcs(self, words: Floats, heads: Floats) -> Floats:
+        """Give the log-odds of arcs of graphs."""
+        assert self._graph_arcs is not None  # noqa: S101 - as the description says
+        return self._graph_arcs.run({"words": words, "above": heads})[0]

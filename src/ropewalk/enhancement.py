@@ -1,0 +1,144 @@
+"""Enhanced graphs made from basic trees without any learning: baselines for parsers of graphs.
+
+The rules are those of Universal Dependencies' guidelines on enhanced dependencies, as far as trees, words and
+features tell: relations bear the words that mark them, conjuncts share heads and subjects, the subject of an `xcomp` is
+that of its clause, and a relative pronoun gives way to what it stands for. Gapping gets no empty nodes.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, final
+
+from ropewalk.graphs import Graphs
+from ropewalk.trees import Graph
+
+if TYPE_CHECKING:
+    from ropewalk.treebank import Treebank
+
+MARKS: Final = {"nmod": "case", "obl": "case", "acl": "mark", "advcl": "mark"}  # relations, and what marks them
+SUBJECTS: Final = ("nsubj", "csubj")
+RELATIVE: Final = "PronType=Rel"
+CONTROLLED: Final = "nsubj:xsubj"
+UNSHARED: Final = ("root", "conj", "cc", "punct", "parataxis", "ref")  # relations that a conjunct does not take over
+
+
+def copied(bank: Treebank) -> Graphs:
+    """Take the basic trees as they are."""
+    return Graphs.of_trees(bank)
+
+
+def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
+    """Enhance the basic trees by the rules of the guidelines; relations may bear `cases`, such as `nmod:gen`."""
+    columns = [bank.column(name).texts() for name in ("form", "upos", "feats", "deprel")]
+    heads = bank.heads.tolist()
+    return Graphs.of(
+        _Sentence(heads[start:stop], *(column[start:stop] for column in columns), cases=cases).graph()
+        for start, stop in pairwise(bank.offsets.tolist())
+    )
+
+
+def _is(relation: str, name: str) -> bool:
+    return relation.partition(":")[0] == name
+
+
+@final
+class _Sentence:
+    """One sentence while its graph is made; words count from 1, and lists have a place for node 0."""
+
+    def __init__(  # noqa: PLR0913 - the columns of a sentence
+        self,
+        heads: list[int],
+        forms: list[str],
+        upos: list[str],
+        feats: list[str],
+        names: list[str],
+        *,
+        cases: bool,
+    ) -> None:
+        self.cases = cases
+        self.heads = [-1, *heads]
+        self.names = ["", *names]
+        self.upos = ["", *upos]
+        self.feats = ["", *feats]
+        self.forms = ["", *(form.lower() for form in forms)]
+        self.children: list[list[int]] = [[] for _ in self.heads]
+        for word, head in enumerate(self.heads):
+            if head >= 0:
+                self.children[head].append(word)
+        self.arcs = {(head, word): self._marked(word) for word, head in enumerate(self.heads) if head >= 0}
+
+    def graph(self) -> Graph:
+        words = range(1, len(self.heads))
+        for rule in (self._relative, self._shared_heads, self._shared_subjects, self._controlled):
+            for word in words:
+                rule(word)
+        return Graph(len(words), [(head, word, relation) for (head, word), relation in self.arcs.items()])
+
+    def _of(self, word: int, name: str) -> list[int]:
+        return [child for child in self.children[word] if _is(self.names[child], name)]
+
+    def _subjects(self, word: int) -> list[int]:
+        return [child for name in SUBJECTS for child in self._of(word, name)]
+
+    def _marked(self, word: int) -> str:
+        """Give a word's basic relation with the words that mark it, such as `nmod:of` and `conj:and`."""
+        relation = self.names[word]
+        if relation in MARKS:
+            marked = self._with(relation, self._of(word, MARKS[relation]) or self._of(word, "mark"))
+            values = dict(part.partition("=")[::2] for part in self.feats[word].split("|"))
+            return f"{marked}:{values['Case'].lower()}" if self.cases and "Case" in values else marked
+        if relation == "conj":
+            later = [other for other in self._of(self.heads[word], "conj") if other >= word]
+            return self._with(relation, [cc for other in later for cc in self._of(other, "cc")][:1])
+        return relation
+
+    def _with(self, relation: str, marks: list[int]) -> str:
+        words = [self.forms[word] for mark in marks[:1] for word in (mark, *self._of(mark, "fixed"))]
+        text = "_".join(word for word in words if word.replace("-", "").isalpha())
+        return f"{relation}:{text}" if text else relation
+
+    def _relative(self, word: int) -> None:
+        """Let what a relative clause belongs to take the place of its pronoun."""
+        if self.names[word] != "acl:relcl" or not self.heads[word]:
+            return
+        waiting, below = [word], []
+        while waiting:
+            below.append(waiting.pop())
+            waiting += self.children[below[-1]]
+        noun = self.heads[word]
+        pronoun = next((one for one in sorted(below) if RELATIVE in self.feats[one].split("|")), 0)
+        if (self.heads[pronoun], pronoun) not in self.arcs:  # there is none, or it stands for another noun already
+            return
+        relation = self.arcs.pop((self.heads[pronoun], pronoun))
+        self.arcs[noun, pronoun] = "ref"
+        if pronoun != word and self.heads[pronoun] != noun:
+            self.arcs[self.heads[pronoun], noun] = relation
+        if pronoun == word:
+            self.arcs[noun, word] = relation
+
+    def _shared_heads(self, word: int) -> None:
+        """Give a conjunct the heads of the first."""
+        first = self.heads[word]
+        if not first or not _is(self.names[word], "conj"):
+            return
+        for (head, dependent), relation in list(self.arcs.items()):
+            if dependent == first and head != word and relation.partition(":")[0] not in UNSHARED:
+                self.arcs.setdefault((head, word), relation)
+
+    def _shared_subjects(self, word: int) -> None:
+        """Give a conjunct without a subject that of the first."""
+        first = self.heads[word]
+        if not first or not _is(self.names[word], "conj") or self._subjects(word) or self._of(word, "expl"):
+            return
+        if self.upos[word] in {"VERB", "AUX"} or self._of(word, "cop"):
+            for subject in self._subjects(first):
+                self.arcs.setdefault((word, subject), self.names[subject])
+
+    def _controlled(self, word: int) -> None:
+        """Give an open clause the subject that its head's object or subject is."""
+        above = self.heads[word]
+        if not above or not _is(self.names[word], "xcomp"):
+            return
+        for subject in (self._of(above, "obj") or self._of(above, "iobj") or self._subjects(above))[:1]:
+            self.arcs.setdefault((word, subject), CONTROLLED)
