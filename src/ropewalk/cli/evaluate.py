@@ -1,7 +1,7 @@
 """`ropewalk evaluate`."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ropewalk.scoring.conll18 import Score
     from ropewalk.tables import Cell, Table
     from ropewalk.treebank import Treebank
+
+
+WRAP = 80  # characters of a line of raw text, as in the CoNLL shared tasks
 
 
 class EvaluateBy(StrEnum):
@@ -93,6 +96,9 @@ def evaluate(
     ] = "",
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
+    from_text: Annotated[
+        bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
+    ] = False,
     by: Annotated[
         EvaluateBy | None,
         typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations."),
@@ -122,20 +128,22 @@ def evaluate(
 
     if bool(predicted) == bool(model):
         raise typer.BadParameter("give PRED, or a model with --model: one of them")
-    if predicted and (decoder or repair):
-        raise typer.BadParameter("--decoder and --repair are how a model makes trees; PRED has its trees already")
+    if predicted and (decoder or repair or from_text):
+        raise typer.BadParameter(
+            "--decoder, --repair and --from-text are how a model makes trees; PRED has its trees already"
+        )
     choices = bool(by or no_punct or no_subtypes)
     _refuse_together(
         conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
     )
     warn_if_uncompiled()
     if graphs:
-        _graphs(gold, predicted, model, form)
+        _graphs(gold, predicted, _Predicting(model, decoder, repair, from_text) if model else None, form)
         return
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
-    guessed = _parsed(right, model, decoder, repair) if model else conllu.read(predicted)
+    guessed = _Predicting(model, decoder, repair, from_text).parsed(right) if model else conllu.read(predicted)
     parting = None if conll18 or by else first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
@@ -161,11 +169,25 @@ def evaluate(
     show(table, form)
 
 
-def _parsed(gold: "Treebank", model: str, decoder: Decoder | None, repair: Repair | None) -> "Treebank":
-    from ropewalk.pipeline import load
+class _Predicting(NamedTuple):
+    """How a model predicts what is scored."""
 
-    parser = load(model, confidence=False, decoder=decoder and decoder.value, repair=repair and repair.value)
-    return parser.treebank(gold)
+    model: str
+    decoder: Decoder | None
+    repair: Repair | None
+    from_text: bool
+
+    def parsed(self, gold: "Treebank") -> "Treebank":
+        """Parse the words of a treebank, of whose tags nothing is kept that the model could only copy, or its text."""
+        from ropewalk.pipeline import load
+        from ropewalk.segmentation.alignment import align
+        from ropewalk.segmentation.tokens import tokens_of
+
+        decoder, repair = self.decoder and self.decoder.value, self.repair and self.repair.value
+        parser = load(self.model, confidence=False, decoder=decoder, repair=repair)
+        if self.from_text:
+            return parser(align(tokens_of(gold), wrap=WRAP).text).treebank
+        return parser.treebank(gold.with_columns(dict.fromkeys(("lemma", "xpos", "feats"), ["_"] * gold.words)))
 
 
 def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:
@@ -178,13 +200,13 @@ def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, 
         raise typer.BadParameter("GOLD and PRED cannot both be standard input")
 
 
-def _graphs(gold: str, predicted: str, model: str, form: Format) -> None:
+def _graphs(gold: str, predicted: str, predicting: _Predicting | None, form: Format) -> None:
     from ropewalk import conllu, deps, sdp
     from ropewalk.scoring.attachment import first_difference
     from ropewalk.scoring.graph_statistics import scores_table
     from ropewalk.scoring.graphs import enhanced, score
 
-    if model and is_semantic(gold):
+    if predicting and is_semantic(gold):
         raise typer.BadParameter("--model parses CoNLL-U; give PRED for .sdp files")
     if is_semantic(gold) != is_semantic(predicted):
         raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
@@ -192,9 +214,11 @@ def _graphs(gold: str, predicted: str, model: str, form: Format) -> None:
         show(scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {}), form)
         return
     right = conllu.read(gold)
-    guessed = _parsed(right, model) if model else conllu.read(predicted)
-    if model and guessed.graphs is None:
-        raise typer.BadParameter(f"the model {model} gives trees alone; name one that was trained with model.graph")
+    guessed = predicting.parsed(right) if predicting else conllu.read(predicted)
+    if predicting and guessed.graphs is None:
+        raise typer.BadParameter(
+            f"the model {predicting.model} gives trees alone; name one that was trained with model.graph"
+        )
     parting = first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so only ELAS and EULAS are given, which align them: {parting}")
