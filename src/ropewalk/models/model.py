@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
+LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
 PIECE = 1 << 14  # words that are scored before their trees are found
 
 
@@ -147,13 +148,14 @@ class Model:
 
     def _look_at_lengths(self, treebank: Treebank) -> None:
         """Tell of sentences whose arcs are too many to score, or refuse them where nothing else decides."""
-        longest = self.decoding.longest_with_arcs
+        by_labels = self.description.heads.labels
+        longest = self.decoding.longest_with_arcs if by_labels else LONGEST_BY_ARCS
         if not self._decoder.needs_arcs:
             return
         for sentence in np.flatnonzero(treebank.lengths > longest).tolist():
             file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
-            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,} (longest_with_arcs)"
-            if not self.description.heads.labels:
+            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,}"
+            if not by_labels:
                 raise FormatError(file, line, "too-long", f"{said}, and this model has nothing else: cut it")
             warnings.warn(f"{file}:{line}: {said}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
