@@ -20,9 +20,10 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 # A module imports from its own part or from parts in the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "tables", "progress"),
+    ("worker_processes",),
     ("workers",),
     ("kernels", "files"),
-    ("arrays", "plots", "lemmas"),
+    ("arrays", "plots", "lemmas", "feats"),
     ("trees",),
     ("treebank",),
     ("documents",),

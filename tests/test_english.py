@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,3 +184,19 @@ def test_it_is_as_good_as_it_says_on_text(parser: Parser, treebanks: Path) -> No
     found = scores(gold, document.treebank)
     assert found["words"] >= LEAST_WORDS
     assert found["sentences"] >= LEAST_SENTENCES
+
+
+@pytest.mark.treebanks
+def test_what_it_writes_is_valid_by_the_rules_of_universal_dependencies(treebanks: Path, tmp_path: Path) -> None:
+    gold = conllu.read(next(treebanks.rglob("en_ewt-ud-test.conllu")))
+    (tmp_path / "text.txt").write_text(align(tokens_of(gold), wrap=80).text, encoding="utf-8")
+    out = tmp_path / "out.conllu"
+    run = [sys.executable, "-m", "ropewalk", "parse", str(tmp_path / "text.txt"), "-o", str(out)]
+    subprocess.run(run, check=True, capture_output=True)
+    rules = [sys.executable, "-m", "udtools.cli", "--lang", "en", "--level", "2", str(out)]
+    told = subprocess.run(rules, check=False, capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout[-2000:] + told.stderr[-2000:]
+    assert "PASSED" in told.stdout + told.stderr
+    broken = out.read_text(encoding="utf-8").replace("\t0\troot\t", "\t0\troots\t", 1)
+    out.write_text(broken, encoding="utf-8")
+    assert subprocess.run(rules, check=False, capture_output=True).returncode != 0

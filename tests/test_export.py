@@ -44,8 +44,14 @@ if TYPE_CHECKING:
 
 BANK = bank_of(40, longest=20, seed=3)
 OPTIONS: dict[str, dict[str, Any]] = {
-    "labels": {"encoding": "optimal", "tags": ["upos", "feats"], "arc_weight": 1.0, "vectors": True},
-    "words": {"encoding": "optimal+head", "relations": "word", "tags": ["xpos"], "narrow": 24},
+    "labels": {"encoding": "optimal", "tags": ["upos", "feats", "lemma"], "arc_weight": 1.0, "vectors": True},
+    "words": {
+        "encoding": "optimal+head",
+        "relations": "word",
+        "tags": ["xpos", "feats"],
+        "feats": "apart",
+        "narrow": 24,
+    },
     "columns": {"encoding": "pos-offset", "tags": ["upos"], "auxiliary": ["four-bit"]},
     "biaffine": {"parser": "biaffine", "tags": ["upos"]},
 }
@@ -118,7 +124,10 @@ def test_what_is_exported_parses_as_the_trained_model_does(tmp_path_factory: pyt
     assert as_text(exported.parse(BANK)) == as_text(trained.parse(BANK))
     assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words"})
     for decoder in ("exact", "joint") if name == "labels" else ("exact",) if exported.has_probabilities else ():
-        asked = [one.with_decoding(confidence=True, decoder=decoder).parse(BANK) for one in (exported, trained)]
+        asked = [
+            one.with_decoding(confidence=True, tag_confidence=True, decoder=decoder).parse(BANK)
+            for one in (exported, trained)
+        ]
         ours, theirs = (one.probabilities for one in asked)
         assert ours is not None
         assert theirs is not None
@@ -186,7 +195,9 @@ def test_neighbours_order_and_batches_change_nothing(exported: Path, monkeypatch
 
 def scores_of(one: Model, bank: Treebank) -> list[Any]:
     """All scores of a model that have a row for each word."""
-    pieces = [[*scores.labels(), *scores.tags(), scores.relations(part.heads)] for part, scores in one.scores(bank)]
+    pieces = [
+        [*scores.labels(), *scores.tags().values(), scores.relations(part.heads)] for part, scores in one.scores(bank)
+    ]
     return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 

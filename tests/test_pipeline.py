@@ -80,7 +80,8 @@ def test_words_know_their_tree() -> None:
     assert [word.relation for word in verb.children] == ["nsubj", "obj", "punct"]
     assert noun.subtree == (det, noun)
     assert verb.subtree == tuple(sentence)
-    assert (noun.xpos, noun.feats, det.xpos) == ("DT", "Number=Sing", "_")
+    assert (noun.xpos, noun.feats_text, det.xpos) == ("DT", "Number=Sing", "_")
+    assert dict(noun.feats) == {"Number": "Sing"}
     assert (verb.probability, obj.probability) == (0.75, None)
     assert (sentence.probability, sentence.start, point.end) == (None, None, None)
     assert sentence.text == "A rope holds it."

@@ -510,6 +510,14 @@ def test_other_words_keep_their_kind(data: Path) -> None:
     kinds = {(form.lower(), tag) for form, _, tag in pairs}
     assert all((new.lower(), tag) in kinds for _, new, tag in pairs)
     assert all(old == new for old, new, tag in pairs if tag not in OPEN)
+    lemmas = {
+        form.lower(): lemma.lower()
+        for form, lemma in zip(bank.column("form").texts(), bank.column("lemma").texts(), strict=True)
+    }
+    for old, new, lemma in zip(
+        *(one.texts() for one in (bank.column("form"), other.column("form"), other.column("lemma"))), strict=True
+    ):
+        assert old == new or lemma.lower() == lemmas[new.lower()]
     assert substituted(bank, 0.0, 3).column("form").texts() == bank.column("form").texts()
     assert substituted(bank, 0.5, 3).column("form").texts() == other.column("form").texts()
 

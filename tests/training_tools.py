@@ -47,7 +47,9 @@ def bank_of(sentences: int, *, longest: int = 8, seed: int = 1) -> Treebank:
         upos.append([TAGS[int(random.integers(len(TAGS)))] for _ in range(words)])
     bank = Treebank.of(trees, upos)
     feats = [f"Case={form[0]}" if len(form) % 2 else "_" for form in forms]
-    bank = bank.with_columns({"form": forms, "xpos": [form[-1] for form in forms], "feats": feats})
+    lemmas = [form.lower()[:-2] if form.endswith("su") else "ka" if form[0] == "L" else form for form in forms]
+    xpos = [form[-1] for form in forms]
+    bank = bank.with_columns({"form": forms, "lemma": lemmas, "xpos": xpos, "feats": feats})
     return conllu.loads(conllu.dumps(bank))
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import isnan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
 
 import ropewalk
+from ropewalk.feats import features_of
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -54,6 +56,11 @@ class _Lists:
     def trees(self) -> list[float | None]:
         found = self.bank.probabilities
         return _known(None if found is None else found.trees, len(self.bank))
+
+    def tags(self, column: str) -> list[float | None]:
+        found = self.bank.probabilities
+        shares = None if found is None else found.tags.get(column)
+        return self.bank.kept(f"{column} probabilities", lambda: _known(shares, self.bank.words))
 
     @cached_property
     def children(self) -> list[list[int]]:
@@ -216,8 +223,13 @@ class Word:
         return self._lists.xpos[self._at]
 
     @property
-    def feats(self) -> str:
-        """Features such as `Number=Plur`; `_` if nothing gave any."""
+    def feats(self) -> Mapping[str, str]:
+        """Features and their values, such as `Number` and `Plur`; nothing if nothing gave any."""
+        return MappingProxyType(features_of(self.feats_text))
+
+    @property
+    def feats_text(self) -> str:
+        """Features as CoNLL-U has them, such as `Number=Plur`; `_` if nothing gave any."""
         return self._lists.feats[self._at]
 
     @property
@@ -261,6 +273,10 @@ class Word:
     def probability(self) -> float | None:
         """How likely the model holds its head to be right; None if it was not asked, or cannot tell."""
         return self._lists.arcs[self._at]
+
+    def tag_probability(self, column: str) -> float | None:
+        """Tell how likely the model holds its tag in a column, such as `upos`, to be right; None if not asked."""
+        return self._lists.tags(column)[self._at]
 
     @property
     def token(self) -> Token:

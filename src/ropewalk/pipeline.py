@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from ropewalk import conllu
 from ropewalk.documents import Document
@@ -114,7 +114,7 @@ class Parser:
         """What makes this parser again, with one thread; it can be pickled, for a process that is one of several."""
         if self._loading is None:
             return functools.partial(Parser, *self._parts, self.name)
-        return functools.partial(_loaded, self._loading[0], 1, *self._loading[2:])
+        return functools.partial(_loaded, self._loading[0], 1, self._loading[2])
 
     def parse_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
         """Parse some texts into one treebank, and say how many of its sentences each text has."""
@@ -163,7 +163,7 @@ def _together(make: Callable[[], Parser]) -> Callable[[Sequence[str]], tuple[Tre
     return make().parse_together
 
 
-_Loading = tuple[str, int, bool, int | None, str | None, str | None]
+_Loading = tuple[str, int, dict[str, Any]]  # the name, threads, and changes of `DecodingOptions`
 
 
 def load(  # noqa: PLR0913 - one keyword for each choice that a model makes otherwise
@@ -174,17 +174,26 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     batch: int | None = None,
     decoder: str | None = None,
     repair: str | None = None,
+    columns: Sequence[str] | None = None,
+    tag_confidence: bool = False,
 ) -> Parser:
     """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
 
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
     probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
     scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`); all are the
-    model's own choice unless given.
+    model's own choice unless given. `columns` is what to predict, of `tree`, `upos`, `xpos`, `feats`, `lemma`: what is
+    not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence` words
+    know the probabilities of their tags too.
     """
     if not 0 <= threads <= MOST_THREADS:
         raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
-    return _loaded(os.fspath(name), threads, confidence, batch, decoder, repair)
+    if isinstance(columns, str):
+        raise ConfigError("load", "columns", f"is {columns!r}; expected several names: put it into a list")
+    given = {"batch": batch, "decoder": decoder, "repair": repair, "columns": columns}
+    changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    changes |= {"confidence": confidence, "tag_confidence": tag_confidence}
+    return _loaded(os.fspath(name), threads, changes)
 
 
 def _loaded(*loading: *_Loading) -> Parser:
@@ -192,21 +201,10 @@ def _loaded(*loading: *_Loading) -> Parser:
     return Parser(model, segmenter, f"{model.name} {model.hash}", loading=loading)
 
 
-def _parts(  # noqa: PLR0913, PLR0917 - as pickled
-    name: str,
-    threads: int,
-    confidence: bool,  # noqa: FBT001 - as pickled
-    batch: int | None,
-    decoder: str | None,
-    repair: str | None,
-) -> tuple[LoadedModel, AnySegmenter | None]:
+def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
-    changes = {"batch": batch, "decoder": decoder, "repair": repair}
-    model = model.with_decoding(
-        confidence=confidence and model.has_probabilities,
-        **{key: value for key, value in changes.items() if value is not None},
-    )
+    model = model.with_decoding(**{**changes, "confidence": changes["confidence"] and model.has_probabilities})
     if model.path is None or not (model.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, POS
+from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
@@ -14,7 +14,7 @@ from ropewalk.treebank import Column, Treebank, starts_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
     from spacy.tokens import Doc
@@ -29,8 +29,9 @@ PROBABILITY = "probability"  # token._.probability
 
 @final
 class Component:
-    """Gives each token its head, relation and part of speech, and each document its sentences.
+    """Gives each token its head, relation and whatever tags the model has, and each document its sentences.
 
+    With `set_pos` these are `pos_`, `tag_`, `morph` and `lemma_`, else none, for pipelines that have their own.
     Sentences that a document has already are kept; otherwise our segmenter finds them. A token of space hangs on the
     word before it, or on the first of the document, with the relation `dep`, as it does in spaCy's own parser: without
     a relation it would count as a root.
@@ -106,18 +107,35 @@ class Component:
         # A token of space hangs on the last word before it, or on the first there is.
         target = words[np.maximum(np.searchsorted(words, np.arange(len(doc)), side="right") - 1, 0)]
         target[words] = words[above]
-        table = np.zeros((len(doc), 3), dtype=np.uint64)
-        table[:, 0] = (target - np.arange(len(doc))).view(np.uint64)
-        strings = doc.vocab.strings
-        table[:, 1] = strings.add("dep")
-        names = ["ROOT" if name == "root" else name for name in bank.relations.names]  # as spaCy names it
-        table[words, 1] = np.array([strings.add(name) for name in names], dtype=np.uint64)[bank.relations.ids[where]]
-        table[:, 2] = IDS["SPACE"]
-        tags = bank.column("upos")[where]
-        table[words, 2] = np.array([IDS.get(name, 0) for name in tags.names], dtype=np.uint64)[tags.ids]
-        columns = [HEAD, DEP, POS] if self.set_pos else [HEAD, DEP]
-        doc.from_array(columns, cast("Ints2d", np.ascontiguousarray(table[:, : len(columns)])))
+        add = doc.vocab.strings.add
+        columns = {HEAD: (target - np.arange(len(doc))).view(np.uint64), DEP: np.full(len(doc), add("dep"), np.uint64)}
+        columns[DEP][words] = _numbers(bank.relations[where], lambda name: add("ROOT" if name == "root" else name))
+        if self.set_pos:
+            columns |= self._tags(doc, words, bank, where)
+        doc.from_array(list(columns), cast("Ints2d", np.stack(list(columns.values()), axis=1)))
         found = bank.probabilities
         if found is not None and found.arcs is not None:
             for i, share in zip(words.tolist(), found.arcs[where].tolist(), strict=True):
                 doc[i]._.set(PROBABILITY, share)
+
+    @staticmethod
+    def _tags(doc: Doc, words: Numbers, bank: Treebank, where: slice) -> dict[int, npt.NDArray[np.uint64]]:
+        """Number the tags that the model gave; tokens of space have what spaCy gives them."""
+        add = doc.vocab.strings.add
+        kinds: dict[str, tuple[int, Callable[[str], int], Sequence[int]]] = {
+            "upos": (POS, lambda name: IDS.get(name, 0), [IDS["SPACE"]] * len(doc)),
+            "xpos": (TAG, add, [add("_SP")] * len(doc)),
+            "feats": (MORPH, doc.vocab.morphology.add, [0] * len(doc)),
+            "lemma": (LEMMA, add, [token.orth for token in doc]),
+        }
+        out = {}
+        for name in kinds.keys() & bank.edits.keys():
+            attribute, number, spaces = kinds[name]
+            out[attribute] = np.array(spaces, dtype=np.uint64)
+            out[attribute][words] = _numbers(bank.column(name)[where], number)
+        return out
+
+
+def _numbers(column: Column, number: Callable[[str], int]) -> npt.NDArray[np.uint64]:
+    """Give the numbers that spaCy has for the texts of a column."""
+    return np.array([number(name) for name in column.names], dtype=np.uint64)[column.ids]

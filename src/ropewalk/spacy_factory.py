@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @Language.factory(
     "ropewalk",
-    assigns=["token.head", "token.dep", "token.pos", "token.is_sent_start"],
+    assigns=["token.head", "token.dep", "token.pos", "token.tag", "token.morph", "token.lemma", "token.is_sent_start"],
     default_config={"model": "en", "set_pos": True, "confidence": False, "threads": 0},
     default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0, "pos_acc": None},
 )

@@ -163,6 +163,18 @@ def parse(
             help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            show_default=False,
+            help="What to predict, of tree, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
+            "By default all that the model can.",
+        ),
+    ] = None,
+    tag_confidence: Annotated[
+        bool, typer.Option("--tag-confidence", help="Tell the probability of each tag too, in JSON.")
+    ] = False,
     on_error: OnErrorOption = OnError.STOP,
     overwrite: OverwriteOption = False,
     _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
@@ -180,12 +192,14 @@ def parse(
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
     chosen = form_out or _form_of(out)
+    _demand_json(chosen, tag_confidence=tag_confidence)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     warn_if_uncompiled()
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
     warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     parser = load(
         model,
         threads=threads,
@@ -193,6 +207,8 @@ def parse(
         batch=batch,
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
+        columns=None if columns is None else tuple(name.strip() for name in columns.split(",")),
+        tag_confidence=tag_confidence,
     )
     words = 0
     look = Look(chosen, room(None, out), colourful(out))
@@ -217,6 +233,11 @@ def parse(
     put(out, _whole(blocks(), out, chosen, several=len(sources) > 1))
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
+
+
+def _demand_json(form: TreeFormat, *, tag_confidence: bool) -> None:
+    if tag_confidence and form is not TreeFormat.JSON:
+        raise typer.BadParameter("--tag-confidence is for --format json; CoNLL-U has no column for it")
 
 
 def _given(what: list[str] | None) -> list[str]:

@@ -8,23 +8,26 @@ docs/decoding.md explains it, and what is exact and what is not.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
 from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties
 from ropewalk.decoding.paths import Arcs, Sums
-from ropewalk.decoding.probability import (
-    Candidate,
-    Scored,
-    arc_probabilities,
-    confidences,
-    fit_temperature,
-    k_best,
-    marginals,
-    sample,
-    scored,
-    tree_scores,
-)
 from ropewalk.encodings import Machine
+
+if TYPE_CHECKING:
+    from ropewalk.decoding.probability import Candidate as Candidate
+    from ropewalk.decoding.probability import Scored as Scored
+    from ropewalk.decoding.probability import arc_probabilities as arc_probabilities
+    from ropewalk.decoding.probability import confidences as confidences
+    from ropewalk.decoding.probability import fit_temperature as fit_temperature
+    from ropewalk.decoding.probability import k_best as k_best
+    from ropewalk.decoding.probability import marginals as marginals
+    from ropewalk.decoding.probability import sample as sample
+    from ropewalk.decoding.probability import scored as scored
+    from ropewalk.decoding.probability import tree_scores as tree_scores
 
 __all__ = [
     "DECODERS",
@@ -52,3 +55,11 @@ __all__ = [
     "scored",
     "tree_scores",
 ]
+
+
+def __getattr__(name: str) -> object:  # of probabilities, which a program that parses one sentence may not need
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module("ropewalk.decoding.probability"), name)
+    globals()[name] = value
+    return value

@@ -172,6 +172,8 @@ def _exactly(task: _Task, depth: int) -> None:
 
     Sentences whose labels are found already are left alone.
     """
+    if task.exact.all() and task.found.all():
+        return
     lengths = np.diff(task.offsets)
     waiting = np.flatnonzero((lengths > 0) & ~task.found)
     task.exact[lengths == 0] = task.found[lengths == 0] = True

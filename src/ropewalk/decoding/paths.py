@@ -54,8 +54,15 @@ def _new_transitions(automaton: Automaton, labels: Ints) -> Transitions:
     )
 
 
+@lru_cache(maxsize=64)
 def _heights(automaton: Automaton) -> int:
     return int(automaton.marks.max(initial=0))
+
+
+@lru_cache(maxsize=64)
+def _most(automaton: Automaton) -> int:
+    """Count the transitions of the state that has most."""
+    return int(np.diff(automaton.begins).max(initial=0))
 
 
 def sums_of(values: Floats, offsets: Ints) -> Floats:
@@ -179,7 +186,6 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     score, -inf if none is better, and a bound that no other path's score exceeds.
     """
     longest = int(np.diff(offsets).max(initial=0))
-    most = int(np.diff(automaton.begins).max(initial=0))
     best = np.zeros(len(scores), dtype=np.int32)
     totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
     joint_kernel.search(
@@ -191,7 +197,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
         view(starts),
         view(_sides(automaton, scores.shape[1])),
         view(floors - CLOSE),
-        joint_kernel.Beam(width, longest, scores.shape[1], automaton.states, _heights(automaton), most),
+        joint_kernel.Beam(width, longest, scores.shape[1], automaton.states, _heights(automaton), _most(automaton)),
         view(best),
         view(totals),
         view(bounds),
@@ -199,6 +205,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     return best, totals, bounds
 
 
+@lru_cache(maxsize=64)
 def _sides(automaton: Automaton, labels: int) -> Ints:
     """Tell for each label on which side a word with it has its head: after it (1), before it (2), or either (0)."""
     behind = (automaton.marks[:, [3, 5]] > 0).any(axis=1)

@@ -8,6 +8,7 @@ through the entry point group `ropewalk.encodings`: the entry's name is the enco
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from functools import cache
@@ -23,20 +24,15 @@ from ropewalk.encodings.base import (
     Labels,
     Recovered,
 )
-from ropewalk.encodings.bits import SevenBit
-from ropewalk.encodings.brackets import Brackets
-from ropewalk.encodings.compact import FourBit, Optimal
-from ropewalk.encodings.hexatags import Hexatags
-from ropewalk.encodings.indexed import OptimalNonprojective, bracketing
 from ropewalk.encodings.machines import BracketMachine, Machine, Marks
-from ropewalk.encodings.offsets import Absolute, PosOffset, Relative
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.encodings.transitions import ArcEager, ArcHybrid, ArcStandard, Covington
 from ropewalk.errors import OptionError, UnknownNameError
 from ropewalk.projectivity import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from ropewalk.encodings.indexed import bracketing as bracketing
 
 __all__ = [
     "FAULTS",
@@ -60,25 +56,34 @@ __all__ = [
     "parse_spec",
 ]
 
-OWN: dict[str, Callable[..., Encoding]] = {
-    encoding.name: encoding
-    for encoding in (
-        Optimal,
-        OptimalNonprojective,
-        FourBit,
-        SevenBit,
-        Brackets,
-        Hexatags,
-        Absolute,
-        Relative,
-        PosOffset,
-        ArcStandard,
-        ArcEager,
-        ArcHybrid,
-        Covington,
-    )
+OWN = {  # where each of ours is; one that is not asked for is not loaded
+    "optimal": ("compact", "Optimal"),
+    "optimal-nonprojective": ("indexed", "OptimalNonprojective"),
+    "four-bit": ("compact", "FourBit"),
+    "seven-bit": ("bits", "SevenBit"),
+    "brackets": ("brackets", "Brackets"),
+    "hexatags": ("hexatags", "Hexatags"),
+    "absolute": ("offsets", "Absolute"),
+    "relative": ("offsets", "Relative"),
+    "pos-offset": ("offsets", "PosOffset"),
+    "arc-standard": ("transitions", "ArcStandard"),
+    "arc-eager": ("transitions", "ArcEager"),
+    "arc-hybrid": ("transitions", "ArcHybrid"),
+    "covington": ("transitions", "Covington"),
 }
 SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+-]+)?")
+
+
+def __getattr__(name: str) -> object:
+    if name == "bracketing":
+        return importlib.import_module("ropewalk.encodings.indexed").bracketing
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _own(name: str) -> Callable[..., Encoding]:
+    module, encoding = OWN[name]
+    make: Callable[..., Encoding] = getattr(importlib.import_module(f"{__name__}.{module}"), encoding)
+    return make
 
 
 @cache
@@ -86,7 +91,7 @@ def known() -> dict[str, Callable[..., Encoding]]:
     """All encodings by name, those that other packages add included."""
     from importlib.metadata import entry_points
 
-    found = dict(OWN)
+    found = {name: _own(name) for name in OWN}
     for entry in entry_points(group="ropewalk.encodings"):
         found.setdefault(entry.name, entry.load())
     return found
@@ -99,7 +104,7 @@ def names_where(holds: Callable[[Encoding], bool]) -> tuple[str, ...]:
 
 def _maker(name: str) -> Callable[..., Encoding]:
     """Find what makes an encoding; looking through all packages takes time, so our own are tried first."""
-    found = OWN.get(name) or known().get(name)
+    found = _own(name) if name in OWN else known().get(name)
     if found is None:
         raise UnknownNameError("encoding", name, known())
     return found

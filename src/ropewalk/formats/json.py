@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.documents import Document, Sentence, Token, Word
 
 DIGITS = 4  # of probabilities
@@ -18,6 +20,8 @@ def document(given: Document) -> dict[str, Any]:
 def sentence(given: Sentence) -> dict[str, Any]:
     """Give the values of a sentence."""
     tokens = given.tokens
+    held = given.treebank.probabilities
+    tags = () if held is None else tuple(held.tags)
     tokens_of = [token for token in tokens for _ in range(token.first, token.last + 1)]
     return {
         "generator": given.generator,
@@ -26,7 +30,7 @@ def sentence(given: Sentence) -> dict[str, Any]:
         "start": tokens[0].start,
         "end": tokens[-1].end,
         "probability": _rounded(given.probability),
-        "words": [_word(*both) for both in zip(given, tokens_of, strict=True)],
+        "words": [_word(word, token, tags) for word, token in zip(given, tokens_of, strict=True)],
         "multiword_tokens": [
             {"text": one.text, "first": one.first, "last": one.last, "start": one.start, "end": one.end}
             for one in tokens
@@ -35,7 +39,7 @@ def sentence(given: Sentence) -> dict[str, Any]:
     }
 
 
-def _word(given: Word, token: Token) -> dict[str, Any]:
+def _word(given: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
     head = given.head
     out: dict[str, Any] = {
         "index": given.index,
@@ -48,7 +52,12 @@ def _word(given: Word, token: Token) -> dict[str, Any]:
         "end": token.end,
         "space_after": token.space_after and given.index == token.last,
     }
-    more = (("xpos", _known(given.xpos)), ("feats", _known(given.feats)))
+    more = (
+        ("lemma", _known(given.lemma)),
+        ("xpos", _known(given.xpos)),
+        ("feats", dict(given.feats)),
+        ("tag_probabilities", {name: _rounded(given.tag_probability(name)) for name in tags}),
+    )
     return out | {name: value for name, value in more if value}
 
 

@@ -37,7 +37,9 @@ class DecodingOptions:
     longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
     temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
-    confidence: bool = False  # whether arcs, trees and tags carry their probabilities
+    confidence: bool = False  # whether arcs and trees carry their probabilities,
+    tag_confidence: bool = False  # and whether tags do
+    columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ropewalk.errors import FormatError
+from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
+from ropewalk.models.scorer import TAGS
+from ropewalk.models.tags import column_of, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
-from ropewalk.treebank import Column, Probabilities
+from ropewalk.treebank import Probabilities
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from ropewalk.models.description import Description
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.scorer import Scorer, Scores
+    from ropewalk.models.tags import Shares
     from ropewalk.models.trees import Trees
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank import Column, Treebank
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
 LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
+TREE = "tree"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found
 
 
@@ -59,6 +63,31 @@ class Model:
         self.hash = hash
         self.origin = origin
         self._decoder = tree_decoder(description, labels)
+        wanted = self._demand_columns(description.decoding.columns)
+        self._wants_trees = TREE in wanted
+        self._columns = tuple(name for name in wanted if name != TREE)
+        needed = {*self._columns, *(("upos",) if self._wants_trees and self._decoder.needs_upos else ())}
+        numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
+        self._outputs = tuple(
+            name
+            for name in scorer.heads.outputs
+            if (int(name[len(TAGS) :]) in numbers if name.startswith(TAGS) else self._wants_trees)
+        )
+
+    def _demand_columns(self, asked: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in asked if name not in self.predicts]
+        if unknown:
+            raise ConfigError(
+                "decoding",
+                "columns",
+                f"has {unknown[0]!r}, which this model does not predict; expected some of: {', '.join(self.predicts)}",
+            )
+        return tuple(name for name in self.predicts if name in asked) if asked else self.predicts
+
+    @property
+    def predicts(self) -> tuple[str, ...]:
+        """What the model can predict: columns of tags, and `tree`, which is heads and relations."""
+        return (*dict.fromkeys(column_of(name) for name, _ in self.labels.tags), TREE)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is None:
@@ -97,60 +126,52 @@ class Model:
         if not treebank.words:
             return treebank
         self._look_at_lengths(treebank)
-        asked = self.decoding.confidence and self.has_probabilities
-        tags: list[list[Any]] = [[] for _ in self.labels.tags]
-        tag_shares: list[list[Any]] = [[] for _ in self.labels.tags]
-        trees = []
+        tagged: list[tuple[dict[str, Column], dict[str, Shares]]] = []
+        trees: list[Trees] = []
         for part, scores in self.scores(treebank):
-            upos = part.upos
-            for number, ((column, names), found) in enumerate(zip(self.labels.tags, scores.tags(), strict=True)):
-                ids = found.argmax(axis=1).astype(np.int32)
-                tags[number].append(ids)
-                if asked:
-                    tag_shares[number].append(np.exp(found[np.arange(len(ids)), ids].astype(np.float64)))
-                if column == "upos":
-                    upos = Column(ids, names)
-            trees.append(self._decoder.decode(scores, part.offsets, upos))
-        columns = {
-            name: Column(frozen_ints(np.concatenate(ids)), names)
-            for (name, names), ids in zip(self.labels.tags, tags, strict=True)
-        }
-        relations = trees[0].relations if len(trees) == 1 else Column.concat([one.relations for one in trees])
-        parsed = (treebank.with_columns(columns) if columns else treebank).with_trees(
-            np.concatenate([one.heads for one in trees]), relations
-        )
-        return parsed.with_probabilities(self._probabilities(trees, tag_shares) if asked else None)
+            tagged.append(tag_columns(self.labels.tags, scores.tags(), part.forms, shares=self.decoding.tag_confidence))
+            if self._wants_trees:
+                upos = tagged[-1][0].get("upos", part.upos)
+                trees.append(self._decoder.decode(scores, part.offsets, upos))
+        parsed = treebank
+        if self._columns:
+            parsed = parsed.with_columns({name: joined([one[name] for one, _ in tagged]) for name in self._columns})
+        if trees:
+            heads = np.concatenate([one.heads for one in trees])
+            parsed = parsed.with_trees(heads, joined([one.relations for one in trees]))
+        if not trees and not self.decoding.tag_confidence:
+            return parsed
+        return parsed.with_probabilities(self._probabilities(treebank, trees, [shares for _, shares in tagged]))
 
-    def _probabilities(self, trees: list[Trees], tag_shares: list[list[Any]]) -> Probabilities:
+    def _probabilities(self, treebank: Treebank, trees: list[Trees], tags: list[dict[str, Shares]]) -> Probabilities:
+        """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
         given = [one.probabilities for one in trees if one.probabilities is not None]
-        return Probabilities(
-            arcs=np.concatenate([arcs for arcs, _ in given]),
-            trees=np.concatenate([whole for _, whole in given]),
-            tags={name: np.concatenate(one) for (name, _), one in zip(self.labels.tags, tag_shares, strict=True)},
-        )
+        found = Probabilities() if trees else treebank.probabilities or Probabilities()
+        if given:
+            arcs, whole = (np.concatenate(parts) for parts in zip(*given, strict=True))
+            found = Probabilities(arcs, whole)
+        asked = self._columns if self.decoding.tag_confidence else ()
+        return replace(found, tags={name: np.concatenate([one[name] for one in tags]) for name in asked})
 
     def scores(self, treebank: Treebank) -> Iterator[tuple[Part, Scores]]:
-        """Score the words of a treebank, piece by piece."""
+        """Score the words of a treebank for what is to be predicted, piece by piece."""
         forms = treebank.column("form")
         starts = treebank.offsets[:-1]
         longest = self.decoding.longest_with_arcs
-        alone = [
-            *np.flatnonzero(treebank.lengths > longest).tolist(),
-            len(treebank),
-        ]  # long ones are pieces of their own
+        alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # pieces of their own
         first = 0
         while first < len(treebank):
             long = alone[int(np.searchsorted(alone, first))]
             last = max(min(int(np.searchsorted(starts, starts[first] + PIECE)), long), first + 1)
-            part = Part(treebank, first, last)
-            yield part, self.scorer.scores(forms[part.words], part.offsets, self.decoding.batch)
+            part = Part(treebank, forms, first, last)
+            yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, self._outputs)
             first = last
 
     def _look_at_lengths(self, treebank: Treebank) -> None:
         """Tell of sentences whose arcs are too many to score, or refuse them where nothing else decides."""
         by_labels = self.description.heads.labels
         longest = self.decoding.longest_with_arcs if by_labels else LONGEST_BY_ARCS
-        if not self._decoder.needs_arcs:
+        if not self._decoder.needs_arcs or not self._wants_trees:
             return
         for sentence in np.flatnonzero(treebank.lengths > longest).tolist():
             file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
@@ -170,8 +191,9 @@ class Model:
 class Part:
     """Some sentences of a treebank, one after the other."""
 
-    def __init__(self, treebank: Treebank, first: int, last: int) -> None:
+    def __init__(self, treebank: Treebank, forms: Column, first: int, last: int) -> None:
         self.words = slice(int(treebank.offsets[first]), int(treebank.offsets[last]))
+        self.forms = forms[self.words]
         self.offsets = frozen_ints(treebank.offsets[first : last + 1] - self.words.start)
         self.heads = treebank.heads[self.words]
         self.upos = None if treebank.upos is None else treebank.upos[self.words]

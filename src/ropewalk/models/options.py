@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-import tomllib
 import types
 import typing
 from dataclasses import dataclass, field
@@ -46,6 +45,8 @@ class Sources:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the tables of a TOML file."""
     name = files.shown(path)
+    import tomllib
+
     with files.reading(path) as file:
         raw = file.read()
     try:
@@ -96,6 +97,8 @@ def _copy(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML holds
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

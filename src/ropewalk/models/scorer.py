@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
 ROWS = 64  # words come in multiples of it,
 BLOCK = 1024  # and so many at a time
 CELLS = 1 << 18  # pairs of words whose arcs are scored together
+TAGS = "tags."  # begins the names of outputs for tag sets, which end in their numbers
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -40,12 +43,16 @@ class WordVectors(Protocol):
 class HeadNetworks(Protocol):
     """The networks between the vectors of words and scores; all scores are log-probabilities."""
 
-    def words(self, vectors: Floats) -> dict[str, Floats]:
-        """Compute what follows from each word alone.
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Name what `words` can compute.
 
         `labels.N` and `tags.N` for each label column and tag set; `relations`, or the two sides of pairs, `pair_words`
         and `pair_heads`; and where arcs are scored the sides of those, `arc_words` and `arc_heads`.
         """
+
+    def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
+        """Compute what follows from each word alone, as far as these outputs need it."""
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs by their two sides and the class of each: [pairs, relations]."""
@@ -62,33 +69,37 @@ class Scorer:
     heads: HeadNetworks
     distances: Numbers
 
-    def scores(self, forms: Column, offsets: Ints, budget: int) -> Scores:
-        """Score the words of sentences, about `budget` tokens at a time."""
-        return Scores(self.heads, self.distances, self.encoder.vectors(forms, offsets, budget), offsets)
+    def scores(self, forms: Column, offsets: Ints, budget: int, outputs: Sequence[str] | None = None) -> Scores:
+        """Score the words of sentences, about `budget` tokens at a time; by all heads unless some are named."""
+        vectors = self.encoder.vectors(forms, offsets, budget)
+        return Scores(self.heads, self.distances, vectors, offsets, self.heads.outputs if outputs is None else outputs)
 
 
 class Scores:
     """What a model says of the words of some sentences: log-probabilities, with a row for each word."""
 
-    def __init__(self, heads: HeadNetworks, distances: Numbers, vectors: Floats, offsets: Ints) -> None:
+    def __init__(
+        self, heads: HeadNetworks, distances: Numbers, vectors: Floats, offsets: Ints, outputs: Sequence[str]
+    ) -> None:
         self._networks = heads
         self._distances = distances
         self._offsets = offsets
         self._count = int(offsets[-1])
-        blocks = [heads.words(vectors[start : start + BLOCK]) for start in range(0, len(vectors), BLOCK)]
+        blocks = [heads.words(vectors[start : start + BLOCK], outputs) for start in range(0, len(vectors), BLOCK)]
         self._words = (
             blocks[0]
             if len(blocks) == 1
             else {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
         )
 
-    def tags(self) -> list[Floats]:
-        """Score the tags of each tag set."""
-        return self._named("tags.")
+    def tags(self) -> dict[int, Floats]:
+        """Score the tags of each tag set that was asked for, by its number."""
+        found = self._words.items()
+        return {int(name[len(TAGS) :]): rows[: self._count] for name, rows in found if name.startswith(TAGS)}
 
     def labels(self) -> list[Floats]:
         """Score the labels of each column of the encoding that is parsed with."""
-        return self._named("labels.")
+        return [rows[: self._count] for name, rows in self._words.items() if name.startswith("labels.")]
 
     def arcs(self) -> list[Floats]:
         """Score heads for each sentence: [words, words + 1], place 0 is the root."""
@@ -120,9 +131,6 @@ class Scores:
             chosen[places[block] < 0] = 0
             blocks.append(self._networks.pairs(words[block], chosen, classes[block]))
         return np.concatenate(blocks)[: self._count]
-
-    def _named(self, start: str) -> list[Floats]:
-        return [array[: self._count] for name, array in self._words.items() if name.startswith(start)]
 
 
 def head_places(heads: npt.NDArray[np.integer], offsets: Ints, bounds: Numbers, rows: int) -> tuple[Numbers, Numbers]:

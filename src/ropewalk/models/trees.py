@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk import encodings
-from ropewalk.decoding import assign_relations, confidences, decode, fit_temperature, machine_of, scored
+from ropewalk import decoding, encodings
+from ropewalk.decoding import assign_relations, decode, machine_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
@@ -40,6 +40,7 @@ class TreeDecoder(Protocol):
     """How a model's scores become trees."""
 
     has_probabilities: bool
+    needs_upos: bool
     needs_arcs: bool
 
     def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
@@ -59,6 +60,7 @@ class ArcDecoder:
     """The best spanning tree with one root, by the scores of arcs."""
 
     has_probabilities = False
+    needs_upos = False
     needs_arcs = True
 
     def __init__(self, description: Description, labels: LabelSet) -> None:
@@ -83,6 +85,7 @@ class LabelDecoder:
     def __init__(self, description: Description, labels: LabelSet) -> None:
         self._labels = labels
         self._encoding = encodings.get(labels.encodings[0])
+        self.needs_upos = self._encoding.needs_upos
         self._options = description.decoding
         self._relations_need_heads = description.heads.relations_need_heads
         machine = machine_of(self._encoding, labels.columns[0][0])
@@ -124,7 +127,7 @@ class LabelDecoder:
         elif options.confidence and arcs is not None:
             probabilities = calibration.confidences(labels[0], arcs, offsets, best, options.calibration)
         elif options.confidence and self.has_probabilities:
-            given = scored(
+            given = decoding.scored(
                 self._encoding,
                 labels[0],
                 self._labels.columns[0][0],
@@ -132,7 +135,7 @@ class LabelDecoder:
                 root=root,
                 temperature=options.temperature,
             )
-            probabilities = confidences(given, best.ids[0], best.heads, depth=options.depth)
+            probabilities = decoding.confidences(given, best.ids[0], best.heads, depth=options.depth)
         return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
 
     def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
@@ -145,8 +148,8 @@ class LabelDecoder:
         if arcs is not None:
             weights = calibration.calibrate(labels[0], arcs, gold.offsets, best, wanted)
             return replace(self._options, calibration=weights)
-        given = scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
-        temperature = fit_temperature(given, best, wanted, depth=self._options.depth)
+        given = decoding.scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
+        temperature = decoding.fit_temperature(given, best, wanted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
 
     def _best(
@@ -159,7 +162,7 @@ class LabelDecoder:
             self._labels.columns[0],
             decoder="exact" if self.needs_arcs and arcs is None else self._options.decoder,
             root=root,
-            upos=upos if self._encoding.needs_upos else None,
+            upos=upos if self.needs_upos else None,
             depth=self._options.depth,
             repair_policy=self._options.repair,
             arcs=arcs,

@@ -62,7 +62,8 @@ WORD = {
     "space_after": FLAG,
     "lemma": TEXT,
     "xpos": TEXT,
-    "feats": TEXT,
+    "feats": {"type": "object", "additionalProperties": TEXT},
+    "tag_probabilities": {"type": "object", "additionalProperties": SHARE},
 }
 SENTENCE = {
     "generator": TEXT,

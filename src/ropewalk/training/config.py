@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import files
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import Sources, changed, checked, option, read
+from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 PARSERS = ("labels", "biaffine")  # the latter may also stand in a grid's list of encodings
-TAGS = ("lemma", "upos", "xpos", "feats")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,9 @@ class ModelOptions:
     auxiliary: tuple[str, ...] = ()
     auxiliary_weight: float = option(0.3, low=0)
     arc_weight: float = option(0.0, low=0)  # of the loss of arcs beside that of labels; the joint decoder needs arcs
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
+    least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
+    feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
     tag_weight: float = option(0.3, low=0)
     hidden: int = option(256, low=1)
     dropout: float = option(0.2, low=0, high=0.9)

@@ -13,9 +13,9 @@ from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.features import Vocabulary, read_vectors
 from ropewalk.models.labels import LabelSet, frequent, numbers
+from ropewalk.models.tags import TAGS, classes, tag_sets
 from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.building import head_shape, needs_vocabulary
-from ropewalk.training.config import TAGS
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check, is_root_relation
 
@@ -107,11 +107,11 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         relations = relations if place else frequent(labels.relations)
     if not head_shape(config.model).labels:
         relations = frequent(bank.relations)
-    tags = []
-    for tag in config.model.tags:
+    model = config.model
+    for tag in model.tags:
         if tag not in TAGS:
             raise ConfigError("configuration", "model.tags", f"has {tag!r}; expected some of: {', '.join(TAGS)}")
-        tags.append((tag, frequent(bank.column(tag))))
+    tags = tag_sets(bank, model.tags, least_rules=model.least_rules, feats=model.feats)
     vocabulary = None
     vectors = None
     options = config.model.encoder
@@ -120,7 +120,7 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         if options.vectors:
             words, vectors = read_vectors(options.vectors, options.most_vectors)
         vocabulary = Vocabulary.of(bank.column("form").texts(), options.least_count, words)
-    return LabelSet(names, tuple(columns), relations, tuple(tags), vocabulary), vectors
+    return LabelSet(names, tuple(columns), relations, tags, vocabulary), vectors
 
 
 def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
             relations = coded.relations
     tags = []
     for name, known in labels.tags:
-        column = bank.column(name)
+        column = classes(bank, name)
         tags.append(numbers(column.ids, column.names, known))
     return Examples(
         forms_of(bank),

@@ -220,5 +220,5 @@ def all_scores(model: Model, bank: Treebank) -> list[Floats]:
     out: list[Floats] = []
     for part, scores in model.scores(bank):
         arcs = scores.arcs() if model.description.heads.arcs else ()
-        out += [*scores.labels(), *scores.tags(), scores.relations(part.heads), *arcs]
+        out += [*scores.labels(), *scores.tags().values(), scores.relations(part.heads), *arcs]
     return out

@@ -14,6 +14,8 @@ from ropewalk.training.crf import crf_loss, demand_sequences
 from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.models.description import HeadShape
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.encoders import Batch, WordEncoder
@@ -24,6 +26,9 @@ RELATIONS: dict[str, type[FeedForward | PairRelations | BiaffineRelations]] = {
     "pairs": PairRelations,
     "products": BiaffineRelations,
 }
+
+PAIRS = ("pair_words", "pair_heads")
+ARCS = ("arc_words", "arc_heads")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +122,33 @@ class Network(nn.Module):
         words: Tensor = self.encoder(batch)
         return words if targets is None else self._loss(words, batch.lengths, targets)
 
-    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
-        """Compute what follows from each word alone; see `HeadNetworks.words`."""
-        out = {
-            f"labels.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.columns[: self.own])
-        }
-        out |= {f"tags.{number}": head(vectors).log_softmax(-1) for number, head in enumerate(self.tags)}
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Name what `word_scores` can compute; see `HeadNetworks.outputs`."""
+        return (
+            *self._own_heads(),
+            *(("relations",) if isinstance(self.relations, FeedForward) else PAIRS),
+            *(() if self.arcs is None else ARCS),
+        )
+
+    def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
+        """Compute what follows from each word alone, as far as these outputs need it."""
+        out = {name: head(vectors).log_softmax(-1) for name, head in self._own_heads().items() if name in outputs}
         if isinstance(self.relations, FeedForward):
-            out["relations"] = self.relations(vectors).log_softmax(-1)
-        else:
-            out["pair_words"], out["pair_heads"] = self.relations.sides(vectors)
-        if self.arcs is not None:
-            out["arc_words"], out["arc_heads"] = self.arcs.sides(vectors)
+            if "relations" in outputs:
+                out["relations"] = self.relations(vectors).log_softmax(-1)
+        elif not set(PAIRS).isdisjoint(outputs):
+            out |= zip(PAIRS, self.relations.sides(vectors), strict=True)
+        if self.arcs is not None and not set(ARCS).isdisjoint(outputs):
+            out |= zip(ARCS, self.arcs.sides(vectors), strict=True)
         return out
+
+    def _own_heads(self) -> dict[str, nn.Module]:
+        """Name the heads that score classes of single words."""
+        return {
+            **{f"labels.{number}": head for number, head in enumerate(self.columns[: self.own])},
+            **{f"tags.{number}": head for number, head in enumerate(self.tags)},
+        }
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options = self.options

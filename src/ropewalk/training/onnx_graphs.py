@@ -51,7 +51,7 @@ def networks(network: Network) -> dict[str, onnx.ModelProto]:
     else:
         raise ModelError(type(encoder).__name__, "is no encoder that can be exported")
     vectors = torch.zeros(SAMPLE, encoder.size)
-    out[HEADS] = traced(_WordScores(network), {"vectors": vectors}, list(network.word_scores(vectors)))
+    out[HEADS] = traced(_WordScores(network), {"vectors": vectors}, list(network.outputs))
     relations = network.relations
     if not isinstance(relations, FeedForward):
         words, heads = relations.sides(vectors)
@@ -72,7 +72,8 @@ class _WordScores(nn.Module):
         self.network = network
 
     def forward(self, given: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        return tuple(self.network.word_scores(given["vectors"]).values())
+        found = self.network.word_scores(given["vectors"], self.network.outputs)
+        return tuple(found[name] for name in self.network.outputs)
 
 
 @final

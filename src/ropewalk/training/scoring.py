@@ -14,7 +14,7 @@ from ropewalk.models.scorer import blank_rows
 from ropewalk.training.heads import FeedForward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from torch import Tensor
 
@@ -52,10 +52,16 @@ class TorchHeads:
     def __init__(self, network: Network) -> None:
         self._network = network
 
-    def words(self, vectors: Floats) -> dict[str, Floats]:
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Name what `words` can compute."""
+        return self._network.outputs
+
+    def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone."""
         with _used(self._network):
-            return {name: _array(one) for name, one in self._network.word_scores(self._tensor(vectors)).items()}
+            found = self._network.word_scores(self._tensor(vectors), outputs)
+            return {name: _array(found[name]) for name in outputs}
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""

@@ -17,6 +17,7 @@ from ropewalk.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from ropewalk.models.description import Description
     from ropewalk.models.folder import ModelFolder
@@ -84,6 +85,7 @@ class OnnxHeads:
 
         self._path = folder.path
         self._heads = opened(HEADS)
+        self.outputs = self._heads.outputs
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
         self._arcs = opened(ARCS) if folder.has(ARCS) else None
 
@@ -112,9 +114,9 @@ class OnnxHeads:
                     "not of one model",
                 )
 
-    def words(self, vectors: Floats) -> dict[str, Floats]:
+    def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone."""
-        return dict(zip(self._heads.outputs, self._heads.run({"vectors": vectors}), strict=True))
+        return dict(zip(outputs, self._heads.run({"vectors": vectors}, outputs), strict=True))
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""

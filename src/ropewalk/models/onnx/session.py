@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from ropewalk.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -58,9 +58,11 @@ class Session:
             for one in self._session.get_outputs()
         }
 
-    def run(self, given: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[np.float32]]:
-        """Compute every output."""
-        out: list[npt.NDArray[np.float32]] = self._session.run(None, dict(given))
+    def run(
+        self, given: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
+    ) -> list[npt.NDArray[np.float32]]:
+        """Compute some outputs, or all of them, and nothing that those do not need."""
+        out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(given))
         return out
 
 

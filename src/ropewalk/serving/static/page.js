@@ -278,7 +278,7 @@ function about(number, sentence, word) {
   const inside = subtree(sentence, word.index);
   const rows = [
     ["Part of speech", [word.upos, word.xpos].filter(Boolean).join(" ") || "–"],
-    ["Lemma", word.lemma], ["Features", word.feats],
+    ["Lemma", word.lemma], ["Features", Object.entries(word.feats ?? {}).map(pair => pair.join("=")).join(" ")],
     ["Head", word.head ? to(word.head) : "none: it is a root"],
     ["Relation", word.relation],
     ["Probability", word.probability === null ? null : `${(word.probability * 100).toFixed(1)} %`],

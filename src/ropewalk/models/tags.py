@@ -1,0 +1,136 @@
+"""Columns of tags as classes that a network tells apart, and classes as columns again.
+
+A tag set is named after its column: `upos`, `xpos`, or `feats` with whole values as classes. `feats.Case` is one
+feature of a treebank that has too many whole values; `lemma` has rules as classes, which make lemmas of forms.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.feats import NONE, features_of, features_text
+from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
+from ropewalk.models.labels import frequent
+from ropewalk.treebank import Column
+from ropewalk.trees import frozen_ints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.models.scorer import Floats
+    from ropewalk.treebank import Treebank
+
+TagSet = tuple[str, tuple[str, ...]]  # its name and its classes
+Shares = npt.NDArray[np.float64]
+
+TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
+FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
+MOST_WHOLE = 400  # distinct values of FEATS that are still classes by themselves
+
+_apply = lru_cache(1 << 16)(apply_rule)
+_rule = lru_cache(1 << 16)(lemma_rule)
+
+
+def column_of(tag_set: str) -> str:
+    """Name the column that a tag set is of."""
+    return tag_set.partition(".")[0]
+
+
+def tag_sets(bank: Treebank, columns: Sequence[str], *, least_rules: int, feats: str) -> tuple[TagSet, ...]:
+    """List the classes of some columns of a treebank, most frequent first; rules rarer than `least_rules` are no class.
+
+    FEATS are classes as they are (`whole`), feature by feature (`apart`), or as the treebank suggests (`auto`).
+    """
+    out: list[TagSet] = []
+    for column in columns:
+        values = bank.column(column)
+        if column == "lemma":
+            pairs = zip(bank.column("form").texts(), values.texts(), strict=True)
+            out.append((column, frequent_rules(pairs, least_rules)))
+        elif column == "feats" and (feats == "apart" or (feats == "auto" and len(frequent(values)) > MOST_WHOLE)):
+            names = sorted({name for value in frequent(values) for name in features_of(value)}, key=str.lower)
+            out += [(f"feats.{name}", frequent(classes(bank, f"feats.{name}"))) for name in names]
+        else:
+            out.append((column, frequent(values)))
+    return tuple(out)
+
+
+def classes(bank: Treebank, tag_set: str) -> Column:
+    """Say which class each word of a treebank has in a tag set."""
+    column, _, feature = tag_set.partition(".")
+    values = bank.column(column)
+    if feature:
+        return _renamed(values, [features_of(value).get(feature, NONE) for value in values.names])
+    if column == "lemma":
+        return Column.of(map(_rule, bank.column("form").texts(), values.texts()))
+    return values
+
+
+def tag_columns(
+    sets: Sequence[TagSet], scores: Mapping[int, Floats], forms: Column, *, shares: bool
+) -> tuple[dict[str, Column], dict[str, Shares]]:
+    """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely."""
+    columns: dict[str, Column] = {}
+    likely: dict[str, Shares] = {}
+    features: dict[str, Column] = {}
+    for number, found in scores.items():
+        name, names = sets[number]
+        best = found.argmax(axis=1)
+        column, _, feature = name.partition(".")
+        if feature:
+            features[feature] = Column(frozen_ints(best), names)
+        elif column == "lemma":
+            columns[column] = _lemmas(best, found, names, forms)
+        else:
+            columns[column] = Column(frozen_ints(best), names)
+        if shares:
+            share = np.exp(found[np.arange(len(best)), best].astype(np.float64))
+            likely[column] = likely[column] * share if column in likely else share
+    return (columns | {"feats": _composed(features)} if features else columns), likely
+
+
+def joined(columns: Sequence[Column]) -> Column:
+    """Lay columns end to end, if they are several."""
+    return columns[0] if len(columns) == 1 else Column.concat(columns)
+
+
+def _lemmas(best: npt.NDArray[np.intp], scores: Floats, rules: Sequence[str], forms: Column) -> Column:
+    """Make the lemma of every word by its best rule; where that does not fit by the best that does, noted in `best`."""
+    lemmas: list[str] = []
+    texts = forms.names
+    for place, (form, rule) in enumerate(zip(forms.ids.tolist(), best.tolist(), strict=True)):
+        lemma = _apply(rules[rule], texts[form])
+        if lemma is None:
+            best[place], lemma = _fitting(scores[place], rules, texts[form], rule)
+        lemmas.append(lemma)
+    return Column.of(lemmas)
+
+
+def _composed(features: Mapping[str, Column]) -> Column:
+    """Put FEATS together of the values of single features."""
+    rows = np.stack([column.ids for column in features.values()], axis=1)
+    found, ids = np.unique(rows, axis=0, return_inverse=True)
+    texts = []
+    for row in found.tolist():
+        values = {name: column.names[number] for (name, column), number in zip(features.items(), row, strict=True)}
+        texts.append(features_text({name: value for name, value in values.items() if value != NONE}))
+    return Column(frozen_ints(ids.reshape(-1)), tuple(texts))
+
+
+def _fitting(scores: Floats, rules: Sequence[str], form: str, best: int) -> tuple[int, str]:
+    """Find the best rule that fits a form; if none does, the form is its own lemma."""
+    for rule in np.argsort(-scores, kind="stable").tolist():
+        lemma = _apply(rules[rule], form)
+        if lemma is not None:
+            return rule, lemma
+    return best, form
+
+
+def _renamed(column: Column, texts: Sequence[str]) -> Column:
+    """Give the values of a column other texts, some of which may be the same."""
+    distinct = Column.of(texts)
+    return Column(frozen_ints(distinct.ids[column.ids]), distinct.names)

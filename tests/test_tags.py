@@ -1,0 +1,155 @@
+"""Tags: columns become classes and columns again, rules that do not fit give way, only what is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ropewalk
+from ropewalk import conllu
+from ropewalk.errors import ConfigError
+from ropewalk.feats import features_of, features_text
+from ropewalk.models.tags import MOST_WHOLE, TAGS, classes, tag_columns, tag_sets
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import Tree
+from test_export import BANK, exported_once
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ropewalk.models.tags import TagSet
+
+words = st.text("abcNSAÄß-", min_size=1, max_size=6)
+features = st.dictionaries(st.sampled_from(["Case", "Number", "abbr"]), st.sampled_from(["Nom", "Plur,Sing", "Yes"]))
+
+
+def bank_of_words(rows: Sequence[tuple[str, str, str, str]]) -> Treebank:
+    """Make one sentence of forms with lemmas, UPOS and FEATS."""
+    forms, lemmas, upos, feats = zip(*rows, strict=True)
+    tree = Tree(list(range(len(rows))), ["root"] + ["dep"] * (len(rows) - 1))
+    return Treebank.of([tree], [upos]).with_columns({"form": forms, "lemma": lemmas, "feats": feats})
+
+
+def certain(bank: Treebank, sets: Sequence[TagSet]) -> dict[int, np.ndarray]:
+    """Score what a treebank says highest, as a model that knows everything would."""
+    out = {}
+    for number, (name, names) in enumerate(sets):
+        out[number] = np.full((bank.words, len(names)), -9.0, dtype=np.float32)
+        for word, text in enumerate(classes(bank, name).texts()):
+            out[number][word, names.index(text)] = -0.1
+    return out
+
+
+@given(
+    st.lists(
+        st.tuples(words, words, st.sampled_from(["NOUN", "X"]), features.map(features_text)), min_size=1, max_size=8
+    ),
+    st.sampled_from(["whole", "apart"]),
+)
+def test_what_a_treebank_says_comes_back_from_classes(rows: list[tuple[str, str, str, str]], feats: str) -> None:
+    bank = bank_of_words(rows)
+    sets = tag_sets(bank, TAGS, least_rules=1, feats=feats)
+    found, shares = tag_columns(sets, certain(bank, sets), bank.column("form"), shares=True)
+    apart = feats == "apart" and any(row[3] != "_" for row in rows)
+    assert ("feats" in found) == (apart or feats == "whole")
+    for name, column in found.items():
+        assert column.texts() == bank.column(name).texts()
+        assert len(shares[name]) == bank.words
+    assert np.allclose(shares["lemma"], np.exp(-0.1))
+
+
+@given(features)
+def test_features_are_read_and_written_in_order(given: dict[str, str]) -> None:
+    text = features_text(given)
+    assert features_of(text) == given
+    assert [part.partition("=")[0] for part in text.split("|")] == (sorted(given, key=str.lower) or ["_"])
+
+
+def test_a_rule_that_does_not_fit_gives_way_to_the_next_that_does() -> None:
+    rules = ("lower|-0+|-3+y", "lower|-0+|-1+", "=be")
+    forms = Column.of(["Cities", "is", "at", "s"])
+    scores = np.log(np.array([[0.6, 0.3, 0.1]] * 4, dtype=np.float32))
+    found, shares = tag_columns([("lemma", rules)], {0: scores}, forms, shares=True)
+    assert found["lemma"].texts() == ["city", "i", "a", "be"]
+    assert np.allclose(shares["lemma"], [0.6, 0.3, 0.3, 0.1])
+    alone, _ = tag_columns([("lemma", rules[:2])], {0: scores[:, :2]}, forms, shares=False)
+    assert alone["lemma"].texts() == ["city", "i", "a", "s"], "a form that no rule fits is its own lemma"
+
+
+def test_rare_rules_are_no_classes_and_many_features_come_apart() -> None:
+    rows = [("ropes", "rope", "X", "A=1"), ("sails", "sail", "X", "A=1|B=2"), ("was", "be", "X", "_")]
+    bank = bank_of_words(rows)
+    assert dict(tag_sets(bank, ["lemma"], least_rules=2, feats="auto")) == {"lemma": ("lower|-0+|-1+",)}
+    assert [name for name, _ in tag_sets(bank, ["feats"], least_rules=2, feats="auto")] == ["feats"]
+    many = bank_of_words([("a", "a", "X", f"A={number}") for number in range(MOST_WHOLE + 1)])
+    assert [name for name, _ in tag_sets(many, ["feats"], least_rules=2, feats="auto")] == ["feats.A"]
+    assert [name for name, _ in tag_sets(many, ["feats"], least_rules=2, feats="whole")] == ["feats"]
+
+
+def test_only_what_is_asked_for_is_predicted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = exported_once(tmp_path_factory, "labels") / "exported"
+    given = conllu.loads(conllu.dumps(BANK.with_columns({"misc": ["Confidence=0.5000"] * BANK.words})))
+    everything = ropewalk.load(folder).treebank(given)
+    lemmas = ropewalk.load(folder, columns=["lemma"]).treebank(given)
+    assert lemmas.column("lemma").texts() == everything.column("lemma").texts() != given.column("lemma").texts()
+    lines, before = conllu.dumps(lemmas).splitlines(), conllu.dumps(given).splitlines()
+    for new, old in zip(lines, before, strict=True):
+        assert new.split(b"\t")[:2] + new.split(b"\t")[3:] == old.split(b"\t")[:2] + old.split(b"\t")[3:]
+    trees = ropewalk.load(folder, columns=["tree"]).treebank(given)
+    assert trees.heads.tolist() == everything.heads.tolist()
+    assert trees.column("upos").texts() == given.column("upos").texts()
+    with pytest.raises(ConfigError, match=r"'xpos', which this model does not predict.*upos, feats, lemma, tree"):
+        ropewalk.load(folder, columns=["xpos"])
+    with pytest.raises(ConfigError, match="put it into a list"):
+        ropewalk.load(folder, columns="upos")
+
+
+def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk.models.onnx.model import OnnxHeads
+
+    asked: list[Sequence[str]] = []
+    plain = OnnxHeads.words
+
+    def watched(self: OnnxHeads, vectors: np.ndarray, outputs: Sequence[str]) -> dict[str, np.ndarray]:
+        asked.append(outputs)
+        return plain(self, vectors, outputs)
+
+    monkeypatch.setattr(OnnxHeads, "words", watched)
+    folder = exported_once(tmp_path_factory, "labels") / "exported"
+    ropewalk.load(folder, columns=["feats"]).treebank(BANK)
+    ropewalk.load(folder, columns=["tree", "lemma"]).treebank(BANK)
+    assert asked[0] == ("tags.1",)
+    assert {name for name in asked[-1] if name.startswith("tags.")} == {"tags.2"}
+    assert "labels.0" in asked[-1]
+
+
+def test_words_know_their_tags_and_how_likely_they_are(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = exported_once(tmp_path_factory, "labels") / "exported"
+    parser = ropewalk.load(folder, tag_confidence=True)
+    word = parser.tokens([["kamine", "Lokasu"]])[0][1]
+    value = word.tag_probability("lemma")
+    assert value is not None
+    assert 0 < value < 1
+    assert word.tag_probability("xpos") is None
+    told = parser.tokens([["kamine", "Lokasu"]]).to_json()["sentences"][0]["words"][1]
+    assert told["lemma"] == word.lemma != "_"
+    assert told.get("feats", {}) == dict(word.feats)
+    assert told["tag_probabilities"] == {
+        name: round(word.tag_probability(name) or 0, 4) for name in ("upos", "feats", "lemma")
+    }
+    assert ropewalk.load(folder).tokens([["kamine"]])[0][0].tag_probability("lemma") is None
+
+
+@pytest.mark.treebanks
+def test_features_of_treebanks_come_back_one_by_one(treebanks: Path) -> None:
+    for path in sorted(treebanks.glob("*/*-dev.conllu")):
+        bank = conllu.read(path)
+        sets = tag_sets(bank, ["feats"], least_rules=1, feats="apart")
+        if sets:
+            found, _ = tag_columns(sets, certain(bank, sets), bank.column("form"), shares=False)
+            assert found["feats"].texts() == bank.column("feats").texts()
