@@ -146,6 +146,29 @@ def test_json_is_one_object_a_line(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == done.stdout
 
 
+def test_a_json_file_is_one_list(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    run("parse", "-o", file, "They don't twist. She walks.")
+    with file.open(encoding="utf-8") as stream:
+        assert [one["text"] for one in json.load(stream)] == ["They don't twist.", "She walks."]
+    (tmp_path / "empty.txt").write_bytes(b"")
+    run("parse", "-o", file, tmp_path / "empty.txt")
+    assert json.loads(file.read_text(encoding="utf-8")) == []
+
+
+def test_conllu_on_standard_input_is_noticed(sample: Path) -> None:
+    done = run("parse", "-", stdin=sample.read_bytes())
+    assert done.stdout == run("parse", "--input", "conllu", "-", stdin=sample.read_bytes()).stdout
+    assert "taken for CoNLL-U" in done.stderr
+    text = run("parse", "-", stdin=b"# 1 word.")
+    assert "taken for" not in text.stderr
+    assert run("parse", "--input", "text", "-", stdin=sample.read_bytes()).stdout != done.stdout
+
+
+def test_the_list_of_models_fits_a_terminal() -> None:
+    assert max(map(len, run("models").stdout.splitlines())) <= 80
+
+
 def test_trees_are_drawn() -> None:
     done = run("parse", "--format", "tree", "She walks. He too.")
     assert done.stdout.startswith("# generator = ")

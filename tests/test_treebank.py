@@ -279,3 +279,8 @@ def test_views_share_lists_and_free_them() -> None:
     assert bank[1]._lists is first()
     del bank
     assert first() is None
+
+
+def test_a_treebank_is_shown_in_a_line() -> None:
+    bank = Treebank.of([Tree([0]), Tree([2, 0])])
+    assert repr(bank) == "<Treebank of 2 sentences, 3 words, from <treebank>>"

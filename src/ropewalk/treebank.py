@@ -446,6 +446,9 @@ class Treebank:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __repr__(self) -> str:
+        return f"<Treebank of {len(self):,} sentences, {self.words:,} words, from {self.file}>"
+
     def __getitem__(self, sentence: int) -> Sentence:
         import ropewalk
 

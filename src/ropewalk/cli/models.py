@@ -2,6 +2,8 @@
 
 from ropewalk.cli.shell import Format, FormatOption, show
 
+SHOWN = 6  # columns that fit a terminal
+
 
 def models(form: FormatOption = Format.TABLE) -> None:
     """List the models that are installed: their languages, treebanks, licences, sizes, hashes and scores.
@@ -12,39 +14,44 @@ def models(form: FormatOption = Format.TABLE) -> None:
     from ropewalk.tables import Table, TableColumn
 
     found = installed()
+    columns = (
+        TableColumn("name", numeric=False),
+        TableColumn("treebank", numeric=False),
+        TableColumn("hash", numeric=False),
+        TableColumn("size", key="megabytes", unit="MB", decimals=1),
+        TableColumn("LAS", key="las", unit="%", decimals=2),
+        TableColumn("takes", numeric=False),
+        TableColumn("UAS", key="uas", unit="%", decimals=2),
+        TableColumn("language", numeric=False),
+        TableColumn("licence", numeric=False),
+        TableColumn("where", numeric=False),
+    )
+    shown = SHOWN if form is Format.TABLE else len(columns)
+    rows = (
+        (
+            one.name,
+            one.treebank or None,
+            one.hash or None,
+            one.size / 1e6,
+            _percent(one.score("las")),
+            "text, tokens" if one.takes_text else "tokens",
+            _percent(one.score("uas")),
+            one.language or None,
+            one.licence or None,
+            "in the package" if one.embedded else str(one.path),
+        )
+        for one in found
+    )
     show(
         Table(
             title="Models",
-            columns=(
-                TableColumn("name", numeric=False),
-                TableColumn("language", numeric=False),
-                TableColumn("treebank", numeric=False),
-                TableColumn("licence", numeric=False),
-                TableColumn("size", key="megabytes", unit="MB", decimals=1),
-                TableColumn("hash", numeric=False),
-                TableColumn("UAS", key="uas", unit="%", decimals=2),
-                TableColumn("LAS", key="las", unit="%", decimals=2),
-                TableColumn("takes", numeric=False),
-                TableColumn("where", numeric=False),
-            ),
-            rows=tuple(
-                (
-                    one.name,
-                    one.language or None,
-                    one.treebank or None,
-                    one.licence or None,
-                    one.size / 1e6,
-                    one.hash or None,
-                    _percent(one.score("uas")),
-                    _percent(one.score("las")),
-                    "text, tokens" if one.takes_text else "tokens",
-                    "in the package" if one.embedded else str(one.path),
-                )
-                for one in found
-            ),
+            columns=columns[:shown],
+            rows=tuple(row[:shown] for row in rows),
             notes=(
-                "Scores are those of the treebank's test data with gold tokens." if found else "None is installed.",
-                f"Folders that ropewalk train and export write can also be put into {own_folder()}.",
+                "LAS is that of the treebank's test data with gold tokens." if found else "None is installed.",
+                "Other forms, such as --format json, tell more.",
+                "Folders that ropewalk train and export write can also be put into",
+                str(own_folder()),
             ),
         ),
         form,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
 UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
+BEGINS_CONLLU = re.compile(rb"(?:#[^\n]*\n)*1(?:-[0-9]+)?\t(?:[^\t\n]+\t){8}[^\t\n]+\n")
 CONLLU = re.compile(r".*\.conllu(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -108,7 +109,7 @@ def parse(
             "--format",
             show_default=False,
             help="CoNLL-U, one JSON object a sentence and line, or pictures of trees; by default pictures in a "
-            "terminal, else JSON for -o FILE.jsonl, else CoNLL-U.",
+            "terminal, else JSON for -o FILE.jsonl, and as one list for -o FILE.json, else CoNLL-U.",
         ),
     ] = None,
     out: Annotated[
@@ -175,7 +176,6 @@ def parse(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     warn_if_uncompiled()
-    from ropewalk.formats.conllu import joined
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
@@ -210,8 +210,7 @@ def parse(
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
             yield from written
 
-    several = len(sources) > 1 and chosen is TreeFormat.CONLLU
-    put(out, joined(blocks()) if several else blocks())
+    put(out, _whole(blocks(), out, chosen, several=len(sources) > 1))
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
 
@@ -244,7 +243,18 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
             value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"
         )
     named = Input.CONLLU if is_file and CONLLU.fullmatch(value) else Input.TEXT
+    if value == "-" and is_file and kind is None and _conllu_waits():
+        say("note: standard input is taken for CoNLL-U, by how it begins; --input says otherwise")
+        named = Input.CONLLU
     return Argument(value, kind or named, is_file)
+
+
+def _conllu_waits() -> bool:
+    """Tell by its first bytes whether standard input is CoNLL-U."""
+    try:
+        return BEGINS_CONLLU.match(sys.stdin.buffer.peek()) is not None
+    except OSError:  # as reading it will say
+        return False
 
 
 def _exists(value: str) -> bool:
@@ -267,11 +277,29 @@ def _names_a_file(value: str) -> bool:
 def _form_of(out: str) -> TreeFormat:
     if out == "-":
         return TreeFormat.TREE if sys.stdout.isatty() else TreeFormat.CONLLU
-    return (
-        TreeFormat.JSON
-        if Path(out.removesuffix(".gz").removesuffix(".xz")).suffix in {".json", ".jsonl"}
-        else TreeFormat.CONLLU
-    )
+    return TreeFormat.JSON if _ending(out) in {".json", ".jsonl"} else TreeFormat.CONLLU
+
+
+def _whole(blocks: "Iterator[bytes]", out: str, form: TreeFormat, *, several: bool) -> "Iterator[bytes]":
+    """Make one file of sentences, as its form demands."""
+    from ropewalk.formats.conllu import joined
+
+    if several and form is TreeFormat.CONLLU:
+        return joined(blocks)
+    return _listed(blocks) if form is TreeFormat.JSON and _ending(out) == ".json" else blocks
+
+
+def _ending(out: str) -> str:
+    return Path(out.removesuffix(".gz").removesuffix(".xz")).suffix
+
+
+def _listed(lines: "Iterator[bytes]") -> "Iterator[bytes]":
+    """Make one JSON list of objects on lines of their own."""
+    before = b"[\n"
+    for line in lines:
+        yield before + line.removesuffix(b"\n")
+        before = b",\n"
+    yield b"\n]\n" if before == b",\n" else b"[]\n"
 
 
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
+LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
 TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found
 
@@ -175,10 +176,7 @@ class Model:
         forms = treebank.column("form")
         starts = treebank.offsets[:-1]
         longest = self.decoding.longest_with_arcs
-        alone = [
-            *np.flatnonzero(treebank.lengths > longest).tolist(),
-            len(treebank),
-        ]  # long ones are pieces of their own
+        alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # pieces of their own
         first = 0
         while first < len(treebank):
             long = alone[int(np.searchsorted(alone, first))]
@@ -189,13 +187,14 @@ class Model:
 
     def _look_at_lengths(self, treebank: Treebank) -> None:
         """Tell of sentences whose arcs are too many to score, or refuse them where nothing else decides."""
-        longest = self.decoding.longest_with_arcs
-        if not self._decoder.needs_arcs:
+        by_labels = self.description.heads.labels
+        longest = self.decoding.longest_with_arcs if by_labels else LONGEST_BY_ARCS
+        if not self._decoder.needs_arcs or not self._wants_trees:
             return
         for sentence in np.flatnonzero(treebank.lengths > longest).tolist():
             file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
-            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,} (longest_with_arcs)"
-            if not self.description.heads.labels:
+            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,}"
+            if not by_labels:
                 raise FormatError(file, line, "too-long", f"{said}, and this model has nothing else: cut it")
             warnings.warn(f"{file}:{line}: {said}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
