@@ -197,6 +197,8 @@ def test_graphs_are_left_out_if_they_are_not_asked_for(trained: Path, data: Path
 def test_weights_are_found_on_known_graphs(data: Path) -> None:
     model = untrained(data, "optimal-nonprojective", 1)
     bank = conllu.read(data)
+    with pytest.raises(ConfigError, match="expected 5"):
+        model.with_decoding(graph_weights=(1.0,))
     fitted = model.calibrated(bank)
     assert fitted.decoding.graph_weights != model.decoding.graph_weights
     before, after = (score(deps.read(bank), deps.read(one.parse(bank)))["unlabelled"].f1 for one in (model, fitted))

@@ -131,7 +131,7 @@ class _Sentence:
         first = self.heads[word]
         if not first or not _is(self.names[word], "conj") or self._subjects(word) or self._of(word, "expl"):
             return
-        if self.upos[word] in {"VERB", "AUX"} or self._of(word, "cop"):
+        if self.upos[word] in {"VERB", "AUX", "_"} or self._of(word, "cop"):
             for subject in self._subjects(first):
                 self.arcs.setdefault((word, subject), self.names[subject])
 

@@ -42,8 +42,9 @@ class DecodingOptions:
     tag_confidence: bool = False  # and whether tags do
     columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
     graph_decoder: str = option("joint", choices=GRAPH_DECODERS)  # what says which arcs an enhanced graph has
-    graph_weights: tuple[float, ...] = (0.0, 0.5, 0.5, 0.0)  # of the evidence for an arc, found on the dev data,
-    graph_thresholds: tuple[float, ...] = (0.5, 0.5)  # as is how likely one must be, by `joint` and by `arcs`
+    graph_weights: tuple[float, ...] = (0.0, 0.5, 0.5, 0.0, 0.0)  # of the evidence for an arc, found on the dev data,
+    graph_thresholds: tuple[float, ...] = (0.5, 0.5)  # as is how likely one must be, by `joint` and by `arcs`,
+    graph_rules: float = option(0.0, low=0)  # and the weight of rules in relations of `joint`
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,17 @@
 """From scores to enhanced graphs, beside the basic trees of the same words.
 
-There are three witnesses of an arc: its own log-odds, the labels, which spell graphs, and the basic tree. What the
-labels say of an arc is the share of sequences that spell it, among some that are drawn from the labels' probabilities.
-A logistic function weighs the three into the probability of the arc, by weights found on sentences of known graphs, and
-arcs above a threshold make the graph. A word that no path from the root reaches then gets its basic head, so that every
-graph hangs together; and where graph and tree join the same two words, their relations agree but for subtypes.
+There are four witnesses of an arc: its own log-odds, the labels, which spell graphs, the basic tree, and what rules
+make of that tree. What the labels say of an arc is the share of sequences that spell it, among some that are drawn from
+the labels' probabilities. A logistic function weighs the four into the probability of the arc, by weights found on
+sentences of known graphs, and arcs above a threshold make the graph. A word that no path from the root reaches then
+gets its basic head, so that every graph hangs together; and where graph and tree join the same two words, their
+relations agree but for subtypes.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
@@ -18,7 +19,8 @@ import numpy.typing as npt
 
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings.graphs import GraphLabels, get
-from ropewalk.encodings.graphs.base import BETWEEN_RELATIONS, NO_ARC, graphs_of_pairs
+from ropewalk.encodings.graphs.base import BETWEEN_RELATIONS, NO_ARC, graphs_of_pairs, joined_relations
+from ropewalk.enhancement import by_rules
 from ropewalk.errors import ConfigError
 from ropewalk.formats import deps
 from ropewalk.models.calibration import fitted_weights, logistic
@@ -41,6 +43,7 @@ DRAWN: Final = 16  # label sequences of each sentence
 LIKELIEST: Final = 8  # labels of each word that are drawn from
 UNLIKELY: Final = -4.0  # log-odds below which an arc needs another witness to be considered
 THRESHOLDS: Final = np.arange(0.1, 0.91, 0.02)
+RULE_WEIGHTS: Final = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 WIDE: Final = 1 << 32  # more than any sentence has words
 
 Shares = npt.NDArray[np.float64]
@@ -49,7 +52,8 @@ Shares = npt.NDArray[np.float64]
 class Candidates(NamedTuple):
     """Arcs that some witness speaks for: dependents counted from 0 over all words, heads within their sentences.
 
-    `evidence` has four columns: 1, the arc's own log-odds, those of the labels, and 1 or -1 for the basic tree.
+    `evidence` has five columns: 1, the arc's own log-odds, those of the labels, and 1 or -1 for the basic tree and for
+    the rules.
     """
 
     words: Numbers
@@ -86,30 +90,35 @@ class GraphDecoder:
                 f"is {options.graph_decoder!r}, which needs what this model does not score, or another encoding of "
                 f"graphs; expected one of: {', '.join(graph_decoders(description, names))}",
             )
+        for name, size in (("graph_weights", 5), ("graph_thresholds", 2)):
+            if len(getattr(options, name)) != size:
+                raise ConfigError("decoding", name, f"has {len(getattr(options, name))} numbers; expected {size}")
         self._rooted = np.array([name.startswith("root") for name in names.relations], dtype=np.bool_)
         self._pads = np.array([name == NO_ARC for name in names.relations], dtype=np.bool_)
 
-    def decode(self, scores: Scores, offsets: Ints, trees: Trees) -> Graphs:
-        """Find the graphs of sentences whose basic trees are known."""
+    def decode(self, scores: Scores, words_alone: Treebank, trees: Trees) -> Graphs:
+        """Find the graphs of sentences whose basic trees are known, and forms and predicted tags, but nothing else."""
+        offsets = words_alone.offsets
+        ruled = self._ruled(words_alone, trees)
         by_labels = self._options.graph_decoder in {"exact", "greedy"}
         shares: Shares | None = None
         of_tree: Shares | None = None
         if by_labels:
             words, heads = self._spelled(scores, offsets)
         else:
-            found = self._candidates(scores, offsets, trees.heads)
+            found = self._candidates(scores, offsets, trees.heads, ruled)
             probabilities = self._probabilities(found)
             chosen = probabilities >= self._threshold
             words, heads, shares = found.words[chosen], found.heads[chosen], probabilities[chosen]
             of_tree = probabilities[found.evidence[:, 3] > 0]
-        relations = self._relations(scores, words, heads, trees, padded=by_labels)
+        relations = self._relations(scores, words, heads, trees, ruled, padded=by_labels)
         kept = np.flatnonzero(np.array([name != NO_ARC for name in relations.names], dtype=np.bool_)[relations.ids])
         words, heads, relations = words[kept], heads[kept], relations.take(kept)
         joined = _reached(words, heads, offsets)
         joined[words[trees.heads[words] == heads]] = True  # by the basic tree, which reaches every word
         lost = np.flatnonzero(~joined)
         basic = trees.heads[lost].astype(np.int64)
-        more = self._relations(scores, lost, basic, trees, padded=False)
+        more = self._relations(scores, lost, basic, trees, ruled, padded=False)
         if shares is not None and of_tree is not None:
             shares = np.concatenate([shares[kept], of_tree[lost]])
         words, heads = np.concatenate([words, lost]), np.concatenate([heads, basic])
@@ -123,10 +132,11 @@ class GraphDecoder:
             shares[order] if shares is not None and self._options.confidence else None,
         )
 
-    def fitted(self, gold: Treebank, scores: Scores, trees: Trees) -> DecodingOptions:
+    def fitted(self, gold: Treebank, scores: Scores, words_alone: Treebank, trees: Trees) -> DecodingOptions:
         """Find the weights and thresholds by which most arcs of known graphs are found."""
         graphs = between_words(deps.read(gold))
-        found = self._candidates(scores, gold.offsets, trees.heads)
+        ruled = _Ruled.of(words_alone, trees)
+        found = self._candidates(scores, gold.offsets, trees.heads, ruled)
         first = graphs.first_of_pairs()
         known = graphs.arc_nodes[first] * WIDE + graphs.heads[first]
         right = np.isin(found.words * WIDE + found.heads, known).astype(np.float64)
@@ -137,7 +147,28 @@ class GraphDecoder:
             _threshold(logistic(found.evidence[:, 1]), right, len(known)),
         )
         rounded = tuple(round(float(weight), 4) for weight in weights)
-        return replace(self._options, graph_weights=rounded, graph_thresholds=thresholds)
+        hits = np.flatnonzero(right)
+        words, heads = found.words[hits], found.heads[hits]
+        joined = joined_relations(graphs)
+        wanted = joined.take(np.searchsorted(known, words * WIDE + heads)).texts()
+
+        def right_relations(weight: float) -> int:
+            given = replace(ruled, weight=weight)
+            guessed = self._relations(scores, words, heads, trees, given, padded=False).texts()
+            return sum(one == other for one, other in zip(guessed, wanted, strict=True))
+
+        return replace(
+            self._options,
+            graph_weights=rounded,
+            graph_thresholds=thresholds,
+            graph_rules=max(RULE_WEIGHTS, key=right_relations),
+        )
+
+    def _ruled(self, words_alone: Treebank, trees: Trees) -> _Ruled:
+        """Give what rules make of trees; only the joint decoder asks for it."""
+        if self._options.graph_decoder != "joint":
+            return _Ruled(np.zeros(0, dtype=np.int64), Column(frozen_ints([]), ()))
+        return _Ruled.of(words_alone, trees, self._options.graph_rules)
 
     @property
     def _threshold(self) -> float:
@@ -172,12 +203,12 @@ class GraphDecoder:
         words, heads, _ = self._encoding.arcs(labels)
         return words, heads
 
-    def _candidates(self, scores: Scores, offsets: Ints, tree: Ints) -> Candidates:
+    def _candidates(self, scores: Scores, offsets: Ints, tree: Ints, ruled: _Ruled) -> Candidates:
         """Collect the arcs that any witness speaks for, and what each says; those of the tree are among them."""
         count = int(offsets[-1])
         lengths = np.diff(offsets).astype(np.int64)
         in_tree = np.arange(count) * WIDE + tree
-        keys = [in_tree]
+        keys = [in_tree, ruled.keys]
         logits: Floats = np.zeros(0, dtype=np.float32)
         rows: Numbers = np.zeros(0, dtype=np.int64)
         if self._has_arcs:
@@ -193,7 +224,7 @@ class GraphDecoder:
             keys.append(drawn)
         every = np.unique(np.concatenate(keys))
         words, heads = every // WIDE, every % WIDE
-        evidence = np.zeros((len(every), 4))
+        evidence = np.zeros((len(every), 5))
         evidence[:, 0] = 1.0
         if self._has_arcs:
             evidence[:, 1] = logits[rows[words] + heads]
@@ -201,7 +232,8 @@ class GraphDecoder:
             times = np.bincount(np.searchsorted(every, drawn), minlength=len(every))
             share = (times + 0.5) / (DRAWN + 1.0)
             evidence[:, 2] = np.log(share) - np.log1p(-share)
-        evidence[:, 3] = np.where(np.isin(every, in_tree), 1.0, -1.0)
+        for place, held in ((3, in_tree), (4, ruled.keys)):
+            evidence[:, place] = np.where(np.isin(every, held), 1.0, -1.0)
         return Candidates(words, heads, evidence)
 
     def _drawn(self, scores: Floats, offsets: Ints) -> Numbers:
@@ -221,15 +253,20 @@ class GraphDecoder:
             out.append(words * WIDE + heads)
         return np.concatenate(out)
 
-    def _relations(self, scores: Scores, words: Numbers, heads: Numbers, trees: Trees, *, padded: bool) -> Column:
+    def _relations(  # noqa: PLR0913 - the arcs, and all that is known of them
+        self, scores: Scores, words: Numbers, heads: Numbers, trees: Trees, ruled: _Ruled, *, padded: bool
+    ) -> Column:
         """Choose the relation of every arc: that of a root from node 0 alone, and the tree's where that has the arc.
 
-        Only if `padded` it may be `no arc`, by which some encodings mark arcs that only fill a place.
+        What rules call an arc is preferred by their weight. Only if `padded` it may be `no arc`, by which some
+        encodings mark arcs that only fill a place.
         """
         if not len(words):
             return Column(frozen_ints([]), ())
         found = scores.graph_relations(words, heads).astype(np.float64)
         names = self._names.relations
+        arcs, called = ruled.relations_of(words, heads, names)
+        found[arcs, called] += ruled.weight
         free = np.where((heads == 0)[:, None], self._rooted, ~self._rooted & ~self._pads)
         if padded:
             free |= self._pads
@@ -243,6 +280,29 @@ class GraphDecoder:
         nameless = np.flatnonzero(~free.any(axis=1) & (ids < len(names)))
         ids[nameless] = len(names) + len(trees.relations.names)
         return Column(frozen_ints(ids), (*names, *trees.relations.names, "dep"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ruled:
+    """The arcs that rules make of basic trees, word and head in one number, with their relations."""
+
+    keys: Numbers
+    relations: Column
+    weight: float = 0.0
+
+    @classmethod
+    def of(cls, words_alone: Treebank, trees: Trees, weight: float = 0.0) -> _Ruled:
+        graphs = by_rules(words_alone.with_trees(trees.heads, trees.relations))
+        return cls(graphs.arc_nodes * WIDE + graphs.heads, graphs.relations, weight)
+
+    def relations_of(self, words: Numbers, heads: Numbers, names: tuple[str, ...]) -> tuple[Numbers, Numbers]:
+        """Find those of some arcs that rules make too, and the numbers of the relations that they give them."""
+        keys = words * WIDE + heads
+        held = np.flatnonzero(np.isin(keys, self.keys))
+        known = {name: number for number, name in enumerate(names)}
+        numbers = np.array([known.get(name, -1) for name in self.relations.names] or [-1], dtype=np.int64)
+        called = numbers[self.relations.ids[np.searchsorted(self.keys, keys[held])]]
+        return held[called >= 0], called[called >= 0]
 
 
 @functools.lru_cache(maxsize=16)  # a model asks for the same again and again

@@ -14,7 +14,7 @@ from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
 from ropewalk.models.tags import column_of, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
-from ropewalk.treebank import Probabilities
+from ropewalk.treebank import Probabilities, Treebank
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.tags import Shares
     from ropewalk.models.trees import Trees
-    from ropewalk.treebank import Column, Treebank
+    from ropewalk.treebank import Column
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
@@ -148,7 +148,8 @@ class Model:
                 upos = tagged[-1][0].get("upos", part.upos)
                 trees.append(self._decoder.decode(scores, part.offsets, upos))
             if self._graphs is not None:
-                graphs.append(self._graphs.decode(scores, part.offsets, trees[-1]))
+                words = Treebank.of_words(part.forms, part.offsets).with_columns(tagged[-1][0])
+                graphs.append(self._graphs.decode(scores, words, trees[-1]))
         parsed = treebank
         if self._columns:
             parsed = parsed.with_columns({name: joined([one[name] for one, _ in tagged]) for name in self._columns})
@@ -210,9 +211,12 @@ class Model:
         if self._graphs is None:
             return found
         trees = self._decoder.decode(scores, gold.offsets, gold.upos)
-        fitted = self._graphs.fitted(gold, scores, trees)
-        weights, thresholds = fitted.graph_weights, fitted.graph_thresholds
-        return found.with_decoding(graph_weights=weights, graph_thresholds=thresholds)
+        forms = gold.column("form")
+        tags, _ = tag_columns(self.labels.tags, scores.tags(), forms, shares=False)
+        words = Treebank.of_words(forms, gold.offsets).with_columns(tags)
+        fitted = self._graphs.fitted(gold, scores, words, trees)
+        names = ("graph_weights", "graph_thresholds", "graph_rules")
+        return found.with_decoding(**{name: getattr(fitted, name) for name in names})
 
 
 class Part:
