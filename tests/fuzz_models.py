@@ -72,7 +72,7 @@ def edit(file: Path, chance: random.Random) -> None:
         if isinstance(inner, dict | list) and inner and chance.random() < 0.8:
             at = inner
             continue
-        odd = [None, -1, 10**30, 1.5, "", "x", [], {}, [[]], True]
+        odd: list[object] = [None, -1, 10**30, 1.5, "", "x", [], {}, [[]], True]
         if isinstance(at, list) and chance.random() < 0.5:
             del at[key]
         else:
