@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import ropewalk
 from ropewalk import conllu
@@ -72,7 +72,7 @@ def edit(file: Path, chance: random.Random) -> None:
         if isinstance(inner, dict | list) and inner and chance.random() < 0.8:
             at = inner
             continue
-        odd: list[Any] = [None, -1, 10**30, 1.5, "", "x", [], {}, [[]], True]
+        odd: list[object] = [None, -1, 10**30, 1.5, "", "x", [], {}, [[]], True]
         if isinstance(at, list) and chance.random() < 0.5:
             del at[key]
         else:

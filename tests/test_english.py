@@ -152,7 +152,7 @@ def test_what_an_earlier_parser_said_of_its_trees_goes_with_them(parser: Parser)
 
 
 def test_wrong_numbers_are_refused() -> None:
-    with pytest.raises(ConfigError, match="threads is -1; expected at least 0"):
+    with pytest.raises(ConfigError, match="threads is -1; expected 0 to 256"):
         ropewalk.load(threads=-1)
     with pytest.raises(ConfigError, match="batch is 0; expected at least 1"):
         ropewalk.load(batch=0)

@@ -78,7 +78,7 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
     link.symlink_to(bank)
     labels = tmp_path / "labels.tsv"
     assert run("encode", "-e", "optimal+head", sample, "-o", labels).returncode == 0
-    commands: tuple[list[str | Path], ...] = (
+    refused: list[list[str | Path]] = [
         ["encode", "-e", "optimal", bank, "-o", bank],
         ["encode", "-e", "optimal", bank, "-o", link],
         ["encode", "-e", "optimal", link, "-o", bank],
@@ -87,8 +87,8 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
         ["draw", bank, "--format", "text", "-o", bank],
         ["parse", bank, "--format", "json", "-o", bank],
         ["parse", bank, "-o", bank],
-    )
-    for words in commands:
+    ]
+    for words in refused:
         done = run(*words, program=TOY)
         assert done.returncode == 2, words
         assert "add --overwrite" in " ".join(done.stderr.split())

@@ -252,7 +252,8 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
 def _conllu_waits() -> bool:
     """Tell by its first bytes whether standard input is CoNLL-U."""
     try:
-        return BEGINS_CONLLU.match(sys.stdin.buffer.peek()) is not None
+        waiting: bytes = getattr(sys.stdin.buffer, "peek", bytes)()
+        return BEGINS_CONLLU.match(waiting) is not None
     except OSError:  # as reading it will say
         return False
 

@@ -61,8 +61,8 @@ def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
             continue
         cuts = [*range(start, stop, WINDOW - 2 * MARGIN), stop]
         rows += [(max(a - MARGIN, start), min(b + MARGIN, stop), a, b) for a, b in pairwise(cuts)]
-    begins, ends, first, last = np.array(rows, dtype=np.int32).reshape(-1, 4).T
-    return begins, ends, first, last
+    starts, stops, first, last = np.array(rows, dtype=np.int32).reshape(-1, 4).T
+    return starts, stops, first, last
 
 
 @final
