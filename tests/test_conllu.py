@@ -466,6 +466,10 @@ def check_bytes(raw: bytes) -> None:
     reader = conllu.Reader("a", iter([raw]), on_error="skip", trees="optional")
     bank = reader.read()
     kept = conllu.dumps(bank)
+    if not reader.problems and kept == raw + b"\n":  # the last blank line alone was missing
+        with pytest.raises(FormatError, match="without a blank line"):
+            conllu.loads(raw)
+        return
     if not reader.problems:
         assert kept == raw
         assert conllu.dumps(conllu.loads(raw)) == raw

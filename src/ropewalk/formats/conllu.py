@@ -707,8 +707,8 @@ class Reader:
             if cut > 3:
                 yield self._scanned(bytes(memoryview(pending)[:cut]))
                 del pending[:cut]
-        if self._skip and pending.endswith(b"\n"):
-            pending += b"\n"  # a last sentence is not left out for want of its blank line
+        if self._skip and pending.endswith(b"\n") and not len(scan(bytes(pending) + b"\n", self.file).problems):
+            pending += b"\n"  # a last sentence is not left out for want of its blank line alone
         if pending:
             yield self._scanned(bytes(pending))
         if empty:
