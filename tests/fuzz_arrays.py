@@ -507,6 +507,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
         dice.heads(), dice.column(), dice.offsets(), dice.choice(projectivity.SCHEMES)
     ),
     "repair.repair": _repaired,
+    "repair.rooted_relations": lambda dice: repair.rooted_relations(dice.heads(), dice.column()),
     "encodings.Labels": lambda dice: dice.labels(dice.encoding()).sentences(),
     "encodings.Encoding.covers": lambda dice: dice.encoding().covers(dice.choice((dice.bank, dice.tree))()),
     "encodings.Encoding.covers_heads": lambda dice: dice.encoding().covers_heads(*dice.given()),

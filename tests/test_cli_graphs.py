@@ -93,12 +93,15 @@ def test_graphs_are_counted_and_scored(ropes: Path, semantic: Path, tmp_path: Pa
 
 
 def test_graphs_are_validated(ropes: Path, semantic: Path) -> None:
-    assert run("validate", ropes, semantic).returncode == 0
-    ropes.write_text(ROPES.replace("4:cc", "9:cc"), encoding="utf-8")
+    named = ROPES.replace("# sent_id = ropes\n", "# sent_id = ropes\n# text = Ann spins and twists hemp, Bob wool\n")
+    ropes.write_text(named, encoding="utf-8")
+    done = run("validate", ropes, semantic)
+    assert done.returncode == 0, done.stdout
+    ropes.write_text(named.replace("4:cc", "9:cc"), encoding="utf-8")
     semantic.write_text(SEMANTIC.replace("2\tnever", "3\tnever"), encoding="utf-8")
     done = run("validate", ropes, semantic)
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{ropes}:4: word 3: DEPS has '9:cc', but the sentence has no such word")
+    assert done.stdout.startswith(f"{ropes}:5: word 3: DEPS has '9:cc', but the sentence has no such word")
     assert f"{semantic}:4: word 3: the id is '3', expected 2" in done.stdout
 
 

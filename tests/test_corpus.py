@@ -522,7 +522,10 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     done = program(*words)
     assert done.returncode == 0, done.stderr
     assert [{"id": row["id"], "sentences": row["sentences"]} for row in rows(out)] == expected(TEXTS)
-    assert done.stderr.splitlines() == [
+    told = [
+        line for line in done.stderr.splitlines() if " words a second, " not in line
+    ]  # a slow run tells how far it is
+    assert told == [
         "ropewalk: 1 files to look into",
         f"ropewalk: 1 document or file set aside: see {out}/errors",
     ]

@@ -499,7 +499,7 @@ def test_specs_are_read_with_spaces_and_defaults_are_left_out() -> None:
         ("brackets(plane=2)", UnknownNameError, "option of brackets 'plane'; did you mean 'planes'.*policy, stacks"),
         ("brackets(planes)", OptionError, "brackets: 'planes' is no option; expected option=value"),
         ("brackets(planes=two)", OptionError, "planes is 'two'; expected a whole number"),
-        ("brackets(planes=0)", OptionError, "planes must be 1 or more"),
+        ("brackets(planes=0)", OptionError, "planes must be 1 to 100"),
         ("brackets(stacks=1,planes=2)", OptionError, "1 with a single stack"),
         ("brackets(stacks=3)", OptionError, "stacks must be 1 or 2, found 3"),
         ("optimal(policy=3)", OptionError, "policy is 3; expected a name"),

@@ -505,9 +505,10 @@ def damaged(home: Path, tmp_path: Path, **changes: object) -> Path:
     ("changes", "message"),
     [
         ({"format": "other"}, r"segmenter\.json: is not that of a Ropewalk segmenter"),
-        ({"version": 9}, r"segmenter\.json: has version 9; this program reads version 1"),
-        ({"sha256": "0"}, r"segmenter\.onnx: is damaged, or of another segmenter"),
-        ({"multiwords": {}}, r"segmenter\.json: is damaged: KeyError\('table'\)"),
+        ({"version": 9}, r"segmenter\.json: has version 9; this program reads 1 to 2"),
+        ({"sha256": "0"}, r"segmenter\.json: is damaged, or was changed after it was written"),
+        ({"sha256": "0", "version": 1}, r"segmenter\.onnx: is damaged, or of another segmenter"),
+        ({"multiwords": {}, "version": 1}, r"segmenter\.json: is damaged: KeyError\('table'\)"),
         ({"context": "x"}, r"segmenter\.json: is damaged"),
     ],
 )

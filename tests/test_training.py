@@ -274,13 +274,13 @@ def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
     ("file", "content", "why"),
     [
         ("config.json", None, "missing"),
-        ("config.json", b"{", "not JSON"),
+        ("config.json", b"{", "no JSON"),
         ("config.json", b"{}", "not that of a Ropewalk model"),
         ("labels.json", b"[]", "damaged"),
-        ("labels.json", b"\xff\xff", "not JSON"),
+        ("labels.json", b"\xff\xff", "no JSON"),
         ("model.safetensors", None, "missing"),
         ("model.safetensors", b"", "cut short"),
-        ("encoder/tokenizer.json", b'{"version": ', "not JSON"),
+        ("encoder/tokenizer.json", b'{"version": ', "no JSON"),
         ("encoder/config.json", None, "missing"),
     ],
 )

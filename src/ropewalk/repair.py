@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ropewalk.arrays import ints
 from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
@@ -62,6 +63,7 @@ def rooted_relations(
 
     `among` marks the words that may change; by default all may.
     """
+    heads = ints(heads, "heads", size=len(relations))
     names = (*relations.names, "root", "dep")
     rooted = np.array([is_root_relation(name) for name in names], dtype=np.bool_)[relations.ids]
     made = np.where(heads == 0, len(names) - 2, len(names) - 1)
