@@ -29,8 +29,12 @@ def test_the_ready_made_configurations_are_sound(path: Path) -> None:
 def test_the_ready_made_grids_are_sound(path: Path) -> None:
     cells = experiment.cells(path)
     specs = {cell.config.model.encoding.partition("(")[0].partition("+")[0] for cell in cells}
-    assert {"optimal", "hexatags"} <= specs
-    assert any(cell.config.model.parser == "biaffine" for cell in cells)
+    graphs = {cell.config.model.graph.encoding.partition("(")[0] for cell in cells} - {""}
+    if graphs:
+        assert {"optimal-nonprojective", "brackets", "biaffine"} <= graphs
+    else:
+        assert {"optimal", "hexatags"} <= specs
+        assert any(cell.config.model.parser == "biaffine" for cell in cells)
     assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
     for name in {cell.treebank for cell in cells}:
         assert len({cell.config.training.epochs for cell in cells if cell.treebank == name}) == 1, "the same budget"
