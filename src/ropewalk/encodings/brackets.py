@@ -120,21 +120,28 @@ class Brackets(Encoding):
         symbols, starts = spell(labels.alphabets[0], self._symbols)
         if self.stacks == 1:
             return match_brackets(labels.ids[0], labels.offsets, symbols | SUPER, starts, keep_root=True)
-        ids = labels.ids[0].astype(np.int32)
-        room = int(np.diff(starts)[ids].sum())
-        heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-        arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
-        faults = fault_room(2 * room + len(ids))
-        kernel.read(
-            view(ids),
-            view(labels.offsets),
-            view(symbols),
-            view(starts),
-            self.planes,
-            view(heads),
-            view(dependents),
-            view(arc_offsets),
-            *(view(array) for array in faults),
-            *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, room, room)),
-        )
-        return heads, dependents, arc_offsets, faults
+        return match_planes(labels.ids[0], labels.offsets, symbols, starts, self.planes)
+
+
+def match_planes(
+    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, count: int
+) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
+    """Match the brackets of labels in so many planes, each with stacks of its own: arcs, their offsets, and faults."""
+    numbers = ids.astype(np.int32)
+    room = int(np.diff(starts)[numbers].sum())
+    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    arc_offsets = np.empty(len(offsets), dtype=np.int32)
+    faults = fault_room(2 * room + len(numbers))
+    kernel.read(
+        view(numbers),
+        view(offsets),
+        view(symbols),
+        view(starts),
+        count,
+        view(heads),
+        view(dependents),
+        view(arc_offsets),
+        *(view(array) for array in faults),
+        *(view(np.empty(size, dtype=np.int32)) for size in (2 * count, room, room)),
+    )
+    return heads, dependents, arc_offsets, faults

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.brackets import MOST_PLANES
+from ropewalk.encodings.brackets import MOST_PLANES, match_planes
 from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -20,6 +19,7 @@ from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from ropewalk.encodings.base import Ids
     from ropewalk.ropes import Arcs
     from ropewalk.trees import Bools
 
@@ -98,24 +98,7 @@ class PlanarGraphs(GraphEncoding):
     def read(self, labels: GraphLabels) -> Found:
         """Match brackets plane by plane."""
         symbols, starts = spell(labels.alphabets[0], self._symbols)
-        ids = labels.ids[0].astype(np.int32)
-        room = int(np.diff(starts)[ids].sum())
-        heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-        arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
-        faults = fault_room(2 * room + len(ids))
-        kernel.read(
-            view(ids),
-            view(labels.offsets),
-            view(symbols),
-            view(starts),
-            self.planes,
-            view(heads),
-            view(dependents),
-            view(arc_offsets),
-            *(view(array) for array in faults),
-            *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, room, room)),
-        )
-        return heads, dependents, arc_offsets, faults
+        return match_planes(labels.ids[0], labels.offsets, symbols, starts, self.planes)
 
     @property
     def start(self) -> tuple[int, ...]:

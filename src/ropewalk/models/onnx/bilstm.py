@@ -54,6 +54,8 @@ class _Memory:
 
 def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Cut long sentences: where stretches begin and end, and the first word and the end of what each is read for."""
+    if (offsets[1:] - offsets[:-1]).max(initial=0) <= WINDOW:
+        return offsets[:-1], offsets[1:], offsets[:-1], offsets[1:]
     rows: list[tuple[int, int, int, int]] = []
     for start, stop in pairwise(offsets.tolist()):
         if stop - start <= WINDOW:
