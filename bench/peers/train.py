@@ -1,7 +1,8 @@
 """Train the peers on English EWT, as far as each gets: `python bench/peers/train.py [spacy] [udpipe]`.
 
 The treebank is read from the folder named by ROPEWALK_UD. What is trained lies in HOME, one folder for each system, and
-is not trained again; a folder appears only when it is complete. UDPipe's tagger is kept when its parser is interrupted.
+is not trained again; a folder appears only when it is complete. UDPipe's tokenizer and tagger are kept when its parser
+is interrupted.
 `--sentences`, `--steps` and `--iterations` make it short, to try the scripts out.
 """
 
@@ -33,9 +34,19 @@ if TYPE_CHECKING:
     Recipe = dict[str, Any]
 
 MADE = "made.json"
+PIPELINE = ("tagger", "morphologizer", "trainable_lemmatizer", "parser")  # of spaCy: all columns that we predict
 GROUP = 10  # sentences to a Doc, as spaCy's guide to converting treebanks recommends
 METHOD = "morphodita_parsito"  # the only kind of model that UDPipe 1 has
-UDPIPE_TAGGER = ""  # defaults: 20 iterations, and the one that is best on the development data
+# As UDPipe's authors train treebanks of this kind: one model for tags and features, one for lemmas, 20 iterations each,
+# of which the best on the development data is kept.
+UDPIPE_TAGGER = (
+    "models=2"
+    ";templates_1=tagger;guesser_suffix_rules_1=8;guesser_enrich_dictionary_1=6;guesser_prefixes_max_1=0"
+    ";use_lemma_1=0;provide_lemma_1=0;use_xpostag_1=1;provide_xpostag_1=1;use_feats_1=1;provide_feats_1=1"
+    ";templates_2=lemmatizer;guesser_suffix_rules_2=6;guesser_enrich_dictionary_2=4;guesser_prefixes_max_2=4"
+    ";use_lemma_2=1;provide_lemma_2=1;use_xpostag_2=0;provide_xpostag_2=0;use_feats_2=0;provide_feats_2=0"
+)
+UDPIPE_TOKENIZER = "dimension=64;epochs=100;batch_size=50;learning_rate=0.005;dropout=0.2;early_stopping=1"
 # What UDPipe's authors chose for English EWT, but for word vectors computed beforehand; the rest are defaults.
 UDPIPE_PARSER = "iterations=30;learning_rate=0.01;learning_rate_final=0.001;l2=0.5;structured_interval=8"
 
@@ -69,15 +80,15 @@ def read(file: Path, most: int) -> Treebank:
 
 
 def train_spacy(home: Path, parts: dict[str, Treebank], recipe: Recipe, steps: int) -> None:
-    """Train the pipeline of `spacy init config --lang en --pipeline tagger,parser --optimize efficiency`."""
+    """Train the pipeline of `spacy init config --lang en --optimize efficiency` with the components of PIPELINE."""
     from spacy.cli.init_config import init_config
     from spacy.training.initialize import init_nlp
     from spacy.training.loop import train
 
-    recipe = recipe | {"version": version("spacy"), "steps": steps}
+    recipe = recipe | {"version": version("spacy"), "pipeline": list(PIPELINE), "steps": steps}
 
     def build(folder: Path) -> None:
-        config = init_config(lang="en", pipeline=["tagger", "parser"], optimize="efficiency", gpu=False)
+        config = init_config(lang="en", pipeline=list(PIPELINE), optimize="efficiency", gpu=False)
         if steps:
             config["training"]["max_steps"] = steps
         with tempfile.TemporaryDirectory() as work:
@@ -91,7 +102,7 @@ def train_spacy(home: Path, parts: dict[str, Treebank], recipe: Recipe, steps: i
 
 
 def write_docs(bank: Treebank, file: Path) -> None:
-    """Convert a treebank for spaCy: ten sentences to a Doc, XPOS as tags, relations with their subtypes.
+    """Convert a treebank for spaCy: ten sentences to a Doc, XPOS as its tags, relations with their subtypes.
 
     No spaces are told: that makes spaCy train on the treebank's words, as it is tested, and not on its own tokens.
     """
@@ -99,7 +110,9 @@ def write_docs(bank: Treebank, file: Path) -> None:
     from spacy.tokens import Doc, DocBin
 
     vocab = spacy.blank("en").vocab
-    forms, tags, relations = (bank.column(name).texts() for name in ("form", "xpos", "deprel"))
+    forms, relations = (bank.column(name).texts() for name in ("form", "deprel"))
+    columns = [bank.column(name).texts() for name in ("lemma", "upos", "xpos", "feats")]
+    columns[3] = ["" if feats == "_" else feats for feats in columns[3]]
     heads, offsets = bank.heads.tolist(), bank.offsets.tolist()
     docs = DocBin()
     for first in range(0, len(bank), GROUP):
@@ -111,15 +124,28 @@ def write_docs(bank: Treebank, file: Path) -> None:
             for word in range(start, stop)
         ]
         deps = [name if name != "root" else "ROOT" for name in relations[begin:end]]
-        docs.add(Doc(vocab, words=forms[begin:end], tags=tags[begin:end], heads=absolute, deps=deps))
+        lemmas, pos, tags, morphs = (values[begin:end] for values in columns)
+        docs.add(
+            Doc(
+                vocab,
+                words=forms[begin:end],
+                lemmas=lemmas,
+                pos=pos,
+                tags=tags,
+                morphs=morphs,
+                heads=absolute,
+                deps=deps,
+            )
+        )
     docs.to_disk(file)
 
 
-def train_udpipe(home: Path, parts: dict[str, Treebank], recipe: Recipe, tagger: str, parser: str) -> None:
-    """Train UDPipe's tagger, then its parser on what that tagger says."""
+def train_udpipe(home: Path, parts: dict[str, Treebank], recipe: Recipe, options: tuple[str, str, str]) -> None:
+    """Train UDPipe's tokenizer, its tagger, then its parser on what that tagger says; `options` are theirs."""
     from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
 
-    recipe = recipe | {"version": version("ufal.udpipe"), "tagger": tagger}
+    recipe = recipe | {"version": version("ufal.udpipe")}
+    tokenizer, tagger, parser = options
 
     def sentences(bank: Treebank) -> Sentences:
         reader, out, error = InputFormat.newConlluInputFormat(), Sentences(), ProcessingError()
@@ -130,18 +156,25 @@ def train_udpipe(home: Path, parts: dict[str, Treebank], recipe: Recipe, tagger:
             sys.exit(f"UDPipe cannot read the treebank: {error.message}")
         return out
 
-    def train(folder: Path, tagger: str, parser: str) -> None:
+    def train(folder: Path, *options: str) -> None:
         error = ProcessingError()
         train, dev = sentences(parts["train"]), sentences(parts["dev"])
-        model = Trainer.train(METHOD, train, dev, Trainer.NONE, tagger, parser, error)
+        model = Trainer.train(METHOD, train, dev, *options, error)
         if error.occurred():
             sys.exit(f"UDPipe cannot be trained: {error.message}")
         (folder / "model").mkdir()
         (folder / "model" / "model.udpipe").write_bytes(model)
 
-    first = made(home / "udpipe-tagger", recipe, lambda folder: train(folder, tagger, Trainer.NONE))
-    chosen = f"from_model=file:{first / 'model' / 'model.udpipe'}"
-    made(home / "udpipe", recipe | {"parser": parser}, lambda folder: train(folder, chosen, parser))
+    none = Trainer.NONE
+    words = made(
+        home / "udpipe-tokenizer",
+        recipe | {"tokenizer": tokenizer},
+        lambda folder: train(folder, tokenizer, none, none),
+    )
+    tags = made(home / "udpipe-tagger", recipe | {"tagger": tagger}, lambda folder: train(folder, none, tagger, none))
+    chosen = [f"from_model=file:{part / 'model' / 'model.udpipe'}" for part in (words, tags)]
+    whole = recipe | {"tokenizer": tokenizer, "tagger": tagger, "parser": parser}
+    made(home / "udpipe", whole, lambda folder: train(folder, *chosen, parser))
 
 
 def main() -> None:
@@ -152,7 +185,8 @@ def main() -> None:
     options.add_argument("--sentences", type=int, default=0, help="train on so many sentences; 0 is all")
     options.add_argument("--steps", type=int, default=0, help="at most so many of spaCy's steps; 0 is its default")
     options.add_argument("--iterations", type=int, default=0, help="so many of UDPipe's iterations; 0 is as below")
-    options.add_argument("--udpipe-tagger", default=UDPIPE_TAGGER, help="UDPipe's options, by default its own")
+    options.add_argument("--udpipe-tokenizer", default=UDPIPE_TOKENIZER, help=f"by default {UDPIPE_TOKENIZER}")
+    options.add_argument("--udpipe-tagger", default=UDPIPE_TAGGER, help=f"by default {UDPIPE_TAGGER}")
     options.add_argument("--udpipe-parser", default=UDPIPE_PARSER, help=f"by default {UDPIPE_PARSER}")
     given = options.parse_args()
     systems = given.systems or ["spacy", "udpipe"]
@@ -166,9 +200,12 @@ def main() -> None:
     if "spacy" in systems:
         train_spacy(home, parts, recipe, given.steps)
     if "udpipe" in systems:
-        few = [f"iterations={given.iterations}"] if given.iterations else []
-        tagger, parser = (";".join([*filter(None, [one]), *few]) for one in (given.udpipe_tagger, given.udpipe_parser))
-        train_udpipe(home, parts, recipe, tagger, parser)
+        tokenizer, tagger, parser = given.udpipe_tokenizer, given.udpipe_tagger, given.udpipe_parser
+        if few := given.iterations:
+            tokenizer += f";epochs={few}"
+            tagger += f";iterations_1={few};iterations_2={few}"
+            parser += f";iterations={few}"
+        train_udpipe(home, parts, recipe, (tokenizer, tagger, parser))
 
 
 if __name__ == "__main__":
