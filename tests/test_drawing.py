@@ -365,6 +365,19 @@ def test_labels_of_encodings_stand_under_the_words(sample: Path) -> None:
         draw(sentence, cover="nonsense")
 
 
+def test_columns_stand_under_the_words(sample: Path) -> None:
+    sentence = conllu.read(sample)[1]
+    rows = scene(sentence, tags=True, columns=["lemma", "feats"]).rows
+    assert [row.name for row in rows] == ["upos", "lemma", "feats"]
+    assert list(rows[1].cells[1:]) == ["" if text == "_" else text for text in sentence.column("lemma")]
+    with pytest.raises(UnknownNameError, match="heads"):
+        draw(sentence, columns=["heads"])
+    with pytest.raises(OptionError, match="put it into a list"):
+        draw(sentence, columns="lemma")
+    with pytest.raises(OptionError, match="found a Tree"):
+        draw(Tree([0]), columns=["lemma"])
+
+
 def test_what_does_not_fit_is_refused() -> None:
     tree = Tree([0, 1])
     with pytest.raises(MismatchError, match="1 words for a tree of 2"):

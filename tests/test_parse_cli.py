@@ -283,7 +283,16 @@ def test_models_are_listed(tmp_path: Path) -> None:
     home.mkdir()
     table = {"hash": "abc", "config": {"data": {"name": "UD_Testish-Toy", "licence": "CC0-1.0"}}}
     (home / "config.json").write_text(json.dumps({**table, "scores": {"test": {"las": 0.8125}}}), encoding="utf-8")
+    tagged = tmp_path / "tagged"
+    tagged.mkdir()
+    (tagged / "config.json").write_text("{}", encoding="utf-8")
+    (tagged / "labels.json").write_text(
+        json.dumps({"tags": {"upos": [], "feats.Case": [], "feats.Number": []}, "graphs": {}}), encoding="utf-8"
+    )
     done = run("models", "--format", "json", ROPEWALK_MODELS=str(tmp_path))
+    assert {row["name"]: row["predicts"] for row in json.loads(done.stdout)["rows"]}[
+        "tagged"
+    ] == "tree, upos, feats, graph"
     (row,) = [row for row in json.loads(done.stdout)["rows"] if row["name"] == "toy"]
     assert row == {
         "name": "toy",
@@ -295,6 +304,7 @@ def test_models_are_listed(tmp_path: Path) -> None:
         "uas": None,
         "las": 81.25,
         "takes": "tokens",
+        "predicts": "tree",
         "where": str(home),
     }
     assert str(tmp_path) in run("models", ROPEWALK_MODELS=str(tmp_path)).stdout

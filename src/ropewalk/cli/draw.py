@@ -103,6 +103,14 @@ def draw(
     ] = False,
     relations: Annotated[bool, typer.Option(help="Write relations on the arcs.")] = True,
     tags: Annotated[bool, typer.Option("--tags", help="Write parts of speech under the words.")] = False,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,…",
+            show_default=False,
+            help="Write columns of the file under the words, such as lemma, xpos and feats.",
+        ),
+    ] = "",
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the probability of each arc, as a parser gave it.")
     ] = False,
@@ -141,8 +149,8 @@ def draw(
     from ropewalk.files import creating
 
     _demand_one_source(file, heads, labels, words)
-    if file is None and (sentence or against or probabilities or (tags and labels is None)):
-        raise typer.BadParameter("--sentence, --against, --probabilities and --tags need a CoNLL-U file")
+    if file is None and (sentence or against or probabilities or columns or (tags and labels is None)):
+        raise typer.BadParameter("--sentence, --against, --probabilities, --columns and --tags need a CoNLL-U file")
     demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
@@ -153,7 +161,7 @@ def draw(
     given = words.split() if words is not None else None
     names = encoding or []
     if graphs:
-        if file is None or steps or cover or brackets or against or tags or probabilities:
+        if file is None or steps or cover or brackets or against or tags or columns or probabilities:
             raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
         scenes = _graph_scenes(file, sentence, names)
         text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
@@ -175,6 +183,7 @@ def draw(
                 words=given,
                 relations=relations,
                 tags=tags,
+                columns=[name.strip() for name in columns.split(",") if name.strip()],
                 probabilities=shares,
                 labels=names,
                 cover=cover.value if cover else None,

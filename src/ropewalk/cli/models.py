@@ -6,7 +6,7 @@ SHOWN = 6  # columns that fit a terminal
 
 
 def models(form: FormatOption = Format.TABLE) -> None:
-    """List the models that are installed: their languages, treebanks, licences, sizes, hashes and scores.
+    """List the models that are installed: languages, treebanks, what they predict, licences, sizes, hashes and scores.
 
     Models lie inside the package, or as folders in ROPEWALK_MODELS, by default where the system keeps a user's data.
     """
@@ -21,6 +21,7 @@ def models(form: FormatOption = Format.TABLE) -> None:
         TableColumn("size", key="megabytes", unit="MB", decimals=1),
         TableColumn("LAS", key="las", unit="%", decimals=2),
         TableColumn("takes", numeric=False),
+        TableColumn("predicts", numeric=False),
         TableColumn("UAS", key="uas", unit="%", decimals=2),
         TableColumn("language", numeric=False),
         TableColumn("licence", numeric=False),
@@ -35,6 +36,7 @@ def models(form: FormatOption = Format.TABLE) -> None:
             one.size / 1e6,
             _percent(one.score("las")),
             "text, tokens" if one.takes_text else "tokens",
+            ", ".join(("tree", *one.predicts)),
             _percent(one.score("uas")),
             one.language or None,
             one.licence or None,

@@ -81,6 +81,7 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     words: Sequence[str] | None = None,
     relations: bool = True,
     tags: bool | Sequence[str] = False,
+    columns: Sequence[str] = (),
     probabilities: Sequence[float | None] | None = None,
     labels: Iterable[str] = (),
     cover: str | Collection[tuple[int, int]] | None = None,
@@ -91,17 +92,19 @@ def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
 ) -> Picture:
     """Draw a tree, a graph or a sentence.
 
-    `labels` names encodings whose labels stand under the words. `cover` (`proper`, `farthest`, `all`, or its own
-    (head, dependent) pairs) tells structural arcs, red and solid, from auxiliary ones, black and dashed, and
-    `bracketing` writes its brackets as the paper prints them. `against` is a second tree: arcs that only it has are
-    drawn below the words. With `root` node 0 is drawn as a word, which a cover asks for by itself. What a parser's
-    enhanced graph adds to the tree of a sentence is drawn below the words, unless something else is asked for.
+    `columns` names columns of a sentence, such as `lemma`, and `labels` encodings, to be written under the words.
+    `cover` (`proper`, `farthest`, `all`, or its own (head, dependent) pairs) tells structural arcs, red and solid, from
+    auxiliary ones, black and dashed, and `bracketing` writes its brackets as the paper prints them. `against` is a
+    second tree: arcs that only it has are drawn below the words. With `root` node 0 is drawn as a word, which a cover
+    asks for by itself. What a parser's enhanced graph adds to the tree of a sentence is drawn below the words, unless
+    something else is asked for.
     """
     shown = scene(
         structure,
         words=words,
         relations=relations,
         tags=tags,
+        columns=columns,
         probabilities=probabilities,
         labels=labels,
         cover=cover,

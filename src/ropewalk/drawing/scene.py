@@ -13,10 +13,10 @@ from ropewalk.documents import Sentence
 from ropewalk.drawing.measure import clean, is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
-from ropewalk.errors import EncodingError, MismatchError, OptionError
+from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import arcs_of, brackets, rope_cover
-from ropewalk.treebank import Treebank
+from ropewalk.treebank import EDITABLE, Treebank
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     words: Sequence[str] | None = None,
     relations: bool = True,
     tags: bool | Sequence[str] = False,
+    columns: Sequence[str] = (),
     probabilities: Sequence[float | None] | None = None,
     labels: Iterable[str] = (),
     cover: str | Collection[tuple[int, int]] | None = None,
@@ -139,6 +140,7 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
         cover = "proper"
     upos = _tags(structure, tags)
     rows = [Row("upos", ("", *upos), "tag")] if upos and tags else []
+    rows += _column_rows(structure, columns)
     if bracketing and cover is not None:
         rows.append(_cover_row(graph, cover))
     for spec in labels:
@@ -192,6 +194,20 @@ def _tags(structure: Structure, tags: bool | Sequence[str]) -> tuple[str, ...]: 
             raise MismatchError(f"{len(tags)} parts of speech for {len(structure)} words; give one for each")
         return tuple(tags)
     return structure.upos if isinstance(structure, Sentence) else ()
+
+
+def _column_rows(structure: Structure, names: Sequence[str]) -> list[Row]:
+    if isinstance(names, str):
+        raise OptionError(f"columns is {names!r}; expected several names: put it into a list")
+    if not names:
+        return []
+    if not isinstance(structure, Sentence):
+        raise OptionError(f"columns are those of a sentence, found a {type(structure).__name__}; draw it without them")
+    if unknown := [name for name in names if name not in EDITABLE]:
+        raise UnknownNameError("column", unknown[0], EDITABLE)
+    return [
+        Row(name, ("", *("" if text == "_" else text for text in structure.column(name))), "label") for name in names
+    ]
 
 
 def _share(graph: Graph, probabilities: Sequence[float | None] | None) -> list[str]:

@@ -54,6 +54,20 @@ class Installed:
         """Whether it can cut text into words."""
         return (self.path / SEGMENTER).is_file()
 
+    @property
+    def predicts(self) -> tuple[str, ...]:
+        """What it predicts beside trees: `graph`, and the columns of its tags; nothing if that cannot be read."""
+        from ropewalk.models.tags import column_of
+
+        try:
+            names = read_json(self.path / "labels.json")
+        except ModelError:
+            return ()
+        if not isinstance(names, dict):
+            return ()
+        tags = dict.fromkeys(map(column_of, _within(names, "tags")))
+        return (*tags, *(("graph",) if "graphs" in names else ()))
+
     def score(self, measure: str) -> float | None:
         """Give a measure on the test data, from 0 to 1, if `config.json` tells it."""
         found = _within(self.about, "scores", "test").get(measure)

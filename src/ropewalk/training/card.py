@@ -55,6 +55,7 @@ def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str,
     source = "relations from word and head" if shape.relations_need_heads else "relations from the word alone"
     source += f", enhanced graphs by `{model.graph.encoding}`" if model.graph.encoding else ""
     run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
+    tags = f" It predicts {', '.join(name.upper() for name in model.tags)} too." if model.tags else ""
     names = [name for name in SHOWN if any(name in table for table in scores.values())]
     lines = [
         "---",
@@ -64,7 +65,7 @@ def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str,
         "---",
         f"# {data.name or 'A dependency parser'}",
         "",
-        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader}, {source}.",
+        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader}, {source}.{tags}",
         "",
         "## Data",
         "",
