@@ -182,7 +182,7 @@ def test_in_a_terminal_trees_are_drawn() -> None:
     with subprocess.Popen(
         [*PROGRAM, "parse", "She walks."], stdout=theirs, stderr=subprocess.PIPE, env=os.environ | {"TERM": "xterm"}
     ) as process:
-        process.wait(20)
+        process.wait(60)
         os.close(theirs)
         seen = b""
         try:
@@ -243,7 +243,7 @@ def test_interrupted_output_ends_with_a_whole_sentence(number: int, code: int, f
         time.sleep(0.3)  # now the pipe is full and a write waits
         process.send_signal(number)
         seen += process.stdout.read()
-        assert process.wait(20) == code
+        assert process.wait(60) == code
         assert "Traceback" not in process.stderr.read().decode()
     assert len(seen) < 60_000 * 300
     if form == "json":
@@ -262,7 +262,7 @@ def test_sentences_come_out_while_text_still_comes_in() -> None:
         assert lines[-1] == b"\n"
         assert lines[-2].startswith(b"3\t.\t")
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(60) == 130
         assert process.stdout.read() == b""
 
 
@@ -274,7 +274,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path) -> None:
         assert process.stderr is not None
         process.stdout.read(100)
         process.stdout.close()
-        assert process.wait(20) == 1
+        assert process.wait(60) == 1
         assert process.stderr.read() == b""
 
 
