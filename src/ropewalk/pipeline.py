@@ -174,6 +174,7 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     batch: int | None = None,
     decoder: str | None = None,
     repair: str | None = None,
+    graph_decoder: str | None = None,
     columns: Sequence[str] | None = None,
     tag_confidence: bool = False,
 ) -> Parser:
@@ -181,8 +182,9 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
 
     `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
     probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
-    scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`); all are the
-    model's own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
+    scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`), and
+    `graph_decoder` what says which arcs an enhanced graph has (`joint`, `exact`, `greedy`, `arcs`); all are the model's
+    own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
     what is not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence`
     words know the probabilities of their tags too.
     """
@@ -190,7 +192,13 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
         raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
     if isinstance(columns, str):
         raise ConfigError("load", "columns", f"is {columns!r}; expected several names: put it into a list")
-    given = {"batch": batch, "decoder": decoder, "repair": repair, "columns": columns}
+    given = {
+        "batch": batch,
+        "decoder": decoder,
+        "repair": repair,
+        "graph_decoder": graph_decoder,
+        "columns": columns,
+    }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     changes |= {"confidence": confidence, "tag_confidence": tag_confidence}
     return _loaded(os.fspath(name), threads, changes)

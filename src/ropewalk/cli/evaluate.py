@@ -10,6 +10,8 @@ from ropewalk.cli.shell import (
     Decoder,
     Format,
     FormatOption,
+    GraphDecoder,
+    GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
     Repair,
@@ -96,6 +98,7 @@ def evaluate(
     ] = "",
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
+    graph_decoder: GraphDecoderOption = None,
     from_text: Annotated[
         bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
     ] = False,
@@ -126,24 +129,26 @@ def evaluate(
     from ropewalk import conllu, plots
     from ropewalk.scoring.attachment import first_difference, judge
 
-    if bool(predicted) == bool(model):
-        raise typer.BadParameter("give PRED, or a model with --model: one of them")
-    if predicted and (decoder or repair or from_text):
-        raise typer.BadParameter(
-            "--decoder, --repair and --from-text are how a model makes trees; PRED has its trees already"
-        )
+    _demand_one_source(
+        predicted,
+        model,
+        parsing=bool(decoder or repair or graph_decoder or from_text),
+        graph_decoder=graph_decoder,
+        graphs=graphs,
+    )
     choices = bool(by or no_punct or no_subtypes)
     _refuse_together(
         conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
     )
     warn_if_uncompiled()
+    predicting = _Predicting(model, decoder, repair, graph_decoder, from_text) if model else None
     if graphs:
-        _graphs(gold, predicted, _Predicting(model, decoder, repair, from_text) if model else None, form)
+        _graphs(gold, predicted, predicting, form)
         return
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
-    guessed = _Predicting(model, decoder, repair, from_text).parsed(right) if model else conllu.read(predicted)
+    guessed = predicting.parsed(right) if predicting else conllu.read(predicted)
     parting = None if conll18 or by else first_difference(right, guessed)
     if parting is not None:
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
@@ -175,6 +180,7 @@ class _Predicting(NamedTuple):
     model: str
     decoder: Decoder | None
     repair: Repair | None
+    graph_decoder: GraphDecoder | None
     from_text: bool
 
     def parsed(self, gold: "Treebank") -> "Treebank":
@@ -184,10 +190,25 @@ class _Predicting(NamedTuple):
         from ropewalk.segmentation.tokens import tokens_of
 
         decoder, repair = self.decoder and self.decoder.value, self.repair and self.repair.value
-        parser = load(self.model, confidence=False, decoder=decoder, repair=repair)
+        graphs = self.graph_decoder and self.graph_decoder.value
+        parser = load(self.model, confidence=False, decoder=decoder, repair=repair, graph_decoder=graphs)
         if self.from_text:
             return parser(align(tokens_of(gold), wrap=WRAP).text).treebank
         return parser.treebank(gold.with_columns(dict.fromkeys(("lemma", "xpos", "feats"), ["_"] * gold.words)))
+
+
+def _demand_one_source(
+    predicted: str, model: str, *, parsing: bool, graph_decoder: GraphDecoder | None, graphs: bool
+) -> None:
+    """Stop unless there is either a file or a model, and the options that go with it."""
+    if bool(predicted) == bool(model):
+        raise typer.BadParameter("give PRED, or a model with --model: one of them")
+    if predicted and parsing:
+        raise typer.BadParameter(
+            "--decoder, --repair, --graph-decoder and --from-text are how a model parses; PRED is parsed already"
+        )
+    if graph_decoder and not graphs:
+        raise typer.BadParameter("--graph-decoder is for --graphs; without it trees are scored")
 
 
 def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from ropewalk.cli.shell import (
+    GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
     OnError,
@@ -143,6 +144,7 @@ def parse(
     ] = None,
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
+    graph_decoder: GraphDecoderOption = None,
     columns: Annotated[
         str | None,
         typer.Option(
@@ -187,6 +189,7 @@ def parse(
         batch=batch,
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
+        graph_decoder=graph_decoder and graph_decoder.value,
         columns=None if columns is None else tuple(name.strip() for name in columns.split(",")),
         tag_confidence=tag_confidence,
     )

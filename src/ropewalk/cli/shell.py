@@ -49,6 +49,15 @@ class Decoder(StrEnum):
     GREEDY = "greedy"
 
 
+class GraphDecoder(StrEnum):
+    """What says which arcs an enhanced graph has; the names are those of `DecodingOptions.graph_decoder`."""
+
+    JOINT = "joint"
+    EXACT = "exact"
+    GREEDY = "greedy"
+    ARCS = "arcs"
+
+
 class OnError(StrEnum):
     """What to do with a sentence that cannot be read."""
 
@@ -91,6 +100,15 @@ ModelRepairOption = Annotated[
         "--repair",
         show_default=False,
         help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
+    ),
+]
+GraphDecoderOption = Annotated[
+    GraphDecoder | None,
+    typer.Option(
+        "--graph-decoder",
+        show_default=False,
+        help="Arcs of enhanced graphs by all evidence together, by the best labels that fit, by the best label of each "
+        "word, or by the arcs' own scores; by default the model's.",
     ),
 ]
 OnErrorOption = Annotated[
