@@ -128,7 +128,10 @@ def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) ->
     texts = [file.read_text(encoding="utf-8") for file in trained.home.iterdir() if file.suffix in {".json", ".md"}]
     assert not [text for text in texts if str(data.parent) in text]
     assert not [file for file in trained.home.rglob("*") if file.suffix in {".bin", ".pt", ".pkl", ".pickle"}]
-    assert np.mean(np.array(parsed.column("upos").texts()) == np.array(gold.column("upos").texts())) > 0.3
+    upos = np.mean(np.array(parsed.column("upos").texts()) == np.array(gold.column("upos").texts()))
+    assert upos > 0.3
+    assert trained.scores["dev"]["upos"] == pytest.approx(upos)
+    assert f"| UPOS, over words | {100 * upos:.2f} |" in card
     assert set(parsed.column("feats").texts()) <= set(gold.column("feats").texts())
 
 

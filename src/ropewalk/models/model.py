@@ -94,8 +94,12 @@ class Model:
     @property
     def predicts(self) -> tuple[str, ...]:
         """What the model can predict: columns of tags, `tree`, which is heads and relations, and perhaps `graph`."""
-        tags = dict.fromkeys(column_of(name) for name, _ in self.labels.tags)
-        return (*tags, TREE, *(() if self.labels.graphs is None else (GRAPH,)))
+        return (*self.tags, TREE, *(() if self.labels.graphs is None else (GRAPH,)))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The columns of tags that the model can predict."""
+        return tuple(dict.fromkeys(column_of(name) for name, _ in self.labels.tags))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.origin is None:

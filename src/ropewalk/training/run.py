@@ -30,7 +30,7 @@ from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ropewalk.errors import FormatError
     from ropewalk.models.labels import LabelSet
@@ -97,14 +97,14 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         trainable.network,
         trainable.network.encoder.prepare(forms_of(bank)),
         learnt,
-        lambda: measures(dev, model.parse(dev)),
+        lambda: measures(dev, model.parse(dev), model.tags),
         home,
         report if main else lambda _: None,
         _taught(config, labels, bank, learnt) if teacher.model else None,
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
-    known = {*MEASURES, *graph_scores.MEASURES}
+    known = {*MEASURES, *graph_scores.MEASURES, *model.tags}
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in known}
     if not main:
         return Outcome(home, state, scores, main=False)
@@ -112,9 +112,9 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     best = found.model().calibrated(dev)
     folder.save_description(home, found.with_decoding(best.decoding), config)
     if not found.description.graphs.is_empty:  # whose weights and thresholds have just been found
-        scores["dev"] = measures(dev, best.parse(dev))
+        scores["dev"] = measures(dev, best.parse(dev), best.tags)
     if test is not None:
-        scores["test"] = measures(test, best.parse(test))
+        scores["test"] = measures(test, best.parse(test), best.tags)
     folder.save_card(home, card(config, state, scores, command))
     return Outcome(home, state, scores)
 
@@ -130,10 +130,13 @@ def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) 
     return lessons(teacher, labels, bank, learnt.heads, arcs=arcs, weight=weight)
 
 
-def measures(gold: Treebank, predicted: Treebank) -> Metrics:
-    """Score trees by every measure, subtypes and punctuation included, and graphs if they were predicted."""
+def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> Metrics:
+    """Score trees by every measure, subtypes and punctuation included, graphs if there are any, and columns of tags."""
     found = score(gold, predicted)
     values: Metrics = {measure: found.parts(measure).value for measure in MEASURES}
+    for name in tags:
+        pairs = zip(gold.column(name).texts(), predicted.column(name).texts(), strict=True)
+        values[name] = sum(right == guess for right, guess in pairs) / gold.words if gold.words else math.nan
     if predicted.graphs is not None:
         values |= graph_scores.measures(gold, predicted)
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
