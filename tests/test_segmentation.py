@@ -265,7 +265,7 @@ def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int) -> No
     bank = Treebank.concat(
         build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER)
     )
-    assert text_of(bank) == (text if any(not is_space(one) for one in text) else "")
+    assert text_of(bank) == text
     again = conllu.loads(conllu.dumps(bank)) if len(bank) else bank  # any fault of form would be raised
     assert {problem.kind for problem in conllu.tree_problems(again)} <= {"missing-head"}
     assert (again.heads == -1).all()
@@ -354,7 +354,11 @@ def newborn() -> Segmenter:
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t", "\u200b\u00a0\x00"])
 def test_text_without_words_has_no_sentences(text: str) -> None:
     assert len(newborn().segment(text)) == 0
-    assert list(newborn().stream([text, "", text])) == []
+    assert text_of(newborn().segment(text)) == text
+    banks = list(newborn().stream([text, "", text]))
+    assert text_of(banks) == text * 2
+    assert text_of(Treebank.concat(banks)) == text * 2
+    assert conllu.dumps(Treebank.concat(banks)) == b""
 
 
 @pytest.mark.parametrize(
@@ -365,14 +369,17 @@ def test_text_without_words_has_no_sentences(text: str) -> None:
         "." * 100_000,
         "a" + " " * 1_000_000 + "b",
         "\n" * 100_000 + "x",
+        " " * 100_000,
         "字" * 50_000,
     ],
-    ids=["words", "letters", "stops", "spaces", "lines", "ideographs"],
+    ids=["words", "letters", "stops", "spaces", "lines", "nothing", "ideographs"],
 )
 def test_a_megabyte_on_one_line(text: str) -> None:
     banks = list(newborn().stream([text]))
     assert text_of(banks) == text
-    assert max(int(bank.lengths.max()) for bank in banks) <= 3 * building.MOST_TOKENS  # of up to three words each
+    assert (
+        max(int(bank.lengths.max(initial=0)) for bank in banks) <= 3 * building.MOST_TOKENS
+    )  # of up to three words each
     assert max(map(len, banks)) <= building.SENTENCES
 
 
@@ -541,7 +548,7 @@ def test_gold_marks_give_all_of_a_treebank_back(treebanks: Path, wrap: int) -> N
         sentences = list(tokens_of(bank))
         splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
         aligned = align(sentences, wrap=wrap)
-        again = Treebank.concat(build([marked(aligned.text, aligned.marks)], splitter, ruled=False))
+        again = Treebank.concat(build([marked(aligned.text, aligned.marks)], splitter, None))
         assert scores(bank, again) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
         ruled = Treebank.concat(build([marked(aligned.text, aligned.marks)], splitter))
         assert min(scores(bank, ruled).values()) > 0.9995  # the treebank knows addresses and dashes almost as we do

@@ -20,7 +20,7 @@ spacy = pytest.importorskip("spacy", exc_type=ImportError)
 from spacy import displacy  # noqa: E402 - only if there is spaCy
 from spacy.tokens import Doc  # noqa: E402 - likewise
 
-from ropewalk.spacy_component import Component  # noqa: E402 - likewise
+from ropewalk.spacy_component import Component, noun_chunks  # noqa: E402 - likewise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,3 +184,46 @@ def test_a_component_decodes_and_repairs_as_asked() -> None:
         assert relations == [word.relation for one in ours for word in one.words]
         found.add(tuple(token.head.i for doc in docs for token in doc))
     assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        ("The old rope maker walked in the garden with his dog.", ["The old rope maker", "the garden", "his dog"]),
+        ("John's brother lives near the harbour of the town.", ["John's brother", "the harbour", "the town"]),
+        ("He is a nice man and a good teacher.", ["He", "a nice man", "a good teacher"]),
+    ],
+)
+def test_noun_chunks_go_by_our_relations_and_find_obliques(text: str, chunks: list[str]) -> None:
+    made = spacy.blank("en")
+    made.add_pipe("ropewalk")
+    doc = made(text)
+    assert [chunk.text for chunk in doc.noun_chunks] == chunks
+    assert {chunk.label_ for chunk in doc.noun_chunks} == {"NP"}
+    (sentence,) = doc.sents
+    assert [chunk.text for chunk in sentence.noun_chunks] == chunks
+
+
+def test_noun_chunks_are_found_in_any_language_and_do_not_overlap() -> None:
+    doc = Doc(
+        spacy.blank("xx").vocab,
+        ["in", "the", "town", "'s", "big", ",", "red", "ropes", "and", "tar", "it", "is"],
+        heads=[7, 2, 7, 2, 7, 4, 7, 11, 9, 7, 11, 11],
+        deps=[
+            "case",
+            "det",
+            "nmod:poss",
+            "case",
+            "amod",
+            "punct",
+            "amod",
+            "obl:loc",
+            "cc",
+            "conj",
+            "nsubj:pass",
+            "ROOT",
+        ],
+        pos=["ADP", "DET", "NOUN", "PART", "ADJ", "PUNCT", "ADJ", "NOUN", "CCONJ", "NOUN", "PRON", "AUX"],
+    )
+    doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # spaCy's types leave it out
+    assert [chunk.text for chunk in doc.noun_chunks] == ["the town 's big , red ropes", "tar", "it"]

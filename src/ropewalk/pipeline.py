@@ -163,7 +163,7 @@ def _together(make: Callable[[], Parser]) -> Callable[[Sequence[str]], tuple[Tre
     return make().parse_together
 
 
-_Loading = tuple[str, int, dict[str, Any]]  # the name, threads, and changes of `DecodingOptions`
+_Loading = tuple[str, int, dict[str, Any]]  # the name, threads, `each_line`, and changes of `DecodingOptions`
 
 
 def load(  # noqa: PLR0913 - one keyword for each choice that a model makes otherwise
@@ -177,6 +177,7 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     graph_decoder: str | None = None,
     columns: Sequence[str] | None = None,
     tag_confidence: bool = False,
+    each_line: str | None = None,
 ) -> Parser:
     """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
 
@@ -186,7 +187,8 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     `graph_decoder` what says which arcs an enhanced graph has (`joint`, `exact`, `greedy`, `arcs`); all are the model's
     own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
     what is not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence`
-    words know the probabilities of their tags too.
+    words know the probabilities of their tags too. With `each_line` every line of a text is a `sentence`, or a
+    `paragraph`.
     """
     if not 0 <= threads <= MOST_THREADS:
         raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
@@ -200,7 +202,7 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
         "columns": columns,
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    changes |= {"confidence": confidence, "tag_confidence": tag_confidence}
+    changes |= {"confidence": confidence, "tag_confidence": tag_confidence, "each_line": each_line}
     return _loaded(os.fspath(name), threads, changes)
 
 
@@ -213,12 +215,14 @@ def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedMode
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
     likely = model.has_probabilities or model.has_graphs
-    model = model.with_decoding(**{**changes, "confidence": changes["confidence"] and likely})
+    changes = {**changes, "confidence": changes["confidence"] and likely}
+    each_line = changes.pop("each_line")
+    model = model.with_decoding(**changes)
     if model.path is None or not (model.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
-    return model, TextSegmenter.load(model.path, threads=threads)
+    return model, TextSegmenter.load(model.path, threads=threads, each_line=each_line)
 
 
 def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Span
     from thinc.types import Ints2d
 
     from ropewalk.pipeline import Parser
@@ -25,6 +25,21 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 PROBABILITY = "probability"  # token._.probability
+NOMINAL = {  # relations of what is a noun phrase of its own
+    "nsubj", "obj", "iobj", "obl", "nmod", "appos", "vocative", "dislocated", "expl", "list", "parataxis", "ROOT",
+}  # fmt: skip
+INNER = {
+    "det",
+    "amod",
+    "nummod",
+    "compound",
+    "nmod",
+    "flat",
+    "clf",
+    "goeswith",
+    "punct",
+    "advmod",
+}  # of one, on its left
 
 
 @final
@@ -34,7 +49,7 @@ class Component:
     With `set_pos` these are `pos_`, `tag_`, `morph` and `lemma_`, else none, for pipelines that have their own.
     Sentences that a document has already are kept; otherwise our segmenter finds them. A token of space hangs on the
     word before it, or on the first of the document, with the relation `dep`, as it does in spaCy's own parser: without
-    a relation it would count as a root.
+    a relation it would count as a root. The documents' `noun_chunks` go by our relations, which are UD's.
     """
 
     def __init__(self, parser: Parser, *, set_pos: bool = True) -> None:
@@ -112,6 +127,7 @@ class Component:
         columns[DEP][words] = _numbers(bank.relations[where], lambda name: add("ROOT" if name == "root" else name))
         if self.set_pos:
             columns |= self._tags(doc, words, bank, where)
+        doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # spaCy's types leave it out
         doc.from_array(list(columns), cast("Ints2d", np.stack(list(columns.values()), axis=1)))
         found = bank.probabilities
         if found is not None and found.arcs is not None:
@@ -139,3 +155,39 @@ class Component:
 def _numbers(column: Column, number: Callable[[str], int]) -> npt.NDArray[np.uint64]:
     """Give the numbers that spaCy has for the texts of a column."""
     return np.array([number(name) for name in column.names], dtype=np.uint64)[column.ids]
+
+
+def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Find noun phrases without those inside of them, by the relations of UD: first token, end, and the label NP.
+
+    `doc.noun_chunks` does so in all documents that we parse. Set `doc.noun_chunks_iterator` to this where one was
+    stored and read again.
+    """
+    label = doclike.doc.vocab.strings.add("NP")
+    end = 0  # of the last one
+    for word in doclike:
+        if word.pos_ in {"NOUN", "PROPN", "PRON"} and _is_nominal(word):
+            start = _first(word)
+            if start >= end:
+                end = word.i + 1
+                yield start, end, label
+
+
+def _is_nominal(word: Token) -> bool:
+    """Tell whether a noun begins a phrase: what stands before the noun that it modifies is part of that one's."""
+    while word.dep_ == "conj" and word.head.i < word.i:
+        word = word.head
+    relation, _, subtype = word.dep_.partition(":")
+    return relation in NOMINAL and subtype != "poss" and (relation != "nmod" or word.head.i < word.i)
+
+
+def _first(word: Token) -> int:
+    """Find the first token of a noun's phrase: articles, adjectives and the like, no prepositions."""
+    start = word.i
+    for child in reversed([*word.lefts]):
+        if child.dep_.partition(":")[0] not in INNER or child.right_edge.i != start - 1:
+            break
+        start = child.left_edge.i
+    while start < word.i and word.doc[start].dep_.partition(":")[0] in {"punct", "advmod", "case", "cc"}:
+        start += 1
+    return start

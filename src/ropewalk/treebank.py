@@ -199,7 +199,8 @@ class Surface:
     """The tokens that stand in a text: token t is written for the words `first[t]:first[t+1]` of the treebank.
 
     `texts` has what is written for a token of several words; any other is written as its word. `after` has the spaces
-    after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number.
+    after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number;
+    text of nothing but spaces, which has no sentences, has them as if before a first.
     `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows.
     """
 
@@ -411,9 +412,10 @@ class Treebank:
     @classmethod
     def concat(cls, banks: Iterable[Treebank]) -> Treebank:
         """Lay treebanks end to end; either all or none of them were read from a file."""
-        banks = [bank for bank in banks if len(bank)]
+        given = list(banks)
+        banks = [bank for bank in given if len(bank)]
         if len(banks) < 2:
-            return banks[0] if banks else cls.of([])
+            return (banks or given or [cls.of([])])[0]
         sources = [bank.text for bank in banks if bank.text is not None]
         if sources and len(sources) < len(banks):
             raise MismatchError(

@@ -50,6 +50,13 @@ class Input(StrEnum):
     CONLLU = "conllu"
 
 
+class LineOption(StrEnum):
+    """What each line of text is."""
+
+    SENTENCE = "sentence"
+    PARAGRAPH = "paragraph"
+
+
 class TreeFormat(StrEnum):
     """What is written."""
 
@@ -102,6 +109,14 @@ def parse(
             show_default=False,
             help="Text, one sentence a line with spaces between words, or CoNLL-U; by default CoNLL-U for files named "
             "so, else text.",
+        ),
+    ] = None,
+    each_line: Annotated[
+        LineOption | None,
+        typer.Option(
+            show_default=False,
+            help="Take each line of text for a sentence, or for a paragraph; by default sentences may run over lines, "
+            "and paragraphs end with a blank one.",
         ),
     ] = None,
     form_out: Annotated[
@@ -171,6 +186,7 @@ def parse(
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
+    _demand_text(form_in, each_line)
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
     chosen = form_out or _form_of(out)
@@ -192,6 +208,7 @@ def parse(
         graph_decoder=graph_decoder and graph_decoder.value,
         columns=None if columns is None else tuple(name.strip() for name in columns.split(",")),
         tag_confidence=tag_confidence,
+        each_line=each_line and each_line.value,
     )
     words = 0
     look = Look(chosen, room(None, out), colourful(out))
@@ -221,6 +238,11 @@ def parse(
 def _demand_json(form: TreeFormat, *, tag_confidence: bool) -> None:
     if tag_confidence and form is not TreeFormat.JSON:
         raise typer.BadParameter("--tag-confidence is for --format json; CoNLL-U has no column for it")
+
+
+def _demand_text(form: Input | None, each_line: LineOption | None) -> None:
+    if each_line is not None and form not in {None, Input.TEXT}:
+        raise typer.BadParameter(f"--each-line is for text, not for --input {form}")
 
 
 def _given(what: list[str] | None) -> list[str]:

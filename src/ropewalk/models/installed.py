@@ -35,9 +35,8 @@ class Installed:
 
     @property
     def language(self) -> str:
-        """Its language, as UD names treebanks, `UD_English-EWT`; or nothing."""
-        named, _, _ = self.treebank.removeprefix("UD_").partition("-")
-        return named if self.treebank.startswith("UD_") else ""
+        """Its language, or nothing."""
+        return language_of(self.treebank)
 
     @property
     def licence(self) -> str:
@@ -81,6 +80,12 @@ class Installed:
     def size(self) -> int:
         """How many bytes its folder holds."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
+
+def language_of(treebank: str) -> str:
+    """Give the language of a treebank by its name, if that is one as UD gives, `UD_English-EWT`; or nothing."""
+    named, _, _ = treebank.removeprefix("UD_").partition("-")
+    return named if treebank.startswith("UD_") else ""
 
 
 def own_folder() -> Path:

@@ -1,22 +1,20 @@
 """From marks on the characters of a text to a treebank, whatever the marks are.
 
-A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. Addresses, dashes
-and ellipses are tokens whatever the marks are: treebanks are too old and too small to teach them. A sentence ends
-with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Words have
-neither heads nor tags. Places in the text are counted in code points.
+A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. A sentence ends
+with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Rules come
+before marks (see `rules`). Words have neither heads nor tags. Places in the text are counted in code points.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
+from ropewalk.segmentation.rules import CONTEXT, NEUTRAL
 from ropewalk.treebank import Column, Heading, Surface, Treebank, starts_of
 from ropewalk.trees import frozen_ints
 
@@ -25,18 +23,13 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.alignment import Marks
     from ropewalk.segmentation.multiwords import Splitter
+    from ropewalk.segmentation.rules import Rules
     from ropewalk.trees import Bools
 
 MOST_CHARACTERS = 1_000  # of a token
 MOST_TOKENS = 2_000  # of a sentence
+LineUnit = Literal["sentence", "paragraph"] | None  # what each line is, if it is known
 SENTENCES = 300  # of a treebank, when there is more text
-ADDRESS = re.compile(  # on the web, or of mail
-    r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"\u201c\u201d\u2018\u2019«»\u2013\u2014\[\]{}|]*[\w/&=#%~+-]"
-    r"|(?<![\w.+-])[\w.+-]*\w@[\w-]+(?:\.[\w-]+)*\.\w+",
-    re.IGNORECASE,
-)
-POSSESSIVE = re.compile(r"['\u2019]s(?!\w)", re.IGNORECASE)
-ALONE = re.compile("—+|…+")  # tokens wherever they stand
 BETWEEN = "\n\n"  # several texts: a blank line, over which nothing reaches
 _SPACE, _NO_SPACE = 0, 1  # numbers of what mostly follows a token
 _DOCUMENT, _PARAGRAPH, _NOTHING = ("", True), (None, True), (None, False)  # what begins with a sentence, for `Heading`
@@ -85,32 +78,39 @@ class _Tokens:
         return _Tokens(*tokens, ends - low, self.paragraph[here], following)
 
 
-def build(parts: Iterable[Marked], splitter: Splitter, *, ruled: bool = True) -> Iterator[Treebank]:
+def build(
+    parts: Iterable[Marked], splitter: Splitter, rules: Rules | None = NEUTRAL, each_line: LineUnit = None
+) -> Iterator[Treebank]:
     """Make treebanks of consecutive parts of a text, to the last; how it is cut into parts makes no difference.
 
-    Unless it is `ruled`, marks are what counts for addresses and dashes too: they may be known to be right.
+    Without rules, marks are all that counts: they may be known to be right. Text of nothing but spaces becomes a
+    treebank of no sentences that holds them.
     """
-    builder = _Builder(splitter, ruled=ruled)
+    builder = _Builder(splitter, rules, each_line)
     pending: Marked | None = None  # begins where a sentence begins
     for part in parts:
         pending = part if pending is None else pending + part
         banks, used = builder.add(pending)
         yield from banks
         pending = pending.after(used)
+    if pending is not None and pending.text:
+        yield _spaces(pending.text)
 
 
-def build_many(whole: Marked, texts: Sequence[str], splitter: Splitter) -> tuple[Treebank, list[int]]:
+def build_many(
+    whole: Marked, texts: Sequence[str], splitter: Splitter, rules: Rules = NEUTRAL, each_line: LineUnit = None
+) -> tuple[Treebank, list[int]]:
     """Make one treebank of several texts, which lie in `whole` with `BETWEEN` after each; count each one's sentences.
 
     Every text becomes what it would alone: blank lines end sentences, and no token and no rule reaches over one.
     """
-    part = _ruled(whole, "")
-    found = _tokens(part)
+    part = _ruled(whole, "", rules)
+    found = _tokens(part, each_line)
     bounds = starts_of([len(text) + len(BETWEEN) for text in texts])
     first = np.searchsorted(found.starts, bounds)  # token of each text
     counts = np.diff(np.searchsorted(found.ends, first))
     if not len(found.ends):
-        return Treebank.of([]), [0] * len(texts)
+        return _spaces("".join(texts)), [0] * len(texts)
     sizes = np.diff(first)
     nexts = np.append(found.starts[1:], 0)
     some = np.flatnonzero(sizes)
@@ -133,52 +133,28 @@ def build_many(whole: Marked, texts: Sequence[str], splitter: Splitter) -> tuple
     return _bank(whole.text, found, gaps, moved, splitter, before, headings), counts.tolist()
 
 
-def _ruled(part: Marked, before: str) -> Marked:
-    """Mark addresses and dashes as tokens; `before` is the character that precedes.
+def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
+    """Put rules in place of marks; `before` is what precedes, as far as they look back.
 
-    Nothing ends in the last run of characters without a space, if it is not the text's last: it may not be whole.
+    Unless it is the text's last, nothing ends in the last run of characters without a space, which may not be whole,
+    and no sentence in the one before it: rules look ahead to the next.
     """
     text = before + part.text
     marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
-    for start, stop in (one.span() for one in ALONE.finditer(text, len(before))):
-        if start:
-            marks[start - 1] |= END
-        marks[start : stop - 1] = 0
-        marks[stop - 1] |= END
-    at = len(before)
-    while found := ADDRESS.search(text, at):
-        start, at = found.start(), _stop(text, *found.span())
-        marks[start : at - 1] = 0
-        marks[at - 1] = END | (marks[at - 1] & SENTENCE)
-        if start:
-            marks[start - 1] |= END
-        if POSSESSIVE.match(text, at):
-            marks[at - 1 : at + 2] = END, 0, END
-    run = "" if part.last or not text or text[-1].isspace() else text.rsplit(maxsplit=1)[-1]
-    if len(run) <= MOST_CHARACTERS:
-        marks[len(text) - len(run) :] = 0
+    rules.apply(text, marks, len(before))
+    if not part.last:
+        whole = text.rstrip()
+        if whole == text:
+            *rest, run = text.rsplit(maxsplit=1) or [""]
+            start = len(text) - min(len(run), MOST_CHARACTERS)
+            marks[start:] = 0
+            whole = rest[0] if rest and len(run) <= MOST_CHARACTERS else ""
+        run = (whole.rsplit(maxsplit=1) or [""])[-1]
+        marks[len(whole) - len(run) : len(whole)] &= ~SENTENCE & 0xFF
     return replace(part, marks=marks[len(before) :])
 
 
-def _stop(text: str, start: int, stop: int) -> int:
-    """Tell where an address ends: before a bracket that it did not open, and before a genitive's ending."""
-    depth = 0
-    for place in range(start, stop):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if depth < 0:
-            stop = place
-            break
-    else:
-        if depth > 0 and text[stop : stop + 1] == ")":
-            stop += 1
-    if POSSESSIVE.fullmatch(text, max(stop - 2, start), stop):
-        stop -= 2
-    while stop < len(text) and unicodedata.category(text[stop])[0] == "M":
-        stop += 1
-    return max(stop, start + 1)
-
-
-def _tokens(part: Marked) -> _Tokens:
+def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
     """Find tokens and sentences; unless it is the end of the text, its last token may not be whole."""
     inside = np.flatnonzero(~part.spaces)
     marks = part.marks[inside]
@@ -194,9 +170,10 @@ def _tokens(part: Marked) -> _Tokens:
     stops = inside[last] + 1
     starts = inside[np.append(0, last[:-1] + 1)] if len(last) else stops
     breaks = np.concatenate([[0], np.cumsum(part.breaks, dtype=np.int64)])
-    paragraph = np.zeros(len(last), dtype=np.bool_)
-    paragraph[:-1] = breaks[starts[1:]] - breaks[stops[:-1]] > 1
-    closing = (marks[last] & SENTENCE).astype(np.bool_) | paragraph
+    lines = np.zeros(len(last), dtype=np.int64)  # that end after the token
+    lines[:-1] = breaks[starts[1:]] - breaks[stops[:-1]]
+    paragraph = lines > (each_line != "paragraph")
+    closing = lines > 0 if each_line == "sentence" else (marks[last] & SENTENCE).astype(np.bool_) | paragraph
     if part.last and len(closing):
         closing[-1] = True
     found = np.flatnonzero(closing)
@@ -214,17 +191,19 @@ def _tokens(part: Marked) -> _Tokens:
 class _Builder:
     """Makes treebanks of consecutive parts of one text, counting characters and sentences over all of it."""
 
-    def __init__(self, splitter: Splitter, *, ruled: bool) -> None:
+    def __init__(self, splitter: Splitter, rules: Rules | None, each_line: LineUnit) -> None:
         self._splitter = splitter
-        self._ruled = ruled
+        self._rules = rules
+        self._each_line = each_line
         self._opening: tuple[str | None, bool] = _DOCUMENT  # what begins with the next sentence
         self._number = 1  # of the next sentence
         self._offset = 0  # of the next part's first character
-        self._before = ""  # the character before it
+        self._before = ""  # what stands before it, as far as rules look back
 
     def add(self, part: Marked) -> tuple[list[Treebank], int]:
         """Make treebanks of the sentences that are whole; say where the next one begins."""
-        found = _tokens(_ruled(part, self._before) if self._ruled else part)
+        ruled = part if self._rules is None else _ruled(part, self._before, self._rules)
+        found = _tokens(ruled, self._each_line)
         if not len(found.ends):
             return [], 0
         last = int(found.ends[-1])
@@ -235,7 +214,8 @@ class _Builder:
             low, high = int(found.ends[start - 1]) + 1 if start else 0, int(ends[-1]) + 1
             banks.append(self._part(part.text, found.part(low, high, ends), used))
         self._offset += used
-        self._before = part.text[used - 1 : used]
+        seen = len(part.text[:used].rstrip()) - CONTEXT
+        self._before = self._before[min(seen, 0) :] * (seen < 0) + part.text[max(seen, 0) : used]
         return banks, used
 
     def _part(self, text: str, found: _Tokens, used: int) -> Treebank:
@@ -307,6 +287,12 @@ def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
     )
     offsets = first[np.append(0, found.ends + 1)]
     return Treebank.of_words(Column.of(words), offsets, tokens=surface, headings=tuple(headings))
+
+
+def _spaces(text: str) -> Treebank:
+    """Make a treebank of no sentences that keeps a text of nothing but spaces."""
+    surface = replace(Surface.of_words(0), before={0: text} if text else {})
+    return Treebank.of_words(Column.of([]), np.zeros(1, dtype=np.int32), tokens=surface, headings=())
 
 
 def _gaps(text: str, stops: npt.NDArray[Any], nexts: npt.NDArray[Any]) -> Column:

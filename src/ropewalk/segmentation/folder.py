@@ -11,6 +11,7 @@ from ropewalk import files
 from ropewalk.errors import ModelError
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import CONFIG, open_folder, parsed_json, read_content, seal, write_json
+from ropewalk.models.installed import language_of
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import CharacterVocabulary
 
@@ -31,6 +32,14 @@ class Stored:
     context: int
     graph: bytes
     training: dict[str, Any]
+
+    @property
+    def language(self) -> str:
+        """The language that it was trained for, or nothing."""
+        at: Any = self.training
+        for name in ("config", "data", "name"):
+            at = at.get(name) if isinstance(at, dict) else None
+        return language_of(at) if isinstance(at, str) else ""
 
 
 def save(path: Path, stored: Stored) -> None:

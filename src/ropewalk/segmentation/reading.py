@@ -135,7 +135,8 @@ def _folded(character: str) -> str:
 class CharacterReader:
     """Reads text by a vocabulary. What it finds out about a character it remembers."""
 
-    def __init__(self, vocabulary: CharacterVocabulary) -> None:
+    def __init__(self, vocabulary: CharacterVocabulary, *, lines_apart: bool = False) -> None:
+        self._lines_apart = lines_apart  # every line break is read as a blank line
         self._numbers = np.zeros(_CODES, dtype=np.int16)  # pages of it that are never used take no memory
         self._folds = np.zeros(_CODES, dtype=np.uint32)
         self._breaks = np.zeros(_CODES, dtype=np.uint8)
@@ -230,7 +231,7 @@ class CharacterReader:
         """Give the sign of the spaces before each run; `chunks` counts the chunks before it."""
         breaks = np.concatenate([[0], np.cumsum(self._breaks[codes], dtype=np.int64)])
         before = np.where(runs > 0, inside[runs - 1] + 1, 0)
-        lines = breaks[inside[runs]] - breaks[before]
+        lines = (breaks[inside[runs]] - breaks[before]) << self._lines_apart
         begun = np.maximum.accumulate(np.where(lines > 0, chunks, 0))  # chunks before the line that the run is in
         short = chunks - np.concatenate([[0], begun[:-1]]) < FEW
         gaps: Numbers = np.select([lines > 1, lines < 1, short], [PARAGRAPH, SPACE, SHORT_LINE], LINE)

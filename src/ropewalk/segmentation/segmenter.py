@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import FormatError
+from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.building import build, build_many
 from ropewalk.segmentation.reading import CharacterReader, codes_of
+from ropewalk.segmentation.rules import Rules
 from ropewalk.segmentation.windows import BLOCK, mark, mark_many
 from ropewalk.treebank import Treebank
 
@@ -20,25 +21,36 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ropewalk.segmentation.building import Marked
+    from ropewalk.segmentation.building import LineUnit, Marked
     from ropewalk.segmentation.folder import Stored
     from ropewalk.segmentation.reading import Numbers
+
+LINE_UNITS = ("sentence", "paragraph")
 
 
 class Segmenter:
     """Finds the sentences, tokens and words of raw text; every character can be had back by `tokens.text_of`."""
 
-    def __init__(self, stored: Stored, threads: int = 0, *, name: str = folder.GRAPH) -> None:
+    def __init__(
+        self, stored: Stored, threads: int = 0, *, each_line: LineUnit = None, name: str = folder.GRAPH
+    ) -> None:
+        if each_line not in {None, *LINE_UNITS}:
+            raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
         self._session = Session(stored.graph, name, threads)
-        self._reader = CharacterReader(stored.vocabulary)
+        self._reader = CharacterReader(stored.vocabulary, lines_apart=each_line is not None)
+        self._each_line = each_line
         self._splitter = stored.splitter
         self._context = stored.context
+        self._rules = Rules(stored.language)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], threads: int = 0) -> Segmenter:
-        """Load a segmenter from its folder; of `threads`, 0 is as many as ONNX Runtime likes."""
+    def load(cls, path: str | os.PathLike[str], threads: int = 0, *, each_line: LineUnit = None) -> Segmenter:
+        """Load a segmenter from its folder; of `threads`, 0 is as many as ONNX Runtime likes.
+
+        With `each_line` it takes each line for a `sentence`, or for a `paragraph`; empty lines begin paragraphs.
+        """
         home = Path(path)
-        return cls(folder.load(home), threads, name=str(home / folder.GRAPH))
+        return cls(folder.load(home), threads, each_line=each_line, name=str(home / folder.GRAPH))
 
     def segment(self, text: str) -> Treebank:
         """Find the sentences of a text; words have no heads yet, and there are none in text of nothing but spaces."""
@@ -61,7 +73,7 @@ class Segmenter:
             for text in texts:
                 codes_of(text)  # names the place in its own text
             raise
-        return build_many(marked, texts, self._splitter)
+        return build_many(marked, texts, self._splitter, self._rules, self._each_line)
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
         """Find the sentences of a text that comes in pieces, in memory that does not grow with it.
@@ -69,7 +81,7 @@ class Segmenter:
         Treebanks of some hundred sentences come out. Together they are what `segment` makes of the whole text,
         wherever its pieces begin and end.
         """
-        return build(self.marks(pieces), self._splitter)
+        return build(self.marks(pieces), self._splitter, self._rules, self._each_line)
 
     def marks(self, pieces: Iterable[str]) -> Iterator[Marked]:
         """Mark the characters of a text that comes in pieces."""

@@ -45,13 +45,14 @@ def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
 
 
 def text_of(banks: Treebank | Iterable[Treebank]) -> str:
-    """Rebuild the text that sentences were found in, character by character.
-
-    Text of nothing but spaces has no sentences, and nothing comes back of it.
-    """
+    """Rebuild the text that sentences were found in, character by character."""
     many = [banks] if isinstance(banks, Treebank) else banks
+    return "".join(map(_text_of, many))
+
+
+def _text_of(bank: Treebank) -> str:
+    if not len(bank):
+        return bank.surface.before.get(0, "")
     return "".join(
-        found.before + "".join(token.text + token.after for token in found.tokens)
-        for bank in many
-        for found in tokens_of(bank)
+        found.before + "".join(token.text + token.after for token in found.tokens) for found in tokens_of(bank)
     )

@@ -1,0 +1,203 @@
+"""Text as people have it: abbreviations, quotations, lists, names and tags, and what each line is.
+
+The segmenter is the one in the package. All texts are invented.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import ropewalk
+from ropewalk import conllu
+from ropewalk.cli import app_of
+from ropewalk.errors import ConfigError
+from ropewalk.models.installed import embedded_folder, language_of
+from ropewalk.segmentation import abbreviations, building
+from ropewalk.segmentation import rules as rules_module
+from ropewalk.segmentation.alignment import END, SENTENCE
+from ropewalk.segmentation.building import LineUnit, Marked, build
+from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
+from ropewalk.segmentation.rules import Rules
+from ropewalk.segmentation.segmenter import Segmenter
+from ropewalk.segmentation.tokens import text_of
+from ropewalk.treebank import Treebank
+
+
+@cache
+def english(each_line: LineUnit = None) -> Segmenter:
+    return Segmenter.load(embedded_folder() / "en", threads=1, each_line=each_line)
+
+
+def sentences(text: str, each_line: LineUnit = None) -> list[str]:
+    bank = english(each_line).segment(text)
+    assert text_of(bank) == text
+    return [" ".join(sentence.forms) for sentence in bank]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("For knots cf. Ashley on the matter. It is long.", ["For knots cf. Ashley on the matter .", "It is long ."]),
+        ("It weighs approx. 5 kg. It is wet.", ["It weighs approx. 5 kg .", "It is wet ."]),
+        ("Twine et al. found this.", ["Twine et al. found this ."]),
+        ("Twine et al. (2010) found this.", ["Twine et al. ( 2010 ) found this ."]),
+        ("See Fig. 3 for the knot. It holds.", ["See Fig. 3 for the knot .", "It holds ."]),
+        ("The knot (fig. 3) holds.", ["The knot ( fig. 3 ) holds ."]),
+        ("As shown in Tab. 2, it rose.", ["As shown in Tab. 2 , it rose ."]),
+        ("Under Art. 5 of the treaty it is void.", ["Under Art. 5 of the treaty it is void ."]),
+        ("Under Art. IV of it.", ["Under Art. IV of it ."]),
+        ("Messrs. Hemp and Oakum left. They won.", ["Messrs. Hemp and Oakum left .", "They won ."]),
+        ("Add 2 tbsp. sugar. Stir well.", ["Add 2 tbsp. sugar .", "Stir well ."]),
+        ("We met Prof. Twine there.", ["We met Prof. Twine there ."]),
+    ],
+)
+def test_abbreviations_end_no_sentence(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["He makes fine art. It sells.", "I said no. I left.", "We ate a fig. She did not.", "Press tab. Then wait."],
+)
+def test_words_that_look_like_abbreviations_end_sentences(text: str) -> None:
+    assert len(sentences(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('"Who is there?" she asked. Nobody spoke.', 2),
+        ("\u201cWho is there?\u201d she asked.", 1),
+        ("\u00abStop!\u00bb he cried.", 1),
+        ('"Who is there?" He ran.', 2),
+    ],
+)
+def test_a_quotation_that_goes_on_in_a_small_letter_ends_no_sentence(text: str, count: int) -> None:
+    assert len(sentences(text)) == count
+
+
+LINES = {
+    "Things:\n• hemp rope\n• tar\n•oakum\n": ["Things :", "• hemp rope", "• tar", "• oakum"],
+    "Buy:\n- hemp\n- tar and a long word on what tar is to be bought today\n- oakum\nThanks": [
+        "Buy :", "- hemp", "- tar and a long word on what tar is to be bought today", "- oakum", "Thanks",
+    ],
+    "Choose one:\na) hemp\nb) tar\n  c) oakum\n": ["Choose one :", "a ) hemp", "b ) tar", "c ) oakum"],
+    "1) hemp\r\n2) tar\r\n": ["1 ) hemp", "2 ) tar"],
+    "# Ropes and more\nSome text here\n## Tar\nand more text.": [
+        "# Ropes and more", "Some text here", "## Tar", "and more text .",
+    ],
+    "> the rope is wet\n> and cold\n> > so it is\nDry it.": [
+        "> the rope is wet", "> and cold", "> > so it is", "Dry it .",
+    ],
+    "A rope that was laid down in the long walk of the old\n- and very cold - yard of theirs broke.": [
+        "A rope that was laid down in the long walk of the old - and very cold - yard of theirs broke .",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_lines_of_lists_headings_and_quoted_lines_are_units(text: str) -> None:
+    assert sentences(text) == LINES[text]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "#Hashtag",
+        "@name",
+        "github.com/foo/bar",
+        "Node.js",
+        "C++",
+        "C#",
+        "<3",
+        "❤️",
+        ".NET",
+        "main.py",
+        "mailto:a.b@c.org",
+    ],
+)
+@pytest.mark.parametrize("text", ["{}", "I like {} a lot.", "Yes, we use {}!", '("{}")'])
+def test_names_and_tags_stay_whole(token: str, text: str) -> None:
+    forms = [form for sentence in english().segment(text.format(token)) for form in sentence.forms]
+    assert {token, f"{token}!"} & {*forms}
+
+
+def test_a_language_without_known_abbreviations_has_none() -> None:
+    assert abbreviations.pattern(language_of("UD_English-EWT")) is not None
+    assert abbreviations.pattern(language_of("UD_Wolof-WTB")) is None
+    assert abbreviations.pattern(language_of("my treebank")) is None
+
+
+@pytest.mark.parametrize("mark", [0, END | SENTENCE])
+def test_rules_are_the_same_wherever_the_text_is_cut(mark: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences that are done are not seen again: rules must not look further than what is kept of them."""
+    for module in (building, rules_module):
+        monkeypatch.setattr(module, "CONTEXT", 15)
+    text = (
+        '- a\n- cf. B "Who?" she\n# see Fig. IV\n> b @c.d @e #f. Art. I am C++ x.js, g.org/h(i) <3 wwwwwwwwwwwww'
+        " y\n- z\n(a) u v w x y z\n- t\n(b) 5 et al. 7 (c\n> d"
+    )
+    reader = CharacterReader(CharacterVocabulary.of(text, 1, 1))
+    marks = np.full(len(text), mark, dtype=np.uint8)
+    whole = Marked(text, marks, *reader.spaces(codes_of(text)), last=True)
+    rules = Rules("English")
+
+    def built(*parts: Marked) -> bytes:
+        return conllu.dumps(Treebank.concat(build(parts, Splitter(), rules)))
+
+    expected = built(whole)
+    assert len(expected.split(b"\n\n")) > 5
+    for cut in range(len(text)):
+        first = Marked(text[:cut], marks[:cut], whole.spaces[:cut], whole.breaks[:cut], last=False)
+        rest = whole.after(cut)
+        half = cut % (len(rest.text) + 1)
+        second = Marked(rest.text[:half], rest.marks[:half], rest.spaces[:half], rest.breaks[:half], last=False)
+        assert built(first, second, rest.after(half)) == expected, cut
+
+
+TEXT = "The rope is wet. Dry it\nand tar it. Then\r\n\nlay it\n \n\nout"
+
+
+def test_each_line_is_a_sentence_or_a_paragraph_as_asked() -> None:
+    assert sentences(TEXT, "sentence") == ["The rope is wet . Dry it", "and tar it . Then", "lay it", "out"]
+    assert sentences(TEXT, "paragraph") == [
+        "The rope is wet .", "Dry it", "and tar it .", "Then", "lay it", "out",
+    ]  # fmt: skip
+    begun = {
+        unit: [english(unit).segment(TEXT).heading(number).paragraph for number in range(count)]
+        for unit, count in (("sentence", 4), ("paragraph", 6))
+    }
+    assert begun == {"sentence": [True, False, True, True], "paragraph": [True, False, True, False, True, True]}
+    with pytest.raises(ConfigError, match="each_line is 'word'; expected sentence or paragraph"):
+        ropewalk.load(each_line="word")
+
+
+@pytest.mark.parametrize("unit", ["sentence", "paragraph"])
+def test_lines_are_the_same_in_streams_and_together(unit: LineUnit) -> None:
+    segmenter = english(unit)
+    text = f"{TEXT}\n" * 40
+    alone = conllu.dumps(segmenter.segment(text))
+    assert b"".join(map(conllu.dumps, segmenter.stream(text[at : at + 7] for at in range(0, len(text), 7)))) == alone
+    together, counts = segmenter.segment_many([text, " \n", text])
+    assert counts == [counts[0], 0, counts[0]]
+    assert conllu.dumps(together) == alone * 2
+
+
+def test_parsers_and_the_command_take_what_each_line_is() -> None:
+    parser = ropewalk.load(each_line="sentence", threads=1)
+    (document,) = parser.pipe([TEXT])
+    texts = [sentence.text for sentence in document]
+    assert texts == ["The rope is wet. Dry it", "and tar it. Then", "lay it", "out"]
+    (again,) = parser.single_threaded().pipe([TEXT])
+    assert [sentence.text for sentence in again] == texts
+    run = CliRunner().invoke
+    done = run(app_of(["parse"]), ["parse", "-", "--each-line", "sentence", "--columns", "upos"], input=TEXT)
+    assert [line.removeprefix("# text = ") for line in done.stdout.splitlines() if line.startswith("# text")] == texts
+    done = run(app_of(["parse"]), ["parse", "-", "--each-line", "sentence", "--input", "tokens"], input=TEXT)
+    assert done.exit_code == 2
+    assert "--each-line is for text" in done.stderr
