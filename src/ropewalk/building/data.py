@@ -72,8 +72,8 @@ def hold_out(bank: Treebank) -> tuple[Treebank, Treebank]:
             f"{bank.file}: {many} sentence is too few: at least one is needed to learn from and another to choose by; "
             "add sentences, or name development data by --dev"
         )
-    length = max(TENTH, -(-many // STRETCHES))
-    held = np.arange(many) % length >= length - length // TENTH
+    some = -(-many // (STRETCHES * TENTH))  # held out of each stretch
+    held = np.arange(many) % (TENTH * some) >= (TENTH - 1) * some
     if not held.any():
         held[-1] = True
     return bank.select(~held), bank.select(held)

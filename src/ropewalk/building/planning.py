@@ -22,7 +22,9 @@ GAIN = 0.002  # LAS that relations with heads in them must bring back to be wort
 LOST = 0.03  # LAS that labels may lose before arcs alone parse
 PRESENT = 0.02  # share of words with a value that makes a column worth predicting
 UNSPACED = 0.5  # share of words without a space between them in a script that has none
-SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # of the time: the segmenter's, and what is left for export and scores
+SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # of the time: the segmenter's, and what at least is left for export and scores
+LEAST = 0.1  # of the time, that a parser learns in any case
+EXPORT = 3  # times as long as the end of a segmenter's training, which exports too, those take
 FEW = 500  # sentences
 LONG = 300  # words of a sentence
 SMALL, MEDIUM = 20_000, 100_000  # words of train
@@ -290,11 +292,15 @@ def _time(options: BuildOptions) -> Choice:
     )
 
 
-def parser_minutes(options: BuildOptions, seconds: float) -> float:
-    """Give the minutes that a parser may learn when some seconds have gone by; 0: any number."""
+def parser_minutes(options: BuildOptions, seconds: float, export: float) -> float:
+    """Give the minutes that a parser may learn, 0 for any number, when so many seconds have gone by.
+
+    `export` is how many seconds it took to write the segmenter after it had learnt: what is to come takes longer.
+    """
     if not options.minutes:
         return 0.0
-    return round(max((1 - RESERVE) * options.minutes - seconds / 60, 0.1 * options.minutes), 3)
+    reserve = max(RESERVE * options.minutes, EXPORT * export / 60)
+    return round(max(options.minutes - seconds / 60 - reserve, LEAST * options.minutes), 3)
 
 
 def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:

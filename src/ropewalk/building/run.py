@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ropewalk.building.events import Event
     from ropewalk.building.planning import BuildOptions, Plan
     from ropewalk.scoring.splits import SplitSource
+    from ropewalk.training.segmenter import SegmenterProgress
     from ropewalk.treebank import Treebank
 
 STAGES = {
@@ -151,11 +152,9 @@ class _Building:
         if not before:
             self.report(StageBegan(number, of, name, STAGES[name]))
             begun = time.monotonic()
-            scores = {"segmenter": self._segmenter, "parser": self._parser, "export": self._export, "test": self._test}[
-                name
-            ]()
-            seconds = round(time.monotonic() - begun, 1)
-            self._keep(self.record.with_stage(name, {"seconds": seconds, "scores": scores}))
+            stage = {"segmenter": self._segmenter, "parser": self._parser, "export": self._export, "test": self._test}
+            given = stage[name]()
+            self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **given}))
         found = self.record.stages[name]
         self.report(StageEnded(name, found["seconds"], found["scores"], before))
 
@@ -164,19 +163,28 @@ class _Building:
         self.record = record
 
     def _segmenter(self) -> Mapping[str, Any]:
-        return train_segmenter(self.record.segmenter, self.work / "segmenter", report=self.report).scores
+        learnt = time.monotonic()
+
+        def report(progress: SegmenterProgress) -> None:
+            nonlocal learnt
+            learnt = time.monotonic()
+            self.report(progress)
+
+        outcome = train_segmenter(self.record.segmenter, self.work / "segmenter", report=report)
+        return {"scores": outcome.scores, "export": round(time.monotonic() - learnt, 1)}
 
     def _parser(self) -> Mapping[str, Any]:
         home = self.work / "parser"
         begun = (home / "checkpoint" / CONFIG).is_file()
         if not begun:  # what time is left is known now, and stays the same if this is interrupted
-            minutes = parser_minutes(self.options, self.record.seconds)
+            export_seconds = self.record.stages["segmenter"]["export"]
+            minutes = parser_minutes(self.options, self.record.seconds, export_seconds)
             training = replace(self.record.parser.training, minutes=minutes)
             self._keep(replace(self.record, parser=replace(self.record.parser, training=training)))
         outcome = train_parser(
             self.record.parser, home, resume=begun, command=self.command, report=self.report, tell=self.report
         )
-        return outcome.scores
+        return {"scores": outcome.scores}
 
     def _export(self) -> Mapping[str, Any]:
         found = export(
@@ -186,7 +194,7 @@ class _Building:
             segmenter=self.work / "segmenter",
             test=self.test,
         )
-        return {"test": found.scores} if found.scores else {}
+        return {"scores": {"test": found.scores} if found.scores else {}}
 
     def _test(self) -> Mapping[str, Any]:
         """Score the exported model from raw text, and let its configuration and card tell it."""
@@ -201,7 +209,7 @@ class _Building:
         card = read_content(self.model / CARD)
         with files.creating(self.model / CARD) as file:
             file.write(card + _from_text(scores, self.test).encode("utf-8"))
-        return {"test": scores}
+        return {"scores": {"test": scores}}
 
 
 def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:

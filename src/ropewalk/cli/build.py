@@ -4,6 +4,7 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -81,8 +82,8 @@ def build(
         BuildOptions,
         {
             "minutes": minutes,
-            "encoder": encoder,
-            "vectors": vectors,
+            "encoder": str(Path(encoder).resolve()) if Path(encoder).is_dir() and encoder else encoder,
+            "vectors": str(Path(vectors).resolve()) if vectors else "",
             "seed": seed,
             "threads": threads,
             "changes": changes or [],
