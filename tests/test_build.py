@@ -26,6 +26,7 @@ from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError, R
 from ropewalk.scoring.splits import of_files
 from ropewalk.training.export import Report
 from ropewalk.training.loop import Clock, Progress
+from ropewalk.training.run import train as train_parser
 from ropewalk.training.segmenter import SegmenterOutcome
 from training_tools import bank_of, tiny_encoder
 
@@ -243,8 +244,7 @@ class Faked:
             ("train_parser", self.parser),
         ):
             monkeypatch.setattr(run, name, stands_for)
-        self.train = run.train_parser
-        self._real: Callable[..., Any] = _PARSER
+        self._real: Callable[..., Any] = train_parser
 
     def _enter(self, name: str) -> None:
         self.ran.append(name)
@@ -273,9 +273,6 @@ class Faked:
         (out / "config.json").write_text('{"format": "ropewalk-runtime"}', encoding="utf-8")
         assert (home / "model.safetensors").is_file()
         return Report(out, "m", "", 0, 0, 0.0, 0.0, 1.0, {})
-
-
-_PARSER = run.train_parser
 
 
 @pytest.fixture
