@@ -39,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("training",),
     ("loading",),
     ("pipeline",),
-    ("spacy_component", "corpus", "serving", "client"),
+    ("spacy_component", "corpus", "serving", "client", "building"),
     ("cli", "spacy_factory"),
     ("__main__",),
 )

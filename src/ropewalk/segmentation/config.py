@@ -34,6 +34,7 @@ class SegmenterTraining:
     """The loop, and how the text varies from epoch to epoch."""
 
     epochs: int = option(24, low=1)
+    minutes: float = option(0.0, low=0)  # after which the run ends, its learning rate having fallen in time; 0: never
     batch: int = option(400, low=1)  # stretches between spaces
     rate: float = option(4e-3, low=0)
     weight_decay: float = option(0.01, low=0)

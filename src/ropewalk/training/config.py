@@ -108,6 +108,7 @@ class TrainingOptions:
     """The loop: how long, how fast, in which pieces, and when to stop."""
 
     epochs: int = option(10, low=1)
+    minutes: float = option(0.0, low=0)  # after which the run ends, its learning rates having fallen in time; 0: never
     batch: int = option(512, low=1)
     accumulate: int = option(1, low=1)
     encoder_rate: float = option(3e-4, low=0)

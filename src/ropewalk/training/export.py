@@ -107,7 +107,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     if weights not in WEIGHTS:
         raise UnknownNameError("kind of weights", weights, WEIGHTS)
     target = Path(out)
-    _demand_free(target)
+    demand_free(target)
     home = Path(model_folder)
     source = open_folder(home)
     record = dict(training_record(source.table))
@@ -138,7 +138,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     return Report(target, exported.name, exported.hash, size, bank.words, difference, rounding, same, scores)
 
 
-def _demand_free(target: Path) -> None:
+def demand_free(target: Path) -> None:
     """Refuse to replace anything but an earlier export."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return

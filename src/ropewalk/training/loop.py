@@ -81,6 +81,28 @@ class TrainingState:
         return bool(self.epoch >= options.epochs or tired)
 
 
+class Clock:
+    """Measures a run that may take so many minutes, or any number if 0; `seconds` went by before it went on."""
+
+    def __init__(self, minutes: float, seconds: float = 0.0) -> None:
+        self._limit = 60 * minutes
+        self._begun = time.monotonic() - seconds
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken."""
+        return time.monotonic() - self._begun
+
+    def done(self, share: float) -> float:
+        """Give the share of a run that is done: of its words, or of the time it may take, whichever is more."""
+        return max(share, min(self.seconds / self._limit, 1.0)) if self._limit else share
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the time is over."""
+        return self.done(0.0) >= 1.0
+
+
 def rate(done: float, warmup: float, schedule: str) -> float:
     """Give the learning rate, as a share of the highest, when a share of all words is done."""
     if done < warmup:
@@ -141,6 +163,10 @@ class _Run:
             mixed_precision=options.precision,
         )
         if self.accelerator.num_processes > 1:
+            if options.minutes:
+                raise TrainingError(
+                    "training.minutes is for one process: the clocks of several differ; set training.epochs instead"
+                )
             self._freeze_unused(job.network)
         kind = self.accelerator.distributed_type
         by_hand = options.sharded and kind == DistributedType.MULTI_CPU  # accelerate shards on GPUs only
@@ -159,6 +185,7 @@ class _Run:
         else:
             self.network, self.optimizer = self.accelerator.prepare(network, optimizer)
         self.state = TrainingState()
+        self.clock = Clock(options.minutes)
         self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
 
     def _freeze_unused(self, network: Network) -> None:
@@ -169,11 +196,12 @@ class _Run:
             weight.grad = None
 
     def run(self, *, resume: bool) -> TrainingState:
-        """Train until the last epoch, or until patience ends."""
+        """Train until the last epoch, or until patience or time ends."""
         if resume:
             self._restore()
-        begun = time.monotonic()
-        while not self.state.finished(self.options):
+        earlier = self.state.history[-1]["seconds"] if self.state.history else 0.0
+        self.clock = Clock(self.options.minutes, earlier)
+        while not self.state.finished(self.options) and not (self.state.history and self.clock.is_up):
             epoch = self.state.epoch
             loss, words_per_second = self._epoch(epoch)
             model, optimizer = self._weights()
@@ -189,7 +217,7 @@ class _Run:
                     "step": state.step,
                     "loss": loss,
                     "words_per_second": round(words_per_second, 1),
-                    "seconds": round(time.monotonic() - begun, 1),
+                    "seconds": round(self.clock.seconds, 1),
                     "best": better,
                     **metrics,
                     **self.tracker.energy(),
@@ -206,7 +234,7 @@ class _Run:
                     state.epoch,
                     self.options.epochs,
                     state.step,
-                    state.epoch / self.options.epochs,
+                    self.clock.done(state.epoch / self.options.epochs),
                     loss,
                     words_per_second,
                     metrics,
@@ -217,7 +245,7 @@ class _Run:
         return self.state
 
     def _epoch(self, epoch: int) -> tuple[float, float]:
-        """Learn every sentence once; give the loss a word and the speed."""
+        """Learn every sentence once, as far as time allows; give the loss a word and the speed."""
         options = self.options
         rank, many = self.accelerator.process_index, self.accelerator.num_processes
         torch.manual_seed(int(np.random.SeedSequence([self.job.config.seed, epoch, rank]).generate_state(1)[0]))
@@ -230,14 +258,15 @@ class _Run:
         for start in range(0, len(batches), options.accumulate):
             part = batches[start : start + options.accumulate]
             words = int(sum(self.lengths[batch].sum() for batch in part))
-            done = (epoch + (seen + words / 2) / total) / options.epochs
+            done = self.clock.done((epoch + (seen + words / 2) / total) / options.epochs)
             for group in self.optimizer.param_groups:
                 group["lr"] = group["highest"] * rate(done, options.warmup, options.schedule)
             recent += self._step(part, words, rank, many)
             seen += words
             recent_words += words
             self.state.step += 1
-            full = self.state.step % REPORTED == 0 or start + options.accumulate >= len(batches)
+            last_step = start + options.accumulate >= len(batches) or self.clock.is_up
+            full = self.state.step % REPORTED == 0 or last_step
             if full or (many == 1 and time.monotonic() - told >= SILENT):
                 told = time.monotonic()
                 summed = self._summed(recent)
@@ -257,7 +286,7 @@ class _Run:
                         epoch + 1,
                         options.epochs,
                         self.state.step,
-                        (epoch + seen / total) / options.epochs,
+                        self.clock.done((epoch + seen / total) / options.epochs),
                         summed / recent_words,
                         speed,
                         last,
@@ -266,7 +295,9 @@ class _Run:
             if full:
                 whole += summed
                 recent, recent_words = torch.zeros_like(recent), 0
-        return whole / total, seen / max(time.monotonic() - begun, 1e-9)
+            if last_step:
+                break
+        return whole / seen, seen / max(time.monotonic() - begun, 1e-9)
 
     def _step(self, batches: Sequence[Sequence[int]], words: int, rank: int, many: int) -> Tensor:
         """Learn some batches as one; give the sum of this process's losses."""

@@ -21,6 +21,7 @@ from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
 from ropewalk.training.building import graph_shape, head_shape
 from ropewalk.training.card import card
+from ropewalk.training.config import from_mapping
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
@@ -149,7 +150,7 @@ def _check_home(home: Path, config: Config, *, resume: bool) -> None:
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
-    before, now = _flat(read_json(earlier)), _flat(to_mapping(config))
+    before, now = (_flat(to_mapping(one)) for one in (from_mapping(read_json(earlier), str(earlier)), config))
     changed = sorted(key for key in {*before, *now} - {"data.test"} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]

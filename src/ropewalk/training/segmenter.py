@@ -39,7 +39,7 @@ from ropewalk.segmentation.reading import (
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
-from ropewalk.training.loop import rate
+from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_graphs import rounded, traced
 from ropewalk.treebank import Treebank
 
@@ -117,6 +117,7 @@ class SegmenterProgress:
 
     epoch: int
     epochs: int
+    done: float  # share of the run
     loss: float
     characters_per_second: float
     scores: dict[str, float]
@@ -242,6 +243,7 @@ def _epochs(
     groups = [{"params": decays, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=options.rate)
     text = raw(dev)
+    clock = Clock(options.minutes)
     for epoch in range(options.epochs):
         begun = time.monotonic()
         random = np.random.default_rng([config.seed, epoch])
@@ -249,12 +251,12 @@ def _epochs(
         aligned = varied(sentences, options, random)
         network.train()
         total = tokens = 0.0
+        read = 0
         batches = _batches(aligned, trained.reader, options, random)
-        for done, (part, marks) in enumerate(batches):
+        for number, (part, marks) in enumerate(batches):
+            done = clock.done((epoch + number / len(batches)) / options.epochs)
             for group in optimizer.param_groups:
-                group["lr"] = options.rate * rate(
-                    (epoch + done / len(batches)) / options.epochs, options.warmup, "linear"
-                )
+                group["lr"] = options.rate * rate(done, options.warmup, "linear")
             summed, many = _loss(network(**_tensors(part)), torch.from_numpy(marks))
             optimizer.zero_grad()
             (summed / max(many, 1)).backward()
@@ -262,11 +264,18 @@ def _epochs(
             optimizer.step()
             total += float(summed.detach())
             tokens += many
+            read += len(marks)
+            if clock.is_up:
+                break
         loss = total / max(tokens, 1)
         if not np.isfinite(loss):
             raise TrainingError(f"epoch {epoch + 1}: the loss is {loss}; lower training.rate or training.clip")
-        speed = len(aligned.text) / max(time.monotonic() - begun, 1e-9)
-        yield SegmenterProgress(epoch + 1, options.epochs, loss, speed, scores(dev, trained.segment(text)))
+        speed = read / max(time.monotonic() - begun, 1e-9)
+        found = scores(dev, trained.segment(text))
+        done = clock.done((epoch + 1) / options.epochs)
+        yield SegmenterProgress(epoch + 1, options.epochs, done, loss, speed, found)
+        if clock.is_up:
+            break
 
 
 def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:

@@ -1,0 +1,221 @@
+"""A build from a treebank's files to a model's folder, stage by stage; what is done is never done again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ropewalk import files
+from ropewalk.building import data as treebanks
+from ropewalk.building.events import StageBegan, StageEnded
+from ropewalk.building.planning import CANDIDATES, ReaderFacts, parser_minutes, plan
+from ropewalk.building.record import BuildRecord
+from ropewalk.building.survey import survey
+from ropewalk.errors import OptionError
+from ropewalk.models.features import read_vectors
+from ropewalk.models.folder import CARD, CONFIG, read_content, read_json, write_json
+from ropewalk.pipeline import load
+from ropewalk.scoring import conll18
+from ropewalk.training.card import names_of
+from ropewalk.training.config import EncoderOptions
+from ropewalk.training.data import read_treebank
+from ropewalk.training.export import demand_free, export
+from ropewalk.training.run import train as train_parser
+from ropewalk.training.segmenter import raw
+from ropewalk.training.segmenter import train as train_segmenter
+from ropewalk.training.vectors import load_encoder
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from ropewalk.building.events import Event
+    from ropewalk.building.planning import BuildOptions, Plan
+    from ropewalk.scoring.splits import SplitSource
+    from ropewalk.training.segmenter import SegmenterProgress
+    from ropewalk.treebank import Treebank
+
+STAGES = {
+    "segmenter": "learning to find words and sentences in raw text",
+    "parser": "learning trees and tags",
+    "export": "making a folder that needs no torch",
+    "test": "scoring from raw text",
+}
+COLUMNS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}  # as CoNLL 2018 calls them
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build left: the model's and the working folder, seconds of all stages, and the scores of each."""
+
+    model: Path
+    work: Path
+    seconds: float
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def work_folder(out: str | os.PathLike[str]) -> Path:
+    """Name the working folder of a build: beside the model's."""
+    target = Path(out).resolve()
+    return target.with_name(f"{target.name}.work")
+
+
+def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks.TreebankData]:
+    """Look at a treebank and say what would be done with it; nothing is written."""
+    if options.encoder and options.vectors:
+        raise OptionError("--encoder and --vectors do not go together: a pretrained encoder reads no static vectors")
+    data = treebanks.read(source)
+    about = {"name": data.name, "licence": data.licence}
+    return plan(survey(data, CANDIDATES), options, about, _reader(data.train, options)), data
+
+
+def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
+    """See what a pretrained encoder or static vectors know of a treebank's words, which also shows that they load."""
+    forms = bank.column("form").texts()
+    if options.encoder:
+        encoder = load_encoder(options.encoder)
+        unknown = encoder.tokenizer.unk_token_id
+        known = {
+            form: unknown not in encoder.tokenizer(form, add_special_tokens=False)["input_ids"] for form in set(forms)
+        }
+        return ReaderFacts(encoder.size, sum(known[form] for form in forms) / len(forms))
+    if options.vectors:
+        words, rows = read_vectors(options.vectors, EncoderOptions().most_vectors)
+        known_words = set(words)
+        found = sum(form in known_words or form.lower() in known_words for form in forms)
+        return ReaderFacts(rows.shape[1], found / len(forms))
+    return None
+
+
+def build(
+    source: SplitSource,
+    out: str | os.PathLike[str],
+    options: BuildOptions,
+    *,
+    command: str = "",
+    report: Callable[[Event], None] = lambda _: None,
+) -> Built:
+    """Build a parser of a treebank into a folder, or go on with a build that was interrupted.
+
+    Its state lies in `work_folder(out)`, which may be removed at the end; `report` hears how far it is.
+    """
+    model, work = Path(out), work_folder(out)
+    demand_free(model)
+    record = _recorded(source, options, work, report)
+    if "export" in record.stages and not (model / CONFIG).is_file():  # it was moved or removed since
+        record = replace(record, stages={name: record.stages[name] for name in ("segmenter", "parser")})
+    test = [str(source.files["test"])] if "test" in source.files else []
+    names = [name for name in STAGES if test or name != "test"]
+    building = _Building(record, work, model, options, command, tuple(test), report)
+    for number, name in enumerate(names, start=1):
+        building.stage(name, number, len(names))
+    stages = building.record.stages
+    return Built(model, work, building.record.seconds, {name: stages[name]["scores"] for name in names})
+
+
+def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Callable[[Event], None]) -> BuildRecord:
+    """Give the record of a build that goes on, or plan one that begins."""
+    given = {**source.files, **({"vectors": Path(options.vectors)} if options.vectors else {})}
+    digests = {part: treebanks.digest(path) for part, path in given.items()}
+    record = BuildRecord.load(work)
+    if record is not None:
+        record.demand_same(digests, options, work)
+        return record
+    made, data = planned(source, options)
+    report(made)
+    paths = treebanks.write_parts(data, files.make_folder(work))
+    train, dev = (str(paths["train"]),), (str(paths["dev"]),)
+    segmenter = replace(made.segmenter, data=replace(made.segmenter.data, train=train, dev=dev))
+    parser = replace(made.parser, data=replace(made.parser.data, train=train, dev=dev))
+    record = BuildRecord.begin(digests, options, replace(made, segmenter=segmenter, parser=parser))
+    record.save(work)
+    return record
+
+
+@dataclass(slots=True)
+class _Building:
+    """A build that is under way."""
+
+    record: BuildRecord
+    work: Path
+    model: Path
+    options: BuildOptions
+    command: str
+    test: tuple[str, ...]
+    report: Callable[[Event], None]
+
+    def stage(self, name: str, number: int, of: int) -> None:
+        """Do a stage unless it is done, and record it."""
+        before = name in self.record.stages
+        if not before:
+            self.report(StageBegan(number, of, name, STAGES[name]))
+            begun = time.monotonic()
+            stage = {"segmenter": self._segmenter, "parser": self._parser, "export": self._export, "test": self._test}
+            given = stage[name]()
+            self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **given}))
+        found = self.record.stages[name]
+        self.report(StageEnded(name, found["seconds"], found["scores"], before))
+
+    def _keep(self, record: BuildRecord) -> None:
+        record.save(self.work)
+        self.record = record
+
+    def _segmenter(self) -> Mapping[str, Any]:
+        learnt = time.monotonic()
+
+        def report(progress: SegmenterProgress) -> None:
+            nonlocal learnt
+            learnt = time.monotonic()
+            self.report(progress)
+
+        outcome = train_segmenter(self.record.segmenter, self.work / "segmenter", report=report)
+        return {"scores": outcome.scores, "export": round(time.monotonic() - learnt, 1)}
+
+    def _parser(self) -> Mapping[str, Any]:
+        home = self.work / "parser"
+        begun = (home / "checkpoint" / CONFIG).is_file()
+        if not begun:  # what time is left is known now, and stays the same if this is interrupted
+            export_seconds = self.record.stages["segmenter"]["export"]
+            minutes = parser_minutes(self.options, self.record.seconds, export_seconds)
+            training = replace(self.record.parser.training, minutes=minutes)
+            self._keep(replace(self.record, parser=replace(self.record.parser, training=training)))
+        outcome = train_parser(
+            self.record.parser, home, resume=begun, command=self.command, report=self.report, tell=self.report
+        )
+        return {"scores": outcome.scores}
+
+    def _export(self) -> Mapping[str, Any]:
+        found = export(
+            self.work / "parser",
+            self.model,
+            weights="int8",
+            segmenter=self.work / "segmenter",
+            test=self.test,
+        )
+        return {"scores": {"test": found.scores} if found.scores else {}}
+
+    def _test(self) -> Mapping[str, Any]:
+        """Score the exported model from raw text, and let its configuration and card tell it."""
+        gold = read_treebank(self.test, self.record.parser.data.bad_trees, "test")[0]
+        parser = load(self.model, threads=self.options.threads, confidence=False)
+        found = conll18.evaluate(gold, parser(raw(gold)).treebank)
+        tags = [COLUMNS[name] for name in COLUMNS if name in self.record.parser.model.tags]
+        names = ("Tokens", "Sentences", "Words", *tags, "UAS", "LAS", "CLAS")
+        scores = {name: found[name].f1 for name in names}
+        table = read_json(self.model / CONFIG)
+        write_json(self.model / CONFIG, {**table, "scores": {**table.get("scores", {}), "text": scores}})
+        card = read_content(self.model / CARD)
+        with files.creating(self.model / CARD) as file:
+            file.write(card + _from_text(scores, self.test).encode("utf-8"))
+        return {"scores": {"test": scores}}
+
+
+def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:
+    """Write the part of a card that tells how well raw text is parsed."""
+    rows = "".join(f"| {name} | {100 * value:.2f} |\n" for name, value in scores.items())
+    return (
+        f"\n## From raw text\n\nOn the text of {names_of(test)}, F1 by the rules of CoNLL 2018 (without subtypes, "
+        f"punctuation included).\n\n| measure | F1 |\n| --- | ---: |\n{rows}"
+    )

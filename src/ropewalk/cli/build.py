@@ -1,0 +1,178 @@
+"""`ropewalk build`."""
+
+import shlex
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
+from ropewalk.cli.shell import prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.train import reporter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ropewalk.building.events import Event
+    from ropewalk.building.planning import Plan
+    from ropewalk.scoring.splits import SplitSource
+
+
+def build(
+    treebank: Annotated[
+        str | None, typer.Argument(metavar="TREEBANK", show_default=False, help="A treebank's folder in UD's layout.")
+    ] = None,
+    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the model.")] = "",
+    train: TrainOption = None,
+    dev: DevOption = None,
+    test: TestOption = None,
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=0, help="How long it may take, about; 0: as long as it needs.")
+    ] = 60.0,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            "--encoder",
+            metavar="NAME|FOLDER",
+            show_default=False,
+            help="A pretrained encoder, from the hub or a folder.",
+        ),
+    ] = "",
+    vectors: Annotated[
+        str,
+        typer.Option(
+            "--vectors",
+            metavar="FILE",
+            show_default=False,
+            help="Static word vectors, a word and its numbers on a line.",
+        ),
+    ] = "",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives another model.")] = 1,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to compute with; 0: all cores.")] = 0,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5; "
+            "repeatable.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and why.")] = False,
+) -> None:
+    """Build a parser from a treebank: from CoNLL-U files to a model that parses raw text without torch.
+
+    Looks at the data and chooses; --dry-run shows what and why. Then it trains a segmenter, and a parser with tags and
+    lemmas, calibrates and exports them, scores the model on the test file and writes its card. Interrupted, the same
+    command goes on where it was; what it needs for that lies in a folder beside OUTPUT that ends in .work.
+    """
+    if not out and not dry_run:
+        raise typer.BadParameter("what is written is named by -o, --output; use -o MODEL")
+    prepare_torch()
+    warn_if_uncompiled()
+    from ropewalk.building.planning import BuildOptions
+    from ropewalk.building.run import build as run
+    from ropewalk.building.run import planned
+    from ropewalk.models.options import checked
+
+    options = checked(
+        BuildOptions,
+        {
+            "minutes": minutes,
+            "encoder": str(Path(encoder).resolve()) if Path(encoder).is_dir() and encoder else encoder,
+            "vectors": str(Path(vectors).resolve()) if vectors else "",
+            "seed": seed,
+            "threads": threads,
+            "changes": changes or [],
+        },
+        "build",
+    )
+    source = _single(treebank, train, dev, test)
+    if dry_run:
+        typer.echo("\n".join(_lines(planned(source, options)[0])))
+        return
+    with ExitStack() as stack:
+        built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))
+    say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {_as_folder(out)} FILE")
+    say(f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …")
+
+
+def _single(treebank: str | None, *files: str | None) -> "SplitSource":
+    """Find the one treebank that is meant."""
+    found = list(sources([treebank] if treebank else None, *files))
+    if len(found) > 1:
+        names = ", ".join(source.name for source in found[:6])
+        raise typer.BadParameter(
+            f"{treebank} holds {len(found)} treebanks ({names}, …); a model is built of one: name it"
+        )
+    return found[0]
+
+
+def _as_folder(out: str) -> str:
+    """Write a folder such that it is taken for none of the installed models."""
+    return shlex.quote(out if "/" in out else f"./{out}")
+
+
+def _lines(plan: "Plan") -> list[str]:
+    """Write a plan for people: what was chosen, and why; then what to know of the data."""
+    chosen = [f"{choice.what}: {choice.value} ({choice.reason})" for choice in plan.choices]
+    return [*chosen, *(f"note: {text}" for text in plan.lacks)]
+
+
+def _teller(stack: ExitStack) -> "Callable[[Event], None]":
+    """Say what a build tells: its plan, its stages, and how far each is, with the time that remains."""
+    from ropewalk.building.events import StageBegan, StageEnded
+    from ropewalk.building.planning import Plan
+    from ropewalk.training.loop import Progress
+    from ropewalk.training.segmenter import SegmenterProgress
+
+    begun = time.monotonic()
+    inner = stack.enter_context(ExitStack())
+    show: Callable[[Progress], None] | None = None
+
+    def tell(event: "Event") -> None:
+        nonlocal begun, show
+        match event:
+            case Plan():
+                for line in _lines(event):
+                    say(line)
+            case StageBegan():
+                begun = time.monotonic()
+                say(f"stage {event.number} of {event.of}, {event.name}: {event.doing}")
+            case StageEnded():
+                inner.close()
+                show = None
+                took = "was done before" if event.before else f"took {_span(event.seconds)}"
+                say(f"{event.name} {took}{_scores(event.name, event.scores)}")
+            case SegmenterProgress():
+                remains = (time.monotonic() - begun) / max(event.done, 1e-9) * (1 - event.done)
+                say(f"epoch {event.epoch}/{event.epochs}: {_shares(event.scores)}; about {_span(remains)} remain")
+            case Progress():
+                show = show or reporter(inner)
+                show(event)
+            case _:
+                say(f"bad tree: {event}")
+
+    return tell
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _scores(stage: str, scores: "Mapping[str, Mapping[str, float]]") -> str:
+    """Write the scores of a stage that people ask for."""
+    kept = {"parser": ("uas", "las"), "export": ("uas", "las")}.get(stage)
+    return "".join(
+        f"; {part}: {_shares({name: value for name, value in found.items() if kept is None or name in kept})}"
+        for part, found in scores.items()
+    )
+
+
+def _shares(scores: "Mapping[str, float]") -> str:
+    return ", ".join(
+        f"{name.upper() if name in ('uas', 'las') else name} {100 * value:.2f}" for name, value in scores.items()
+    )
