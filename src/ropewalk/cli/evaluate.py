@@ -10,7 +10,7 @@ from ropewalk.cli.shell import (
     Decoder,
     Format,
     FormatOption,
-    GraphDecoder,
+    GraphDecoderName,
     GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
@@ -180,7 +180,7 @@ class _Predicting(NamedTuple):
     model: str
     decoder: Decoder | None
     repair: Repair | None
-    graph_decoder: GraphDecoder | None
+    graph_decoder: GraphDecoderName | None
     from_text: bool
 
     def parsed(self, gold: "Treebank") -> "Treebank":
@@ -198,7 +198,7 @@ class _Predicting(NamedTuple):
 
 
 def _demand_one_source(
-    predicted: str, model: str, *, parsing: bool, graph_decoder: GraphDecoder | None, graphs: bool
+    predicted: str, model: str, *, parsing: bool, graph_decoder: GraphDecoderName | None, graphs: bool
 ) -> None:
     """Stop unless there is either a file or a model, and the options that go with it."""
     if bool(predicted) == bool(model):

@@ -49,7 +49,7 @@ class Decoder(StrEnum):
     GREEDY = "greedy"
 
 
-class GraphDecoder(StrEnum):
+class GraphDecoderName(StrEnum):
     """What says which arcs an enhanced graph has; the names are those of `DecodingOptions.graph_decoder`."""
 
     JOINT = "joint"
@@ -103,7 +103,7 @@ ModelRepairOption = Annotated[
     ),
 ]
 GraphDecoderOption = Annotated[
-    GraphDecoder | None,
+    GraphDecoderName | None,
     typer.Option(
         "--graph-decoder",
         show_default=False,
