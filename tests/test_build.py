@@ -24,6 +24,7 @@ from ropewalk.building.survey import Survey, TextCounts
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError, RopewalkError, TrainingError
 from ropewalk.scoring.splits import of_files
+from ropewalk.training import segmenter
 from ropewalk.training.export import Report
 from ropewalk.training.loop import Clock, Progress
 from ropewalk.training.run import train as train_parser
@@ -290,6 +291,35 @@ def test_a_parser_is_learnt_from_any_kind_of_treebank(tmp_path: Path, kind: str,
     assert built.scores["parser"]["dev"]["uas"] >= 0
     record = json.loads((built.work / FILE).read_text(encoding="utf-8"))
     assert record["parser"]["data"]["train"] == [str(source.files["train"].resolve())]
+
+
+@pytest.mark.parametrize(
+    ("kind", "whole"),
+    [
+        ("multiword tokens", True),
+        ("right to left", True),
+        ("no text, no spaces told", True),
+        ("words with spaces", False),
+    ],
+)
+def test_the_segmenter_of_a_plan_learns_the_text(
+    tmp_path: Path, kind: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt  # what follows is an export, which takes long
+
+    monkeypatch.setattr(segmenter, "as_onnx", stop)
+    changes = (*TINY, "segmenter.training.epochs=6", "segmenter.training.batch=10")
+    epochs: list[Any] = []
+    with pytest.raises(KeyboardInterrupt):
+        build(
+            source_of(KINDS[kind], tmp_path, train=60),
+            tmp_path / "m",
+            BuildOptions(changes=changes, threads=1),
+            report=epochs.append,
+        )
+    assert (epochs[-1].epoch, epochs[-1].done) == (6, 1.0)
+    assert least <= epochs[-1].scores["words"] <= most
 
 
 def test_a_pretrained_encoder_is_looked_at_and_used(tmp_path: Path, faked: Faked) -> None:
