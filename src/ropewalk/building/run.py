@@ -43,6 +43,7 @@ STAGES = {
     "export": "making a folder that needs no torch",
     "test": "scoring from raw text",
 }
+FROM_TEXT = "\n## From raw text"  # the heading of a part of the card
 COLUMNS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}  # as CoNLL 2018 calls them
 
 
@@ -101,7 +102,7 @@ def build(
 
     Its state lies in `work_folder(out)`, which may be removed at the end; `report` hears how far it is.
     """
-    model, work = Path(out), work_folder(out)
+    model, work = Path(out).resolve(), work_folder(out)  # a bare name would be taken for an installed model's
     demand_free(model)
     record = _recorded(source, options, work, report)
     if "export" in record.stages and not (model / CONFIG).is_file():  # it was moved or removed since
@@ -206,7 +207,7 @@ class _Building:
         scores = {name: found[name].f1 for name in names}
         table = read_json(self.model / CONFIG)
         write_json(self.model / CONFIG, {**table, "scores": {**table.get("scores", {}), "text": scores}})
-        card = read_content(self.model / CARD)
+        card = read_content(self.model / CARD).split(FROM_TEXT.encode())[0]  # it may have been written before
         with files.creating(self.model / CARD) as file:
             file.write(card + _from_text(scores, self.test).encode("utf-8"))
         return {"scores": {"test": scores}}
@@ -216,6 +217,6 @@ def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:
     """Write the part of a card that tells how well raw text is parsed."""
     rows = "".join(f"| {name} | {100 * value:.2f} |\n" for name, value in scores.items())
     return (
-        f"\n## From raw text\n\nOn the text of {names_of(test)}, F1 by the rules of CoNLL 2018 (without subtypes, "
+        f"{FROM_TEXT}\n\nOn the text of {names_of(test)}, F1 by the rules of CoNLL 2018 (without subtypes, "
         f"punctuation included).\n\n| measure | F1 |\n| --- | ---: |\n{rows}"
     )
