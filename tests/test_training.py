@@ -24,7 +24,7 @@ from ropewalk.models.features import read_vectors
 from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.scoring.attachment import score
-from ropewalk.training import hub, loop, vectors
+from ropewalk.training import hub, loop, teaching, vectors
 from ropewalk.training.config import from_mapping
 from ropewalk.training.data import label_set, read_treebank
 from ropewalk.training.folder import save
@@ -510,6 +510,25 @@ def test_a_model_learns_from_a_teacher_alone(tmp_path: Path) -> None:
         config = config_of(other, epochs=16, teacher=told, **options)
         pupil = train(config, tmp_path / f"pupil{weight}")
         assert low <= score(gold, load(pupil.home).parse(gold)).las <= high
+
+
+def test_what_a_teacher_said_is_kept(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"encoding": "optimal", "arc_weight": 1.0, "tags": ["upos"]}
+    teacher = {"model": str(train(config_of(data, epochs=1, **options), tmp_path / "teacher").home)}
+    cache = {**teacher, "cache": str(tmp_path / "cache")}
+    options["tags"] = ["upos", "xpos"]
+    with pytest.raises(TrainingError, match="does not know xpos"):
+        train(config_of(data, epochs=1, teacher=cache, **options), tmp_path / "refused")
+    told = [{**one, "treebank_tags": ["xpos"]} for one in (teacher, cache, cache)]
+    monkeypatch.setattr(teaching, "SENTENCES", 5)
+    found = []
+    for number, one in enumerate(told):
+        if number == 2:  # all is known by now
+            monkeypatch.delattr(teaching, "_answers")
+        home = train(config_of(data, epochs=2, teacher=one, **options), tmp_path / str(number)).home
+        found.append((home / "model.safetensors").read_bytes())
+    assert found[0] == found[1] == found[2]
+    assert len(list((tmp_path / "cache").iterdir())) == -(-len(conllu.read(data)) // 5)
 
 
 def test_a_teacher_must_know_what_is_taught(tmp_path: Path, data: Path, trained: Outcome) -> None:

@@ -137,6 +137,8 @@ class TeacherOptions:
     weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
     copies: int = option(0, low=0)  # how often the treebank is learnt once more with other words in its sentences
     replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
+    treebank_tags: tuple[str, ...] = ()  # columns of tags that are learnt from the treebank alone
+    cache: str = ""  # a folder where its answers are kept, so that no run asks the same again
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class TeacherProbabilities:
     weight: float  # share of the loss that is the teacher's
     columns: tuple[Tensor, ...]
     relations: Tensor
-    tags: tuple[Tensor, ...]
+    tags: tuple[Tensor | None, ...]  # None where only the treebank is learnt from
     arcs: Tensor | None
 
     def to(self, device: torch.device) -> TeacherProbabilities:
@@ -61,7 +61,7 @@ class TeacherProbabilities:
             self.weight,
             tuple(column.to(device) for column in self.columns),
             self.relations.to(device),
-            tuple(tag.to(device) for tag in self.tags),
+            tuple(None if tag is None else tag.to(device) for tag in self.tags),
             None if self.arcs is None else self.arcs.to(device),
         )
 

@@ -26,7 +26,7 @@ from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
-from ropewalk.training.trainable import Trainable, load
+from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -126,9 +126,7 @@ def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) 
         raise TrainingError(
             "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
         )
-    teacher = load(Path(config.teacher.model))
-    arcs, weight = head_shape(config.model).arcs, config.teacher.weight
-    return lessons(teacher, labels, bank, learnt.heads, arcs=arcs, weight=weight)
+    return lessons(config.teacher, labels, bank, learnt.heads, arcs=head_shape(config.model).arcs)
 
 
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> Metrics:
