@@ -16,7 +16,7 @@ from conftest import REPOSITORY
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROUNDS = {"conllu": 400, "labels": 400, "texts": 150, "json": 400}  # about a second of each
+ROUNDS = {"conllu": 300, "labels": 300, "texts": 120, "json": 300}  # about a second of each
 
 
 @pytest.mark.parametrize("kind", ROUNDS)
