@@ -298,6 +298,12 @@ def cut_text(chance: Chance, home: Path) -> None:
     whole, counts = segmenter.segment_many([text])
     assert text_of(whole) == text
     assert counts == [len(whole)]
+    other = chance.text()
+    together, (first, _) = segmenter.segment_many([text, other])
+    assert conllu.dumps(together.select(range(first))) == conllu.dumps(whole)
+    assert conllu.dumps(together.select(range(first, len(together)))) == conllu.dumps(
+        segmenter.segment_many([other])[0]
+    )
     parts = [*segmenter.stream(chance.cut(text))]
     assert text_of(parts) == text
     assert b"".join(map(conllu.dumps, parts)) == conllu.dumps(whole)
