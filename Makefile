@@ -25,8 +25,9 @@ bounds: setup  ## the same tests, with kernels that look at every index before t
 
 MINUTES := 1
 
-fuzz: setup  ## random arrays and damaged models against all that takes them, each for some time: make fuzz MINUTES=10
+fuzz: setup  ## random arrays and damaged inputs against all that takes them, each for some time: make fuzz MINUTES=10
 	$(PYTHON) tests/fuzz_arrays.py --minutes $(MINUTES)
+	for kind in conllu labels texts json; do $(PYTHON) tests/fuzz_inputs.py $$kind --minutes $(MINUTES) || exit 1; done
 	$(PYTHON) tests/fuzz_models.py --minutes $(MINUTES)
 
 format: setup

@@ -10,19 +10,13 @@ the number of the round: `--first R --rounds 1` repeats it alone.
 
 from __future__ import annotations
 
-import argparse
-import faulthandler
-import os
 import sys
-import time
-import traceback
-import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzz_tools import answered, arguments, run
 from ropewalk import (
     Graph,
     Tree,
@@ -43,7 +37,6 @@ from ropewalk.drawing import draw
 from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.errors import RopewalkError
 from ropewalk.formats.conllu import Text
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.scoring import attachment, breakdown, coverage, statistics
@@ -61,7 +54,6 @@ SPECS = (
     "brackets(planes=2)", "brackets(planes=3)", "hexatags", "absolute", "relative", "pos-offset", "arc-standard",
     "arc-eager", "arc-hybrid", "covington",
 )  # fmt: skip
-SECONDS = 120  # that 64 rounds may take at most, on a busy machine too
 LENGTHS = (1, 3, 8, 40) if kernels.compiled() else (1, 3, 6)  # of the longest sentence
 TEXTS = ("_", "a", "b", "root", "obj¡a", "a!", "¡", "x¡b¡a")
 UPOS = ("NOUN", "VERB", "X")
@@ -556,57 +548,12 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
 }
 
 
-def one_round(seed: int, number: int) -> tuple[str, bool]:
+def one_round(seed: tuple[int, int]) -> tuple[str, bool]:
     """Call one function; tell which, and whether it took what it was given."""
-    dice = Dice((seed, number))
+    dice = Dice(seed)
     name = dice.choice(tuple(TARGETS))
-    try:
-        TARGETS[name](dice)
-    except (RopewalkError, IndexError) as error:
-        if isinstance(error, IndexError) and not str(error).startswith("sentence "):
-            raise
-        return name, False
-    return name, True
-
-
-def main() -> int:
-    """Run rounds until one fails or there are no more."""
-    parser = argparse.ArgumentParser(description="Random arrays against everything that takes arrays.")
-    parser.add_argument("--rounds", type=int, default=sys.maxsize)
-    parser.add_argument("--minutes", type=float, default=float("inf"))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--trace", type=Path, default=Path(os.devnull))
-    given = parser.parse_args()
-    faulthandler.enable()
-    warnings.simplefilter("error")
-    warnings.filterwarnings("ignore", module=r"ropewalk\.kernels\..*")  # compiled kernels count on infinity in silence
-    unraisable: list[str] = []
-    sys.unraisablehook = lambda hook: unraisable.append(repr(hook.exc_value))  # where kernels with bounds checks report
-    end = time.monotonic() + 60 * given.minutes
-    taken = dict.fromkeys(TARGETS, 0)
-    refused = dict.fromkeys(TARGETS, 0)
-    trace = os.open(given.trace, os.O_WRONLY | os.O_CREAT)
-    number = given.first
-    while number < given.first + given.rounds and time.monotonic() < end:
-        os.pwrite(trace, b"%020d" % number, 0)
-        if (number - given.first) % 64 == 0:
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-        try:
-            name, fine = one_round(given.seed, number)
-        except Exception:  # noqa: BLE001 - whatever it is, it is reported
-            unraisable.append(traceback.format_exc())
-        if unraisable:
-            sys.stdout.write(f"seed {given.seed}, round {number}: {unraisable[0]}\n")
-            return 1
-        (taken if fine else refused)[name] += 1
-        number += 1
-    faulthandler.cancel_dump_traceback_later()
-    sys.stdout.write(f"{number - given.first} rounds: {sum(taken.values())} taken, {sum(refused.values())} refused\n")
-    for what, times in (("took", taken), ("refused", refused)):
-        sys.stdout.write("".join(f"{name} {what} nothing\n" for name in TARGETS if not times[name]))
-    return 0
+    return name, answered(lambda: TARGETS[name](dice))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(arguments("Random arrays against everything that takes arrays.").parse_args(), TARGETS, one_round))

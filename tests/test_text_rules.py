@@ -160,6 +160,30 @@ def test_rules_are_the_same_wherever_the_text_is_cut(mark: int, monkeypatch: pyt
         assert built(first, second, rest.after(half)) == expected, cut
 
 
+def test_rules_do_not_reach_from_one_text_into_the_next() -> None:
+    texts = [
+        "cf.",
+        "Fig.",
+        "3 et al.",
+        "(a",
+        'Who?"',
+        "she",
+        "# a",
+        "b",
+        "1) c",
+        "2) d",
+        "> e",
+        "Node",
+        ".js",
+        "C",
+        "++",
+    ]
+    together, counts = english().segment_many(texts)
+    alone = [english().stream([text]) for text in texts]
+    assert conllu.dumps(together) == b"".join(conllu.dumps(bank) for banks in alone for bank in banks)
+    assert sum(counts) == len(together)
+
+
 TEXT = "The rope is wet. Dry it\nand tar it. Then\r\n\nlay it\n \n\nout"
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NUMBER = r"\s+\(?(?:\d|[IVXLC]{2,}\b|[VX]\b)"  # not I, which is mostly none
+SPACES = r"(?!\S)[^\S\n]*\n?[^\S\n]*"  # at least one, or the end of the text; no blank line
+NUMBER = r"\(?(?:\d|[IVXLC]{2,}\b|[VX]\b)"  # not I, which is mostly none
 
 
 class Abbreviations(NamedTuple):
@@ -57,7 +58,9 @@ def pattern(language: str) -> re.Pattern[str] | None:
         return None
     always, before_numbers, before_small = map(_before, known)
     # A full stop comes first: that is found fast, and what precedes it is looked at only then.
-    return re.compile(rf"\.(?=\s)(?:{always}|{before_numbers}(?={NUMBER})|{before_small}(?=\s+(?:[(\[]|(\w))))")
+    return re.compile(
+        rf"\.(?!\S)(?:{always}|{before_numbers}(?={SPACES}{NUMBER})|{before_small}(?={SPACES}(?:[(\[]|(\w))))"
+    )
 
 
 def _before(words: Iterable[str]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CONTEXT = 200  # characters before spaces with a line break that are looked at
 ALONE = re.compile(r"([—…])\1*")
-QUOTED = re.compile("([?!][\"'\u2018\u2019\u201c\u201d«»]+)\\s+(\\w)")
+QUOTED = re.compile(rf"([?!][\"'\u2018\u2019\u201c\u201d«»]+){abbreviations.SPACES}(\w)")
 ADDRESS_SIGN = re.compile(r"[:@wW](?:(?<=:)//|(?<=@)[\w-]|(?<=[wW])[wW]{2}\.)")
 ADDRESS = re.compile(  # on the web, or of mail
     r"(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"\u201c\u201d\u2018\u2019«»\u2013\u2014\[\]{}|]*[\w/&=#%~+-]"

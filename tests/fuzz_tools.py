@@ -1,0 +1,76 @@
+"""What the fuzzers share: rounds, each drawn from its own seed, until one fails or there are no more."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import os
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ropewalk.errors import RopewalkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+SECONDS = 120  # that 64 rounds may take at most, on a busy machine too
+
+
+def answered(action: Callable[[], object]) -> bool:
+    """Tell whether a call returned; it may also raise an error of ours, or that a sentence is not there."""
+    try:
+        action()
+    except (RopewalkError, IndexError) as error:
+        if isinstance(error, IndexError) and not str(error).startswith("sentence "):
+            raise
+        return False
+    return True
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """Make the parser of the arguments that `run` takes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rounds", type=int, default=sys.maxsize)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--trace", type=Path, default=Path(os.devnull))
+    return parser
+
+
+def run(
+    given: argparse.Namespace, names: Collection[str], one_round: Callable[[tuple[int, int]], tuple[str, bool]]
+) -> int:
+    """Run rounds; each says which of some names it called, and whether that took what it was given."""
+    faulthandler.enable()
+    warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", module=r"ropewalk\.kernels\..*")  # compiled kernels count on infinity in silence
+    unraisable: list[str] = []
+    sys.unraisablehook = lambda hook: unraisable.append(repr(hook.exc_value))  # where kernels with bounds checks report
+    end = time.monotonic() + 60 * given.minutes
+    taken = dict.fromkeys(names, 0)
+    refused = dict.fromkeys(names, 0)
+    trace = os.open(given.trace, os.O_WRONLY | os.O_CREAT)
+    number = given.first
+    while number < given.first + given.rounds and time.monotonic() < end:
+        os.pwrite(trace, b"%020d" % number, 0)
+        if (number - given.first) % 64 == 0:
+            faulthandler.dump_traceback_later(SECONDS, exit=True)
+        try:
+            name, fine = one_round((given.seed, number))
+        except Exception:  # noqa: BLE001 - whatever it is, it is reported
+            unraisable.append(traceback.format_exc())
+        if unraisable:
+            sys.stdout.write(f"seed {given.seed}, round {number}: {unraisable[0]}\n")
+            return 1
+        (taken if fine else refused)[name] += 1
+        number += 1
+    faulthandler.cancel_dump_traceback_later()
+    sys.stdout.write(f"{number - given.first} rounds: {sum(taken.values())} taken, {sum(refused.values())} refused\n")
+    for what, times in (("took", taken), ("refused", refused)):
+        sys.stdout.write("".join(f"{name} {what} nothing\n" for name in names if not times[name]))
+    return 0
