@@ -12,7 +12,10 @@ from ropewalk.cli import app_of
 def listing() -> str:
     """Write what `ropewalk encodings` lists, under a heading for trees and one for graphs."""
     app = app_of(["encodings"])
-    parts = ["# All encodings", "Made by `make docs` from the program's own list; [encodings.md](encodings.md) explains."]
+    parts = [
+        "# All encodings",
+        "Made by `make docs` from the program's own list; [encodings.md](encodings.md) explains.",
+    ]
     for title, options in (("Of trees", []), ("Of graphs", ["--graphs"])):
         command = ["encodings", *options, "--format", "markdown"]
         done = CliRunner().invoke(app, command, prog_name="ropewalk", catch_exceptions=False)

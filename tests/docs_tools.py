@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import importlib
 import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import sys
@@ -22,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 REPOSITORY = Path(__file__).parent.parent
 FENCE = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
@@ -35,6 +37,7 @@ FLAGS = {  # what makes a command one that a test can wait for
     "train-segmenter": ["--set", "training.epochs=1", "--set", "training.threads=1"],
     "compare": ["--samples", "100"],
 }
+KEPT = {"train", "train-segmenter", "export"}
 ONLY_CHECKED = {"serve", "corpus"}  # the one runs beside the page, the other needs Ray and has a test of its own
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
@@ -106,10 +109,24 @@ def check_arguments(arguments: Sequence[str]) -> None:
     command.make_context(name, list(rest)).close()
 
 
-def run(arguments: list[str]) -> None:
-    """Do as `ropewalk` does with these arguments, in less time."""
+def run(arguments: list[str], store: Path) -> None:
+    """Do as `ropewalk` does with these arguments, in less time; what takes longest is not done again for another page."""
     from ropewalk.cli import main
 
+    if arguments[:1] and arguments[0] in KEPT:
+        out = Path(arguments[arguments.index("-o") + 1])
+        kept = store / hashlib.sha256(repr(arguments).encode()).hexdigest()
+        if not kept.exists():
+            with contextlib.suppress(SystemExit):
+                _run(main, arguments)
+            shutil.copytree(out, kept)
+        elif not out.exists():
+            shutil.copytree(kept, out)
+        return
+    _run(main, arguments)
+
+
+def _run(main: Callable[[], None], arguments: list[str]) -> None:
     if arguments[:1] and arguments[0] in ONLY_CHECKED and not os.environ.get("ROPEWALK_DOCS_RUN_ALL"):
         check_arguments(arguments)
         return
@@ -117,7 +134,7 @@ def run(arguments: list[str]) -> None:
     main()
 
 
-def answer(server: socket.socket) -> None:
+def answer(server: socket.socket, store: Path) -> None:
     """Take one command, run it as if whoever sent it had, and send its exit code."""
     _, files, _, _ = socket.recv_fds(server, 1, 3)
     given = b"".join(iter(lambda: server.recv(65536), b""))
@@ -131,7 +148,7 @@ def answer(server: socket.socket) -> None:
     sys.path[:0] = [place for place in environment.get("PYTHONPATH", "").split(os.pathsep) if place not in sys.path]
     code = 1
     try:
-        run(arguments)
+        run(arguments, store)
         code = 0
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else int(done.code is not None)
@@ -142,10 +159,26 @@ def answer(server: socket.socket) -> None:
         server.sendall(str(code).encode())
 
 
+def export_once() -> None:
+    """Let torch load all that an export needs, which takes it seconds and is then shared by all commands."""
+    import logging
+    import warnings
+
+    import torch
+
+    logging.getLogger("torch").setLevel(logging.ERROR)
+    torch.set_num_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(torch.nn.Linear(2, 1).eval(), (torch.zeros(3, 2),), dynamo=True, verbose=False)
+
+
 def serve(address: str, modules: Sequence[str]) -> None:
     """Run commands until ended."""
     for module in modules:
         importlib.import_module(module)
+    if "torch" in modules:
+        export_once()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -157,7 +190,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     listening.close()
                     try:
-                        answer(server)
+                        answer(server, Path(address).parent)
                     finally:
                         os._exit(0)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import lzma
 import os
 import re
 import shutil
@@ -57,13 +58,18 @@ NOT_RUN = {  # how many blocks of each page are not run; each says why
     "docs/start.md": 1,
     "docs/tutorials/serve.md": 1,
 }
-TORCH = {"README.md", "docs/graphs.md", "docs/ptb.md", "docs/runtime.md", "docs/segmentation.md", "docs/training.md"} | {
-    "docs/tutorials/train.md"
-}
+TORCH = {
+    "README.md",
+    "docs/graphs.md",
+    "docs/ptb.md",
+    "docs/runtime.md",
+    "docs/segmentation.md",
+    "docs/training.md",
+} | {"docs/tutorials/train.md"}
 RAY = "docs/tutorials/corpus.md"
 BOOK = (
     "The old rope maker walked backwards all day. She twisted hemp, and her daughter turned the wheel.\n\n"
-    "Nobody bought the rope. \"Who needs it?\" she asked. They don't sail any more, the sailors said, "
+    'Nobody bought the rope. "Who needs it?" she asked. They don\'t sail any more, the sailors said, '
     "and the long ropes lay in the harbour.\n"
 )
 SENTENCES = "The rope is long .\nShe walks backwards .\n"
@@ -72,16 +78,17 @@ TREEBANKS = {"UD_English-EWT": "en_ewt", "UD_Tamil-TTB": "ta_ttb", "UD_Uyghur-UD
 
 
 def treebank(sentences: int, seed: int) -> bytes:
-    """Invent a treebank; its graphs are its trees, and spaces stand between all words."""
+    """Invent a treebank that is valid: its graphs are its trees, and spaces stand between all words."""
     from training_tools import bank_of
 
-    rows = []
-    for line in conllu.dumps(bank_of(sentences, seed=seed)).decode().split("\n"):
-        cells = line.split("\t")
-        if len(cells) == 10:
-            cells[8] = f"{cells[6]}:{cells[7]}"
-        rows.append("\t".join(cells))
-    return "\n".join(rows).encode()
+    parts = []
+    for number, sentence in enumerate(bank_of(sentences, seed=seed), 1):
+        rows = [f"# sent_id = {number}", f"# text = {' '.join(sentence.forms)}"]
+        for word, head in zip(sentence, sentence.heads, strict=True):
+            cells = (word.index, word.text, word.lemma, word.upos, word.xpos, "_", head, word.relation)
+            rows.append("\t".join(map(str, (*cells, f"{head}:{word.relation}", "_"))))
+        parts.append("\n".join(rows) + "\n\n")
+    return "".join(parts).encode()
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +104,8 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "corpus").mkdir()
     for name in names:
         (home / f"{name}.conllu").write_bytes(sample)
-    (home / "b.sdp").write_text("#SDP 2015\n#1\n1\tRopes\trope\tNNS\t-\t-\tn:x\t_\n2\tbreak\tbreak\tVBP\t+\t-\t_\t_\n\n")
+    (home / "a.conllu.xz").write_bytes(lzma.compress(sample))
+    (home / "b.sdp").write_text("#SDP 2015\n#1\n1\tRopes\trope\tNNS\t-\t-\t_\n2\tbreak\tbreak\tVBP\t+\t-\t_\n\n")
     parts = [treebank(size, seed) for seed, size in enumerate((60, 20, 20))]
     for folder, prefix in TREEBANKS.items():
         for place in (home / folder, home / "UD" / folder):
@@ -134,7 +142,11 @@ def started(modules: list[str]) -> Iterator[Path]:
         place = Path(folder)
         address = str(place / "socket")
         tools = Path(__file__).parent / "docs_tools.py"
-        process = subprocess.Popen([sys.executable, str(tools), address, *modules])
+        process = subprocess.Popen(
+            [sys.executable, str(tools), address, *modules],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL,
+        )
         programs = {
             "ropewalk": CLIENT.format(python=sys.executable, address=address),
             "pip": f'#!/bin/sh\nexec {sys.executable} {tools} --pip "$@"\n',
@@ -192,7 +204,9 @@ def server() -> Iterator[str]:
 def install_letters() -> None:
     """Install the package of docs/own-encoding.md as pip would."""
     page = "docs/own-encoding.md"
-    module, announced = (next(block.text for block in blocks(page) if block.language == one) for one in ("python", "toml"))
+    module, announced = (
+        next(block.text for block in blocks(page) if block.language == one) for one in ("python", "toml")
+    )
     metadata = Path("site-packages", "letters-1.0.dist-info")
     metadata.mkdir(parents=True)
     (metadata.parent / "letters.py").write_text(module, encoding="utf-8")
@@ -357,4 +371,3 @@ def test_every_page_has_a_place_on_the_site_and_every_public_name_in_its_referen
     reference = "".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs" / "reference").glob("*.rst"))
     for name in set(ropewalk.__all__) - {"__version__"}:
         assert re.search(rf"ropewalk\.(formats\.)?{name}$", reference, re.M), name
-
