@@ -1,4 +1,4 @@
-"""Look through a built site: every link and every file that a page needs is there, and nothing is fetched from elsewhere.
+"""Look through a built site: whatever a page links to or needs is there, and nothing is fetched from elsewhere.
 
 python docs/check_site.py build/site
 """

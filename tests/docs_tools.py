@@ -1,7 +1,7 @@
 """What the tests of the documentation share: the blocks of its pages, and a program that starts at once.
 
-Run as a program, this file loads what `ropewalk` needs and then runs each command it is sent in a fork of itself, so that a page
-of twenty commands does not load everything twenty times: `python docs_tools.py ADDRESS [MODULE …]`.
+Run as a program, this file loads what `ropewalk` needs and then runs each command it is sent in a fork of itself, so
+that a page of twenty commands does not load everything twenty times: `python docs_tools.py ADDRESS [MODULE …]`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 REPOSITORY = Path(__file__).parent.parent
-FENCE = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 FLAGS = {  # what makes a command one that a test can wait for
     "train": [
         *("--set", "training.epochs=1", "--set", "training.device=cpu", "--set", "training.threads=1"),
@@ -110,7 +112,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
 
 
 def run(arguments: list[str], store: Path) -> None:
-    """Do as `ropewalk` does with these arguments, in less time; what takes longest is not done again for another page."""
+    """Do as `ropewalk` does with these arguments; what takes longest is not done again for another page."""
     from ropewalk.cli import main
 
     if arguments[:1] and arguments[0] in KEPT:
@@ -193,6 +195,19 @@ def serve(address: str, modules: Sequence[str]) -> None:
                         answer(server, Path(address).parent)
                     finally:
                         os._exit(0)
+
+
+def install_letters(site: Path) -> None:
+    """Install the package of docs/own-encoding.md as pip would: its module, and what names its entry point."""
+    page = blocks("docs/own-encoding.md")
+    module, project = (next(block.text for block in page if block.language == one) for one in ("python", "toml"))
+    metadata = site / "letters-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (site / "letters.py").write_text(module, encoding="utf-8")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: letters\nVersion: 1.0\n", encoding="utf-8")
+    groups = tomllib.loads(project)["project"]["entry-points"]
+    lines = [f"[{group}]\n{name} = {target}\n" for group, one in groups.items() for name, target in one.items()]
+    (metadata / "entry_points.txt").write_text("".join(lines), encoding="utf-8")
 
 
 def inline_commands(page: str) -> Iterator[list[str]]:
