@@ -81,8 +81,9 @@ def blocks(page: str) -> list[Block]:
 
 def commands(script: str) -> list[list[str]]:
     """Take a shell script apart into commands, without running it: their words, comments and redirections left out."""
-    words = shlex.shlex(script.replace("\\\n", " "), posix=True, punctuation_chars="();<>|&\n")
-    words.whitespace, words.whitespace_split = " \t", True
+    plain = re.sub(r"(^|\s)#.*$", "", script.replace("\\\n", " "), flags=re.MULTILINE)
+    words = shlex.shlex(plain, posix=True, punctuation_chars="();<>|&\n")
+    words.whitespace, words.whitespace_split, words.commenters = " \t", True, ""
     out: list[list[str]] = [[]]
     for word in words:
         if set(word) <= set("();|&\n"):
