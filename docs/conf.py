@@ -35,7 +35,7 @@ copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 90

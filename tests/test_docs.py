@@ -190,7 +190,7 @@ def server() -> Iterator[str]:
 
     def answers() -> bool:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            return urllib.request.urlopen(f"http://127.0.0.1:{port}/ready").status == 200
+            return bool(urllib.request.urlopen(f"http://127.0.0.1:{port}/ready").status == 200)
         return False
 
     try:
@@ -345,7 +345,7 @@ def test_links_lead_somewhere(page: str) -> None:
         if address.startswith(("http://", "https://")):
             continue
         aim = (file.parent / address).resolve() if address else file
-        assert aim.exists(), f"{page}: {address}"
+        assert aim.is_file(), f"{page}: {address}"
         assert not place or place in places(aim), f"{page}: {address}#{place}"
 
 
