@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure bounds fuzz format lint types docs figures check
+.PHONY: setup test pure bounds fuzz format lint types docs figures site check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -43,9 +43,20 @@ types: setup
 
 docs: setup  ## the pages that are made from the program
 	$(PYTHON) docs/commands.py > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+	$(PYTHON) docs/list_encodings.py > docs/encodings-list.md.new && mv docs/encodings-list.md.new docs/encodings-list.md
 
 figures: setup  ## the pictures of the documentation
 	$(PYTHON) docs/draw_figures.py
+
+SITE := build/site
+
+site: .venv/site  ## the documentation as pages that need no server: build/site/index.html
+	rm -rf $(SITE)
+	$(PYTHON) -m sphinx -q -W --keep-going -c docs -d build/site-cache . $(SITE)
+	$(PYTHON) docs/check_site.py $(SITE)
+.venv/site: .venv/made
+	.venv/bin/pip install -q -c constraints.txt -e '.[docs]'
+	touch $@
 
 check:  ## exactly what CI runs, in a fresh copy and a fresh environment
 	.ci/run

@@ -14,6 +14,12 @@ SAMPLE = Path(__file__).parent.parent / "examples" / "sample.conllu"
 SIMPLE = Tree([0, 4, 4, 0, 6, 7, 4])
 # A step of the proof that the proper cover is the smallest: 6→2 leans on 1→6, and 2→5 takes its place.
 PROOF = Graph(6, [(1, 6), (2, 3), (2, 4), (2, 5), (6, 2)])
+# The sentence of the README, with its tree as a treebank would have it.
+WALKS = Tree(
+    [2, 0, 2, 5, 2, 7, 2, 7, 10, 7, 2],
+    ["nsubj", "root", "advmod", "det", "obl:tmod", "punct", "advcl", "obj", "case", "obl", "punct"],
+)
+WORDS = ["She", "walks", "backwards", "all", "day", ",", "twisting", "hemp", "into", "rope", "."]
 STEPWISE = [(7, 2), (1, 3), (7, 4), (8, 5), (9, 6), (1, 7), (3, 8), (4, 9)]
 
 
@@ -36,6 +42,8 @@ def figures() -> dict[str, str]:
         "paper-stepwise-2": draw(Graph(9, [arc for arc in STEPWISE if max(arc) <= 8]), bracketing=True),
         "paper-stepwise": draw(Graph(9, STEPWISE), bracketing=True),
         "paper-complex": draw(complex_graph, bracketing=True),
+        "readme-tree": draw(WALKS, words=WORDS),
+        "readme-ropes": draw(WALKS, words=WORDS, bracketing=True, relations=False),
         "tree": draw(maker, tags=True),
         "labels": draw(maker, labels=["optimal", "four-bit", "hexatags"]),
         "cover": draw(knot, bracketing=True),

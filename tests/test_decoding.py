@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import subprocess
@@ -20,7 +19,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from conftest import REPOSITORY
 from ropewalk import decoding, kernels
 from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
 from ropewalk.decoding import best as best_module
@@ -931,14 +929,6 @@ def test_plain_python_gives_the_same() -> None:
     ).stdout
     assert said.startswith("False")
     assert said == f"False {summary_of_all()}\n"
-
-
-def test_the_documentation_is_true() -> None:
-    done = doctest.testfile(
-        str(REPOSITORY / "docs" / "decoding.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-    )
-    assert done.attempted > 10
-    assert done.failed == 0
 
 
 def test_a_scored_question_is_a_value() -> None:

@@ -723,15 +723,6 @@ def test_offsets_over_parts_of_speech_by_hand() -> None:
     assert labels.texts(1) == ["VERB", "VERB", "NOUN", "ROOT", "VERB"]
 
 
-@pytest.mark.parametrize("page", ["docs/encodings.md", "README.md"])
-def test_the_examples_of_the_documentation_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(REPOSITORY)
-    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(block, {})  # noqa: S102 - our own documentation
-
-
 def test_the_documentation_names_every_encoding() -> None:
     page = (REPOSITORY / "docs" / "encodings.md").read_text(encoding="utf-8")
     table = page.partition("## All encodings")[2].partition("\n- ")[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from docs_tools import blocks
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, UnknownNameError
 from ropewalk.models.options import to_mapping
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def announced(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (repository / "docs" / "own-encoder.md").read_text(encoding="utf-8")
-    found = re.search(r"```python\n(.*?)```", page, re.DOTALL)
-    assert found is not None
+def announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = next(block for block in blocks("docs/own-encoder.md") if block.language == "python")
     space: dict[str, Any] = {}
-    exec(compile(found[1], "own-encoder.md", "exec"), space)  # noqa: S102 - the page's own example
+    exec(compile(example.text, example.page, "exec"), space)  # noqa: S102 - the page's own example
     entry = EntryPoint("letters", "my_package:Letters", building.GROUP)
     monkeypatch.setattr(EntryPoint, "load", lambda self: space[self.value.partition(":")[2]])
     monkeypatch.setattr(building, "entry_points", lambda group: [entry] if group == building.GROUP else [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 from itertools import product
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
+from docs_tools import install_letters
 from ropewalk import decoding, encodings
 from ropewalk.drawing import to_steps, trace
 from ropewalk.encodings import Machine, Marks
@@ -34,15 +34,7 @@ PAGE = (REPOSITORY / "docs" / "own-encoding.md").read_text(encoding="utf-8")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoding]:
     """Install the package of the page as pip would: its module, and the metadata that name its entry point."""
     site = tmp_path_factory.mktemp("site-packages")
-    module = next(re.finditer(r"```python\n(.*?)```", PAGE, flags=re.DOTALL))[1]
-    (site / "letters.py").write_text(module, encoding="utf-8")
-    metadata = site / "letters-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: letters\nVersion: 1.0\n", encoding="utf-8")
-    entries = re.findall(r'\[project\.entry-points\.("?)(.+?)\1\]\n(\w+) = "(.+?)"', PAGE)
-    (metadata / "entry_points.txt").write_text(
-        "".join(f"[{group}]\n{name} = {target}\n" for _, group, name, target in entries), encoding="utf-8"
-    )
+    install_letters(site)
     sys.path.insert(0, str(site))
     encodings.known.cache_clear()
     try:
