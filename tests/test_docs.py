@@ -98,7 +98,8 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("book.txt", "article.txt", "text.txt", "letters/one.txt", "documents/one.txt"):
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text(BOOK, encoding="utf-8")
-    (home / "sentences.txt").write_text(SENTENCES, encoding="utf-8")
+    for name in ("sentences.txt", "lines.txt"):
+        (home / name).write_text(SENTENCES, encoding="utf-8")
     sample = (REPOSITORY / "examples" / "sample.conllu").read_bytes()
     names = ("a", "b", "big", "corpus", "gold", "in", "mine", "parsed", "predicted", "treebank", "corpus/one")
     (home / "corpus").mkdir()
