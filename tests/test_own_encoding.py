@@ -218,7 +218,6 @@ def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
 class Careless(Machine):
     """A machine that may end with nothing on the stack and with something."""
 
-    spells_trees = True
     start = ""
 
     def step(self, state: str, label: int) -> tuple[str, Marks] | None:

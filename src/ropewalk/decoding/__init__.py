@@ -1,8 +1,9 @@
 """The best tree that label scores allow, how sure it is, and other trees beside it.
 
 A tagger scores each word's labels alone, and the best ones often do not fit together. Here the best sequence that does
-fit is found: for encodings of projective trees exactly, by the best path through the automaton of their stack; for the
-others by a beam over stack contents. Where arcs are scored too, the tree is found that is best by both together.
+fit is found: for encodings of projective trees exactly, by the best path through the automaton of their stack; for
+others by a search over open brackets that mostly can prove what it finds. Where arcs are scored too, the tree is found
+that is best by both together.
 docs/decoding.md explains it, and what is exact and what is not.
 """
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
-from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties
+from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties, stacks_of
 from ropewalk.decoding.paths import Arcs, Sums
 from ropewalk.encodings import Machine
 
@@ -53,6 +54,7 @@ __all__ = [
     "root_ties",
     "sample",
     "scored",
+    "stacks_of",
     "tree_scores",
 ]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ropewalk.arrays import checked_offsets, ints, real_numbers
 from ropewalk.decoding.automaton import build
-from ropewalk.decoding.beam import Memory, search
+from ropewalk.decoding.deep import Memory, deep_search
 from ropewalk.decoding.inputs import (
     DEEPEST,
     DEPTH,
@@ -21,28 +21,33 @@ from ropewalk.decoding.inputs import (
     machine_of,
     root_ties,
     spelled_heads,
+    stacks_of,
     words_of,
 )
 from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
+from ropewalk.decoding.stacks import stack_paths
+from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.repair import repair
-from ropewalk.trees import UP, Bools, Ints, check, is_root_relation
+from ropewalk.trees import UP, Bools, Ints, is_root_relation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ropewalk.decoding.inputs import LabelIds, Logs
-    from ropewalk.encodings import Encoding, Machine
+    from ropewalk.encodings import Encoding
     from ropewalk.treebank import Column
+
+    # labels, scores and bounds by scores, ties, offsets, arcs, where they start, floors and width
+    Search = Callable[[Floats, Floats, Ints, Arcs, npt.NDArray[np.int64], Floats, int], tuple[Ints, Floats, Floats]]
 
 DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
 LONGEST = 500  # words of a sentence that is worth more than the first search
 WIDTHS = (4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
+STACK_WIDTHS = (4,)  # where labels are brackets on stacks: a second search would take more time than it is worth,
+JOINT_STACK_WIDTHS = (4, 16, 64)  # unless arcs have scores
 LARGEST_ARC = np.float32(1e30)  # scores of arcs are taken as no larger, so that their differences stay finite
-BEAM = 16  # states kept where it cannot be,
-WAYS = 2  # ways to each of them,
-CHOICES = 12  # and labels tried for each word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +71,6 @@ class Best:
 class _Task:
     """Sentences to be decoded, and what is known of each so far; the labels begin as each word's best."""
 
-    machine: Machine
     scores: Floats
     ties: Floats
     offsets: Ints
@@ -76,13 +80,11 @@ class _Task:
     found: Bools
 
     @classmethod
-    def of(cls, machine: Machine, scores: Floats, ties: Floats, offsets: Ints) -> _Task:
+    def of(cls, scores: Floats, ties: Floats, offsets: Ints) -> _Task:
         sentences = len(offsets) - 1
         best = scores.argmax(axis=1) if scores.shape[1] else np.zeros(len(scores))
         blank = np.zeros(sentences, dtype=np.bool_)
-        return cls(
-            machine, scores, ties, offsets, best.astype(np.int32), np.zeros(sentences), blank.copy(), blank.copy()
-        )
+        return cls(scores, ties, offsets, best.astype(np.int32), np.zeros(sentences), blank.copy(), blank.copy())
 
 
 def decode(  # noqa: PLR0913 - what is scored, and how to decode it
@@ -116,24 +118,28 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
             f"{encoding.spec} has {len(encoding.columns)} label columns"
         )
     tables = [checked(table, len(names), words) for table, names in zip(scores, alphabets, strict=True)]
-    machine = machine_of(encoding, alphabets[0]) if decoder != "greedy" and len(tables) == 1 else None
+    machine: Machine | BracketStacks | None = None
+    if decoder != "greedy" and len(tables) == 1:
+        machine = machine_of(encoding, alphabets[0]) or stacks_of(encoding, alphabets[0])
     if decoder == "joint":
         arcs, starts = _checked_arcs(encoding, machine, arcs, offsets)
+    else:
+        arcs, starts = np.zeros(0, dtype=np.float32), np.zeros(len(offsets) - 1, dtype=np.int64)
     if machine is None:
         ids = tuple((t.argmax(axis=1) if t.shape[1] else np.zeros(words)).astype(np.int32) for t in tables)
         exact = found = np.zeros(len(offsets) - 1, dtype=np.bool_)
         totals = np.zeros(len(offsets) - 1)
     else:
-        task = _Task.of(machine, tables[0], root_ties(machine, root, words), offsets)
-        if arcs is not None and decoder == "joint":
-            _jointly(task, arcs, starts, depth)
-        by_arcs = task.found.copy()
-        if machine.spells_trees:
-            _exactly(task, depth)
-        else:
-            _by_beam(task, encoding)
-        if decoder == "joint":
+        task = _Task.of(tables[0], root_ties(machine, root, words), offsets)
+        if isinstance(machine, BracketStacks):
+            _by_stacks(task, machine, arcs, starts)
+        elif decoder == "joint":
+            _jointly(task, machine, arcs, starts, depth)
+            by_arcs = task.found.copy()
+            _exactly(task, machine, depth)
             task.exact &= by_arcs | (np.diff(offsets) == 0)
+        else:
+            _exactly(task, machine, depth)
         ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
     heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
     gains = sum((t[np.arange(words), column] for t, column in zip(tables, ids, strict=True)), start=np.zeros(words))
@@ -167,7 +173,7 @@ def _memory(machine: Machine) -> Memory:
     return Memory(machine)
 
 
-def _exactly(task: _Task, depth: int) -> None:
+def _exactly(task: _Task, machine: Machine, depth: int) -> None:
     """Find best paths, in deeper automata for what fits in none so far, and in the machine itself for the rest.
 
     Sentences whose labels are found already are left alone.
@@ -179,7 +185,7 @@ def _exactly(task: _Task, depth: int) -> None:
     task.exact[lengths == 0] = task.found[lengths == 0] = True
     while len(waiting) and depth <= DEEPEST:
         places, inner = words_of(task.offsets, waiting)
-        best, sums = best_paths(build(task.machine, depth), task.scores[places], task.ties[places], inner)
+        best, sums = best_paths(build(machine, depth), task.scores[places], task.ties[places], inner)
         fits = np.isfinite(sums)
         task.totals[waiting[fits]] = sums[fits]
         task.exact[waiting[fits]] = task.found[waiting[fits]] = True
@@ -189,19 +195,19 @@ def _exactly(task: _Task, depth: int) -> None:
         depth += 2
     for sentence in waiting.tolist():
         where = slice(int(task.offsets[sentence]), int(task.offsets[sentence + 1]))
-        result = search(_memory(task.machine), task.scores[where], task.ties[where], width=WIDEST)
-        if result.sequences:
-            task.totals[sentence], labels = result.sequences[0]
-            task.ids[where] = labels
+        result = deep_search(_memory(machine), task.scores[where], task.ties[where], width=WIDEST)
+        if result is not None:
+            task.totals[sentence] = result.score
+            task.ids[where] = result.labels
             task.found[sentence] = True
             task.exact[sentence] = result.whole
 
 
 def _checked_arcs(
-    encoding: Encoding, machine: Machine | None, arcs: Arcs | None, offsets: Ints
+    encoding: Encoding, machine: Machine | BracketStacks | None, arcs: Arcs | None, offsets: Ints
 ) -> tuple[Arcs, npt.NDArray[np.int64]]:
     """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
-    if machine is None or not (machine.spells_trees and machine.marks_arcs):
+    if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
         raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
     lengths = np.diff(offsets).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
@@ -224,7 +230,7 @@ def _checked_arcs(
     return arcs - np.repeat(np.maximum.reduceat(arcs, rows), widths), starts
 
 
-def _jointly(task: _Task, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
+def _jointly(task: _Task, machine: Machine, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
     """Search for paths by labels and arcs until no other can be better or the widest search is done.
 
     Sentences too deep for all automata are left to labels alone.
@@ -232,62 +238,69 @@ def _jointly(task: _Task, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int)
     lengths = np.diff(task.offsets)
     waiting = np.flatnonzero(lengths > 0)
     while len(waiting) and depth <= DEEPEST:
-        automaton = build(task.machine, depth)
-        open_ = waiting
-        fits = np.ones(len(waiting), dtype=np.bool_)
-        for width in WIDTHS:
-            places, inner = words_of(task.offsets, open_)
-            floors = np.where(task.found[open_], task.totals[open_], -np.inf)
-            best, sums, bounds = joint_paths(
-                automaton, task.scores[places], task.ties[places], inner, arcs, starts[open_], floors, width
-            )
-            better = sums > floors
-            done = np.repeat(better, np.diff(inner))
-            task.ids[places[done]] = best[done]
-            task.totals[open_[better]] = sums[better]
-            task.found[open_[better]] = True
-            good = task.found[open_]
-            fits[np.searchsorted(waiting, open_[~good])] = False
-            task.exact[open_] = good & (task.totals[open_] >= bounds)
-            open_ = open_[good & (task.totals[open_] < bounds) & (lengths[open_] <= LONGEST)]
-            if not len(open_):
-                break
-        waiting = waiting[~fits & (lengths[waiting] > depth)]
+        _widen(task, waiting, partial(joint_paths, build(machine, depth)), arcs, starts, WIDTHS)
+        waiting = waiting[~task.found[waiting] & (lengths[waiting] > depth)]
         depth += 2
 
 
-def _by_beam(task: _Task, encoding: Encoding) -> None:
-    """Search with a beam for labels that match and spell a tree; what has none falls back on projective labels."""
-    alphabet = task.machine.labels
-    missing = []
-    for sentence in range(len(task.offsets) - 1):
-        where = slice(int(task.offsets[sentence]), int(task.offsets[sentence + 1]))
-        words = where.stop - where.start
-        if task.found[sentence]:
-            continue
-        if not words:
-            task.exact[sentence] = task.found[sentence] = True
-            continue
-        result = search(
-            _memory(task.machine), task.scores[where], task.ties[where], width=BEAM, ways=WAYS, choices=CHOICES
-        )
-        rows = np.array([labels for _, labels in result.sequences], dtype=np.int32).reshape(-1, words)
-        bounds = (np.arange(len(rows) + 1) * words).astype(np.int32)
-        heads = spelled_heads(encoding, (rows.reshape(-1),), bounds, [alphabet])
-        fine = np.flatnonzero(check(heads, bounds).codes == 0)
-        if len(fine):
-            task.found[sentence] = True
-            task.totals[sentence] = result.sequences[fine[0]][0]
-            task.ids[where] = rows[fine[0]]
-        else:
-            missing.append(sentence)
-    projective = task.machine.projective_part() if missing else None
-    if projective is not None and projective.labels:
-        safe = np.array([alphabet.index(label) for label in projective.labels], dtype=np.int32)
-        places, inner = words_of(task.offsets, np.array(missing))
-        part = _Task.of(projective, np.ascontiguousarray(task.scores[places][:, safe]), task.ties[places], inner)
-        _exactly(part, DEPTH)
-        spread = np.repeat(part.found, np.diff(inner))
-        task.ids[places[spread]] = safe[part.ids[spread]]
-        task.found[missing] = part.found
-        task.totals[missing] = part.totals
+def _by_stacks(task: _Task, stacks: BracketStacks, arcs: Arcs, starts: npt.NDArray[np.int64]) -> None:
+    """Search for labels that spell trees, by arcs too if there are any.
+
+    What is not proved to be the best is compared with the best of projective labels. Where there is nothing at all,
+    arcs may lie in any plane.
+    """
+    widths = JOINT_STACK_WIDTHS if len(arcs) else STACK_WIDTHS
+    lengths = np.diff(task.offsets)
+    task.exact[lengths == 0] = task.found[lengths == 0] = True
+    _widen(task, np.flatnonzero(lengths > 0), partial(stack_paths, stacks), arcs, starts, widths)
+    if stacks.projective is not None and stacks.projective.labels:
+        _compare(task, stacks.labels, stacks.projective, arcs, starts)
+    if stacks.planes:
+        anywhere = partial(stack_paths, replace(stacks, planes=()))
+        _widen(task, np.flatnonzero(~task.found), anywhere, arcs, starts, widths)
+
+
+def _compare(
+    task: _Task, alphabet: tuple[str, ...], projective: Machine, arcs: Arcs, starts: npt.NDArray[np.int64]
+) -> None:
+    """Take the best of projective labels, a part of the alphabet, where it is better than what is found so far."""
+    unsure = np.flatnonzero(~task.exact)
+    if not len(unsure):
+        return
+    own = np.array([alphabet.index(label) for label in projective.labels], dtype=np.int32)
+    places, inner = words_of(task.offsets, unsure)
+    part = _Task.of(np.ascontiguousarray(task.scores[places][:, own]), task.ties[places], inner)
+    if len(arcs):
+        _jointly(part, projective, arcs, starts[unsure], DEPTH)
+    _exactly(part, projective, DEPTH)
+    better = part.found & (~task.found[unsure] | (part.totals > task.totals[unsure]))
+    spread = np.repeat(better, np.diff(inner))
+    task.ids[places[spread]] = own[part.ids[spread]]
+    task.totals[unsure[better]] = part.totals[better]
+    task.found[unsure[better]] = True
+
+
+def _widen(  # noqa: PLR0913, PLR0917 - what is searched, and how
+    task: _Task,
+    waiting: npt.NDArray[np.intp],
+    search: Search,
+    arcs: Arcs,
+    starts: npt.NDArray[np.int64],
+    widths: Sequence[int],
+) -> None:
+    """Search for paths of some sentences, ever more widely for those whose best path is not proved to be that."""
+    lengths = np.diff(task.offsets)
+    for width in widths if len(waiting) else ():
+        places, inner = words_of(task.offsets, waiting)
+        floors = np.where(task.found[waiting], task.totals[waiting], -np.inf)
+        best, sums, bounds = search(task.scores[places], task.ties[places], inner, arcs, starts[waiting], floors, width)
+        better = sums > floors
+        done = np.repeat(better, np.diff(inner))
+        task.ids[places[done]] = best[done]
+        task.totals[waiting[better]] = sums[better]
+        task.found[waiting[better]] = True
+        good = task.found[waiting]
+        task.exact[waiting] = good & (task.totals[waiting] >= bounds)
+        waiting = waiting[(good | np.isfinite(bounds)) & ~task.exact[waiting] & (lengths[waiting] <= LONGEST)]
+        if not len(waiting):
+            break

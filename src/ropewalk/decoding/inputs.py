@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.arrays import floats
-from ropewalk.encodings import Encoding, Labels, Machine, names_where
+from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ropewalk.decoding.paths import Floats
     from ropewalk.trees import Ints
@@ -52,25 +52,48 @@ def machine_of(encoding: Encoding, labels: Sequence[str]) -> Machine | None:
 
     Raises a `LabelError` for what is no label of the encoding.
     """
-    return _machine(_Question(type(encoding), encoding.spec, tuple(labels), encoding))
+    return _machine(_question(encoding, labels))
+
+
+def _question(encoding: Encoding, labels: Sequence[str]) -> _Question:
+    return _Question(type(encoding), encoding.spec, tuple(labels), encoding)
+
+
+@lru_cache(maxsize=32)
+def _stacks(question: _Question) -> BracketStacks | None:
+    return question.encoding.bracket_stacks(question.labels)
+
+
+def stacks_of(encoding: Encoding, labels: Sequence[str]) -> BracketStacks | None:
+    """Take the brackets on stacks that labels of an encoding without a machine stand for, or None if it has none."""
+    machine = machine_of(encoding, labels)
+    return None if machine is not None else _stacks(_question(encoding, labels))
 
 
 def exact_encodings() -> tuple[str, ...]:
-    """Name the encodings whose best tree is found, and whose trees have probabilities."""
-    return _machines_where(lambda machine: machine.spells_trees)
+    """Name the encodings whose trees have probabilities."""
+    return names_where(lambda encoding: _own_machine(encoding) is not None)
+
+
+def arc_encodings() -> tuple[str, ...]:
+    """Name the encodings whose arcs have probabilities."""
+    return names_where(_marks_arcs)
 
 
 def joint_encodings() -> tuple[str, ...]:
-    """Name the encodings that can be decoded together with arc scores, and whose arcs have probabilities."""
-    return _machines_where(lambda machine: machine.spells_trees and machine.marks_arcs)
+    """Name the encodings that can be decoded together with arc scores."""
+    return names_where(
+        lambda encoding: _marks_arcs(encoding) or encoding.bracket_stacks(encoding.alphabet or ()) is not None
+    )
 
 
-def _machines_where(holds: Callable[[Machine], bool]) -> tuple[str, ...]:
-    def asked(encoding: Encoding) -> bool:
-        machine = encoding.machine(encoding.alphabet or ())
-        return machine is not None and holds(machine)
+def _own_machine(encoding: Encoding) -> Machine | None:
+    return encoding.machine(encoding.alphabet or ())
 
-    return names_where(asked)
+
+def _marks_arcs(encoding: Encoding) -> bool:
+    machine = _own_machine(encoding)
+    return machine is not None and machine.marks_arcs
 
 
 def demand_depth(depth: int) -> None:
@@ -100,12 +123,12 @@ def _demand_numbers(what: str, array: Floats) -> None:
         )
 
 
-def root_ties(machine: Machine, root: Logs | None, words: int) -> Floats:
+def root_ties(machine: Machine | BracketStacks, root: Logs | None, words: int) -> Floats:
     """Make of each word's log-probability of being the root what it gains by not being it, and by being it.
 
     There are none without such probabilities, and none for a machine whose labels do not say which word is the root.
     """
-    if root is None or not machine.marks_root:
+    if root is None or (isinstance(machine, Machine) and not machine.marks_root):
         return np.zeros((words, 2))
     logs = floats(root, "root log-probabilities")
     if logs.shape != (words,):

@@ -13,10 +13,10 @@ from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.inputs import (
     DEEPEST,
     DEPTH,
+    arc_encodings,
     checked,
     demand_depth,
     exact_encodings,
-    joint_encodings,
     machine_of,
     root_ties,
     spelled_heads,
@@ -103,7 +103,7 @@ def scored(  # noqa: PLR0913 - the parts of a question
     bounds = checked_offsets([0, len(np.atleast_1d(scores))] if offsets is None else offsets)
     words = int(bounds[-1])
     machine = machine_of(encoding, alphabet)
-    if machine is None or not machine.spells_trees:
+    if machine is None:
         raise UnknownNameError("encoding with exact decoding", encoding.spec, exact_encodings())
     table = checked(scores, len(alphabet), words) / temperature
     return Scored(encoding, machine, bounds, table, root_ties(machine, root, words) / temperature)
@@ -220,7 +220,7 @@ def fit_temperature(given: Scored, best: Best, gold: Ints, *, depth: int = DEPTH
 
 def _demand_arcs(given: Scored) -> None:
     if not given.machine.marks_arcs:
-        raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, joint_encodings())
+        raise UnknownNameError("encoding with arc probabilities", given.encoding.spec, arc_encodings())
 
 
 def _grown(given: Scored, depth: int) -> tuple[Sums, Ints]:

@@ -24,7 +24,7 @@ from ropewalk.encodings.base import (
     Labels,
     Recovered,
 )
-from ropewalk.encodings.machines import BracketMachine, Machine, Marks
+from ropewalk.encodings.machines import BracketMachine, BracketStacks, Machine, Marks
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.errors import OptionError, UnknownNameError
 from ropewalk.projectivity import SCHEMES
@@ -38,6 +38,7 @@ __all__ = [
     "FAULTS",
     "POLICIES",
     "BracketMachine",
+    "BracketStacks",
     "ClosedEncoding",
     "Decoded",
     "Encoding",

@@ -41,7 +41,7 @@ from ropewalk.trees import Bools, Ints, Tree, checked_trees, crossing_arcs, scra
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.encodings.machines import Machine
+    from ropewalk.encodings.machines import BracketStacks, Machine
 
 Ids = npt.NDArray[Any]
 
@@ -227,6 +227,11 @@ class Encoding(ABC):
 
     def machine(self, labels: Sequence[str]) -> Machine | None:
         """Say how labels drive a stack, or None: the machine gives exact decoding, probabilities and steps."""
+        del labels
+        return None
+
+    def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks | None:
+        """Write labels that have no machine as brackets on stacks, or None: they give a search for the best tree."""
         del labels
         return None
 

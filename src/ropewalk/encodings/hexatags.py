@@ -32,7 +32,6 @@ HEXATAGS = tuple(
 class HexatagMachine(Machine):
     """The number of unfinished parts of the binary tree; 0 before the first word."""
 
-    spells_trees = True
     marks_root = False
     start = 0
 

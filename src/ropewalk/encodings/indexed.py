@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from ropewalk.arrays import ints
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults
 from ropewalk.encodings.compact import OPTIMAL_LABELS
-from ropewalk.encodings.machines import BracketMachine, Machine, Marks
+from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
 from ropewalk.errors import LabelError, OptionError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.kernels.codes import INDEX
 from ropewalk.ropes import Arcs, RopeCover, brackets, structural_arcs
 from ropewalk.trees import checked_trees, scratch
 
@@ -73,73 +72,6 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
 
 
 @final
-@dataclass(frozen=True)
-class IndexedMachine(Machine):
-    """One stack of superbrackets and of the opening semibrackets that still have brackets to let pass.
-
-    A state is a row of numbers: 0 for node 0's bracket, 1 and 2 for those of left and right arcs, and -k for an opening
-    semibracket of index k. It accepts sequences that match; whether they spell a tree must be seen.
-    """
-
-    brackets: tuple[tuple[int, ...], ...]
-    spells_trees = False
-    start = (0,)
-
-    def step(self, state: tuple[int, ...], label: int) -> tuple[tuple[int, ...], Marks] | None:
-        """Open, close and lean as the label's brackets say; a label that gives its word two heads never fits.
-
-        One that gives none may: the head can lean on a bracket that the word opens, or wait under one that it closes.
-        """
-        if sum(bool(symbol & CLOSING) == bool(symbol & RIGHTWARD) for symbol in self.brackets[label]) > 1:
-            return None
-        stack = state
-        for symbol in self.brackets[label]:
-            after = self._close(stack, symbol) if symbol & CLOSING else self._open(stack, symbol)
-            if after is None:
-                return None
-            stack = after
-        return stack, Marks(root=0 in state and 0 not in stack)
-
-    def accepts(self, state: tuple[int, ...]) -> bool:
-        """Nothing is open."""
-        return not state
-
-    def height(self, state: tuple[int, ...]) -> int:
-        """How many brackets are on the stack."""
-        return len(state)
-
-    def _open(self, stack: tuple[int, ...], symbol: int) -> tuple[int, ...] | None:
-        if symbol & SUPER:
-            return (*stack, 2 if symbol & RIGHTWARD else 1)
-        if max(stack, default=-1) < 0:
-            return None  # nothing will ever close above it
-        return (*stack, -(symbol // INDEX)) if symbol >= INDEX else stack
-
-    def _close(self, stack: tuple[int, ...], symbol: int) -> tuple[int, ...] | None:
-        fits = {0, 1, 2} if not symbol & SUPER else {0, 2} if symbol & RIGHTWARD else {1}
-        places = [place for place in range(len(stack) - 1, -1, -1) if stack[place] in fits]
-        if symbol // INDEX >= len(places):
-            return None
-        match = places[symbol // INDEX]
-        if not symbol & SUPER:
-            return None if stack[match] == 0 else stack
-        kept = stack[:match]
-        for entry in stack[match + 1 :]:
-            if entry < -1:
-                kept = (*kept, entry + 1)
-            elif entry >= 0:
-                kept = (*kept, entry)
-            elif max(kept, default=-1) < 0:
-                return None  # a semibracket with nothing more to let pass, and nothing left to close above it
-        return kept
-
-    def projective_part(self) -> BracketMachine:
-        """Take the labels of the optimal encoding of projective trees."""
-        plain = [label for label in self.labels if label in OPTIMAL_LABELS]
-        return BracketMachine.of(plain, plain)
-
-
-@final
 class OptimalNonprojective(Encoding):
     """The bracketing of the proper rope cover of any tree, brackets that skip others bearing an index."""
 
@@ -189,9 +121,11 @@ class OptimalNonprojective(Encoding):
         """Labels are brackets."""
         return tuple(labels)
 
-    def machine(self, labels: Sequence[str]) -> IndexedMachine:
-        """Drive one stack; what its labels spell need not be a tree."""
-        return IndexedMachine(tuple(labels), tuple(tuple(self._symbols(label)) for label in labels))
+    def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks:
+        """Put all brackets on one stack; projective trees need the labels of the optimal encoding alone."""
+        rows = (tuple((0, symbol) for symbol in self._symbols(label)) for label in labels)
+        plain = [label for label in labels if label in OPTIMAL_LABELS]
+        return BracketStacks(tuple(labels), tuple(rows), projective=BracketMachine.of(plain, plain))
 
     def _symbols(self, text: str) -> list[int]:
         return bracket_symbols(self.spec, text)

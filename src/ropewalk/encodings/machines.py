@@ -43,14 +43,13 @@ class Marks(NamedTuple):
 class Machine(ABC):
     """A machine that reads labels by their numbers; its states are of any kind that can be a key.
 
-    A subclass is a frozen dataclass: machines that are equal share what is built from them.
+    Every sequence that it accepts spells a tree with one root: the best path is the best sequence, and its tree has the
+    probability of the sequence. If no two spell the same tree, that is the tree's own. A subclass is a frozen
+    dataclass: machines that are equal share what is built from them.
     """
 
     labels: tuple[str, ...]
 
-    # Whether every sequence that it accepts spells a tree with one root: then the best path is the best sequence, and
-    # its tree has the probability of the sequence. If no two spell the same tree, that is the tree's own.
-    spells_trees: ClassVar[bool]
     # Whether its marks tell all arcs: then they have probabilities and joint decoding, and steps can be shown.
     marks_arcs: ClassVar[bool] = False
     # Whether its marks tell which word is the root.
@@ -73,10 +72,6 @@ class Machine(ABC):
     def height(self, state: Any) -> int:  # noqa: ANN401 - a state
         """How much is open: the searches keep to states of a limited height."""
 
-    def projective_part(self) -> Machine | None:
-        """Give a machine that spells trees over some of the labels, for where no others are found; None if none."""
-        return None
-
 
 @final
 @dataclass(frozen=True)
@@ -90,7 +85,6 @@ class BracketMachine(Machine):
 
     brackets: tuple[tuple[int, ...] | None, ...]
     same_direction: bool = False
-    spells_trees = True
     marks_arcs = True
     start = ROOT
 
@@ -133,3 +127,27 @@ class BracketMachine(Machine):
     def height(self, state: str) -> int:
         """How many superbrackets are open."""
         return len(state)
+
+
+@final
+@dataclass(frozen=True)
+class BracketStacks:
+    """Labels as brackets with indices on one stack or several, for trees that are not projective.
+
+    Each label is a row of brackets: pairs of a stack and a number as in `kernels.codes`. Node 0's bracket lies on the
+    first stack. An opening bracket is put on its stack. A closing superbracket takes off the topmost opening one of its
+    direction, as many passed over as its index says. An opening semibracket makes its arc with the word that closes a
+    superbracket below it on its stack, after as many others as its index says. A closing semibracket makes its arc with
+    the word of the topmost superbracket of any direction, its index passed over, and takes nothing off. Of a word's
+    brackets on one stack those of longer arcs are opened first and closed last.
+
+    `planes` may give the plane of each stack, from 1: then arcs of one plane do not cross, and each arc lies in the
+    first plane where that is so. What matches in spite of it is taken only where nothing else is found. Labels that
+    match may spell no tree; decoding finds those that do. `projective` is a machine over some of the labels, to fall
+    back on.
+    """
+
+    labels: tuple[str, ...]
+    brackets: tuple[tuple[tuple[int, int], ...], ...]
+    planes: tuple[int, ...] = ()
+    projective: Machine | None = None

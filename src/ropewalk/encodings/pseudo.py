@@ -12,7 +12,7 @@ from ropewalk.trees import Bools, Ints, same_trees
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.encodings.machines import Machine
+    from ropewalk.encodings.machines import BracketStacks, Machine
     from ropewalk.treebank import Column, Treebank
 
 
@@ -93,3 +93,7 @@ class PseudoProjective(Encoding):
     def machine(self, labels: Sequence[str]) -> Machine | None:
         """Drive the stack of the encoding inside."""
         return self.inner.machine(labels)
+
+    def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks | None:
+        """Put brackets on the stacks of the encoding inside."""
+        return self.inner.bracket_stacks(labels)

@@ -19,5 +19,8 @@ cpdef void search(Transitions automaton, const double[:, ::1] scores, const doub
                   const int[::1] offsets, const float[::1] arcs, const long long[::1] starts, const int[::1] sides,
                   const double[::1] floors, Beam work, int[::1] best, double[::1] totals, double[::1] bounds) noexcept
 
+@cython.locals(x=int, m=int)
+cdef void heapify(int[::1] heap, const double[::1] keys, int size) noexcept nogil
+
 @cython.locals(key=double, moved=int, below=int)
-cdef void _sink(int[::1] heap, const double[::1] keys, int at, int size) noexcept nogil
+cdef void sink(int[::1] heap, const double[::1] keys, int at, int size) noexcept nogil

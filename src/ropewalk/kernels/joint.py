@@ -184,10 +184,7 @@ def search(
                         found += 1
                 kept = 0
                 other = 1 - layer
-                for x in range(found):
-                    heap[x] = x
-                for m in range(found // 2):
-                    _sink(heap, hopes, found // 2 - 1 - m, found)
+                heapify(heap, hopes, found)
                 size = found
                 while size > 0:
                     c = heap[0]
@@ -196,7 +193,7 @@ def search(
                         break
                     size -= 1
                     heap[0] = heap[size]
-                    _sink(heap, hopes, 0, size)
+                    sink(heap, hopes, 0, size)
                     b = froms[c]
                     t = ways[c]
                     for p in range(heights + 1):
@@ -256,7 +253,15 @@ def search(
                     b = parents[i, b]
 
 
-def _sink(heap: Ints, keys: Floats, at: int, size: int) -> None:
+def heapify(heap: Ints, keys: Floats, size: int) -> None:
+    """Make a heap of all places of keys, the highest key first."""
+    for x in range(size):
+        heap[x] = x
+    for m in range(size // 2):
+        sink(heap, keys, size // 2 - 1 - m, size)
+
+
+def sink(heap: Ints, keys: Floats, at: int, size: int) -> None:
     """Move an entry of a heap down to where no entry below it has a higher key."""
     moved = heap[at]
     key = keys[moved]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import decoding, encodings
-from ropewalk.decoding import assign_relations, decode, machine_of
+from ropewalk.decoding import assign_relations, decode, machine_of, stacks_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
@@ -88,12 +88,13 @@ class LabelDecoder:
         self.needs_upos = self._encoding.needs_upos
         self._options = description.decoding
         self._relations_need_heads = description.heads.relations_need_heads
-        machine = machine_of(self._encoding, labels.columns[0][0])
-        tracks = machine is not None and machine.spells_trees and machine.marks_arcs
-        self.has_probabilities = tracks and self._options.decoder != "greedy"
         self.needs_arcs = self._options.decoder == "joint"
+        machine = machine_of(self._encoding, labels.columns[0][0])
+        tracks = machine is not None and machine.marks_arcs
         if self.needs_arcs:
+            tracks = tracks or stacks_of(self._encoding, labels.columns[0][0]) is not None
             self._demand_joint(has_arcs=description.heads.arcs, tracks=tracks)
+        self.has_probabilities = tracks and self._options.decoder != "greedy"
 
     def _demand_joint(self, *, has_arcs: bool, tracks: bool) -> None:
         if not has_arcs:

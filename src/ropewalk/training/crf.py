@@ -45,7 +45,7 @@ class _LogSum(torch.autograd.Function):
 def demand_sequences(encoding: str, alphabet: Sequence[str]) -> None:
     """Raise an error if whole sequences of an encoding cannot be summed."""
     machine = machine_of(encodings.get(encoding), alphabet)
-    if machine is None or not machine.spells_trees:
+    if machine is None:
         raise TrainingError(
             f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
             f"use {', '.join(exact_encodings())}, with or without a scheme, or model.loss = 'words'"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import encodings
-from ropewalk.decoding import machine_of
+from ropewalk.decoding import machine_of, stacks_of
 from ropewalk.errors import ConfigError
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
@@ -170,10 +170,11 @@ def decoder_name(model: Model) -> str:
     """Say how a model's scores become trees in truth: some encodings have no exact decoder, some parsers no labels."""
     if not model.description.heads.labels:
         return "spanning tree"
-    machine = machine_of(encodings.get(model.labels.encodings[0]), model.labels.columns[0][0])
-    if model.decoding.decoder == "greedy" or machine is None:
+    encoding, alphabet = encodings.get(model.labels.encodings[0]), model.labels.columns[0][0]
+    machine, stacks = machine_of(encoding, alphabet), stacks_of(encoding, alphabet)
+    if model.decoding.decoder == "greedy" or (machine is None and stacks is None):
         return f"greedy, {model.decoding.repair}"
-    return model.decoding.decoder if machine.spells_trees else "beam"
+    return "beam" if model.decoding.decoder == "exact" and stacks is not None else model.decoding.decoder
 
 
 def _an_epoch(history: Sequence[Mapping[str, Any]]) -> Metrics:
