@@ -40,7 +40,11 @@ FLAGS = {  # what makes a command one that a test can wait for
     "compare": ["--samples", "100"],
 }
 KEPT = {"train", "train-segmenter", "export"}
-ONLY_CHECKED = {"serve", "corpus"}  # the one runs beside the page, the other needs Ray and has a test of its own
+ONLY_CHECKED = {
+    "build",
+    "corpus",
+    "serve",
+}  # what takes long, needs Ray or runs beside the page: each has tests of its own
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:

@@ -95,7 +95,7 @@ def treebank(sentences: int, seed: int) -> bytes:
 def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the pages speak of, made once."""
     home = tmp_path_factory.mktemp("materials")
-    for name in ("book.txt", "article.txt", "text.txt", "letters/one.txt", "documents/one.txt"):
+    for name in ("book.txt", "article.txt", "lines.txt", "text.txt", "letters/one.txt", "documents/one.txt"):
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text(BOOK, encoding="utf-8")
     for name in ("sentences.txt", "lines.txt"):

@@ -263,9 +263,9 @@ def test_the_figures_of_the_documentation_are_up_to_date() -> None:
     assert {file.name for file in folder.iterdir()} == set(figures())
     for name, text in figures().items():
         assert (folder / name).read_text(encoding="utf-8") == text, "run `make figures`"
-    page = (REPOSITORY / "docs" / "drawing.md").read_text(encoding="utf-8")
+    pages = "".join((REPOSITORY / page).read_text(encoding="utf-8") for page in ("README.md", "docs/drawing.md"))
     for name in figures():
-        assert f"figures/{name}" in page
+        assert f"figures/{name}" in pages
 
 
 @pytest.mark.parametrize("name", sorted(pictures()))
