@@ -153,6 +153,7 @@ def answer(server: socket.socket, store: Path) -> None:
     os.environ.clear()
     os.environ.update(environment)
     sys.path[:0] = [place for place in environment.get("PYTHONPATH", "").split(os.pathsep) if place not in sys.path]
+    importlib.invalidate_caches()  # the page may have put something there since this program began
     code = 1
     try:
         run(arguments, store)
