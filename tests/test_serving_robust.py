@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ropewalk.serving.process import listen
 from serving_tools import serving
 
 if TYPE_CHECKING:
@@ -231,3 +233,23 @@ def test_a_port_that_is_taken_is_an_error_that_says_so(server: Served) -> None:
     assert done.returncode == 1
     assert re.search(rf"cannot listen at 127.0.0.1 port {server.port}: .*give another", done.stderr)
     assert "Traceback" not in done.stderr
+
+
+def test_answers_do_not_wait_for_the_client_to_confirm_their_beginnings() -> None:
+    delays: list[int] = []
+
+    async def connect() -> None:
+        def accepted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            delays.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listen("127.0.0.1", 0) as listening:
+            port = listening.getsockname()[1]
+            async with await asyncio.start_server(accepted, sock=listening):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                await reader.read()
+                writer.close()
+
+    asyncio.run(connect())
+    assert len(delays) == 1
+    assert delays[0] != 0

@@ -181,7 +181,8 @@ class Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Listen at an address; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    one = socket.socket(family, socket.SOCK_STREAM)
+    # By its protocol asyncio knows that answers must not wait for what the client has to say to their beginnings.
+    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         one.bind((host, port))
