@@ -50,13 +50,10 @@ figures: setup  ## the pictures of the documentation
 
 SITE := build/site
 
-site: .venv/site  ## the documentation as pages that need no server: build/site/index.html
+site: setup  ## the documentation as pages that need no server: build/site/index.html
 	rm -rf $(SITE)
 	$(PYTHON) -m sphinx -q -W --keep-going -c docs -d build/site-cache . $(SITE)
 	$(PYTHON) docs/check_site.py $(SITE)
-.venv/site: .venv/made
-	.venv/bin/pip install -q -c constraints.txt -e '.[docs]'
-	touch $@
 
 check:  ## exactly what CI runs, in a fresh copy and a fresh environment
 	.ci/run

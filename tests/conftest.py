@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parent.parent
 
-settings.register_profile("compiled", deadline=None)
+settings.register_profile("compiled", deadline=None, max_examples=60)  # `make fuzz` tries more
 settings.register_profile("pure", deadline=None, max_examples=20)  # plain Python kernels are slow
 settings.load_profile("pure" if os.environ.get("ROPEWALK_PURE") else "compiled")
 
