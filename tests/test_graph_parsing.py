@@ -330,6 +330,9 @@ def test_the_commands_know_models_of_graphs(exported: Path, data: Path, tmp_path
     by_arcs = run("evaluate", "--graphs", data, "-m", exported, "--format", "csv", "--graph-decoder", "arcs")
     assert by_arcs.returncode == 0, by_arcs.stderr
     assert run("evaluate", data, "-m", exported, "--graph-decoder", "arcs").returncode == 2
+    refused = run("parse", "-m", "en", data, "--graph-decoder", "arcs")
+    assert refused.returncode == 1
+    assert "en predicts no graphs" in refused.stderr
     assert run("evaluate", "--graphs", data, "-m", "en").returncode == 2
     done = run("parse", "-m", exported, data, "-o", tmp_path / "out.conllu")
     assert done.returncode == 0

@@ -214,6 +214,8 @@ def _loaded(*loading: *_Loading) -> Parser:
 def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
     model = load_model(name, threads=threads)
+    if "graph_decoder" in changes and not model.has_graphs:
+        raise ConfigError("load", "graph_decoder", f"is given, and {name} predicts no graphs; leave it out")
     likely = model.has_probabilities or model.has_graphs
     changes = {**changes, "confidence": changes["confidence"] and likely}
     each_line = changes.pop("each_line")
