@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure bounds fuzz format lint types docs figures site check
+.PHONY: setup test pure bounds fuzz format lint types docs models figures site check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -44,6 +44,9 @@ types: setup
 docs: setup  ## the pages that are made from the program
 	$(PYTHON) docs/commands.py > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
 	$(PYTHON) docs/list_encodings.py > docs/encodings-list.md.new && mv docs/encodings-list.md.new docs/encodings-list.md
+
+models: setup  ## the list of models under models/ that comes with the package
+	$(PYTHON) recipes/list_models.py > src/ropewalk/data/models.json.new && mv src/ropewalk/data/models.json.new src/ropewalk/data/models.json
 
 figures: setup  ## the pictures of the documentation
 	$(PYTHON) docs/draw_figures.py

@@ -26,7 +26,7 @@ include_patterns = [
     "SECURITY.md",
     "bench/peers/README.md",
 ]
-exclude_patterns = [".*", "build", "dist", "docs/site", "src", "tests"]
+exclude_patterns = [".*", "build", "dist", "docs/site", "models", "src", "tests"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4

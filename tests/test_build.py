@@ -185,6 +185,7 @@ def test_one_sentence_is_too_few() -> None:
             "CC-BY-NC-SA-3.0",
         ),
         ("LICENSE.txt", "Attribution 4.0 International", "CC-BY-4.0"),
+        ("LICENSE.txt", "Lesser General Public License For Linguistic Resources\n\nPreamble", "LGPLLR"),
         ("LICENSE.txt", "Do what you like.", ""),
         ("NEWS", "", ""),
     ],

@@ -296,6 +296,7 @@ def test_models_are_listed(tmp_path: Path) -> None:
     (row,) = [row for row in json.loads(done.stdout)["rows"] if row["name"] == "toy"]
     assert row == {
         "name": "toy",
+        "installed": "yes",
         "language": "Testish",
         "treebank": "UD_Testish-Toy",
         "licence": "CC0-1.0",

@@ -22,6 +22,7 @@ TENTH = 10  # one sentence of so many is held out
 STRETCHES = 20  # that train is cut into, so that all of its texts are held out of
 BLOCK = 1 << 20  # bytes
 _README = re.compile(r"^Licen[sc]e:[ \t]*(\S.*?)\s*$", re.MULTILINE)
+_RESOURCES = re.compile(r"Lesser\s+General\s+Public\s+Licen[sc]e\s+For\s+Linguistic\s+Resources", re.IGNORECASE)
 _CREATIVE = re.compile(r"Attribution(?P<nc>-\s*NonCommercial)?(?P<sa>-\s*ShareAlike)?\s+(?P<version>\d\.\d)")
 
 
@@ -96,7 +97,10 @@ def licence(folder: Path) -> str:
     for name in ("README.md", "README.txt"):
         if (folder / name).is_file() and (found := _README.search(_opening(folder / name))):
             return found[1].replace(" ", "-")
-    if (folder / "LICENSE.txt").is_file() and (found := _CREATIVE.search(_opening(folder / "LICENSE.txt"))):
+    text = _opening(folder / "LICENSE.txt") if (folder / "LICENSE.txt").is_file() else ""
+    if _RESOURCES.search(text):
+        return "LGPLLR"
+    if found := _CREATIVE.search(text):
         parts = ("CC", "BY", "NC" if found["nc"] else "", "SA" if found["sa"] else "", found["version"])
         return "-".join(filter(None, parts))
     return ""

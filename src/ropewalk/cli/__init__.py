@@ -38,6 +38,7 @@ COMMANDS = (  # in the order of help; each is a function in a file of its name, 
     "train-segmenter",
     "vectors",
     "export",
+    "package",
     "experiment",
 )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
-from ropewalk.cli.shell import prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import as_folder, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def build(
         return
     with ExitStack() as stack:
         built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))
-    say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {_as_folder(out)} FILE")
+    say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {as_folder(out)} FILE")
     say(f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …")
 
 
@@ -109,11 +109,6 @@ def _single(treebank: str | None, *files: str | None) -> "SplitSource":
             f"{treebank} holds {len(found)} treebanks ({names}, …); a model is built of one: name it"
         )
     return found[0]
-
-
-def _as_folder(out: str) -> str:
-    """Write a folder such that it is taken for none of the installed models."""
-    return shlex.quote(out if "/" in out else f"./{out}")
 
 
 def _lines(plan: "Plan") -> list[str]:

@@ -1,21 +1,29 @@
 """`ropewalk models`."""
 
+from typing import TYPE_CHECKING
+
 from ropewalk.cli.shell import Format, FormatOption, show
+
+if TYPE_CHECKING:
+    from ropewalk.models.installed import ModelSummary
+    from ropewalk.tables import Cell
 
 SHOWN = 6  # columns that fit a terminal
 
 
 def models(form: FormatOption = Format.TABLE) -> None:
-    """List the models that are installed: languages, treebanks, what they predict, licences, sizes, hashes and scores.
+    """List models, those that are installed and those that can be: treebanks, licences, sizes, hashes and scores.
 
-    Models lie inside the package, or as folders in ROPEWALK_MODELS, by default where the system keeps a user's data.
+    Models lie inside the package, as folders in ROPEWALK_MODELS, by default where the system keeps a user's data, or in
+    packages of their own.
     """
-    from ropewalk.models.installed import installed, own_folder
+    from ropewalk.models.installed import installable, installed, own_folder
+    from ropewalk.models.packages import distribution_of
     from ropewalk.tables import Table, TableColumn
 
-    found = installed()
     columns = (
         TableColumn("name", numeric=False),
+        TableColumn("here", key="installed", numeric=False),
         TableColumn("treebank", numeric=False),
         TableColumn("hash", numeric=False),
         TableColumn("size", key="megabytes", unit="MB", decimals=1),
@@ -28,35 +36,46 @@ def models(form: FormatOption = Format.TABLE) -> None:
         TableColumn("where", numeric=False),
     )
     shown = SHOWN if form is Format.TABLE else len(columns)
-    rows = (
-        (
-            one.name,
-            one.treebank or None,
-            one.hash or None,
-            one.size / 1e6,
-            _percent(one.score("las")),
-            "text, tokens" if one.takes_text else "tokens",
-            ", ".join(("tree", *one.predicts)),
-            _percent(one.score("uas")),
-            one.language or None,
-            one.licence or None,
-            "in the package" if one.embedded else str(one.path),
-        )
-        for one in found
-    )
+    here = [_row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
+    elsewhere = [_row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
     show(
         Table(
             title="Models",
             columns=columns[:shown],
-            rows=tuple(row[:shown] for row in rows),
+            rows=tuple(row[:shown] for row in (*here, *elsewhere)),
             notes=(
-                "LAS is that of the treebank's test data with gold tokens." if found else "None is installed.",
+                "LAS is that of the treebank's test data with gold tokens." if here else "None is installed.",
                 "Other forms, such as --format json, tell more.",
+                *(
+                    (
+                        "What is not here comes by pip install ropewalk-NAME,",
+                        "or by pip install ./models/NAME in a clone of Ropewalk.",
+                    )
+                    if elsewhere
+                    else ()
+                ),
                 "Folders that ropewalk train and export write can also be put into",
                 str(own_folder()),
             ),
         ),
         form,
+    )
+
+
+def _row(one: "ModelSummary", here: str, where: str) -> "tuple[Cell, ...]":
+    return (
+        one.name,
+        here,
+        one.treebank or None,
+        one.hash or None,
+        one.bytes / 1e6,
+        _percent(one.las),
+        "text, tokens" if one.takes_text else "tokens",
+        ", ".join(("tree", *one.predicts)),
+        _percent(one.uas),
+        one.language or None,
+        one.licence or None,
+        where,
     )
 
 

@@ -1,6 +1,7 @@
 """What the commands share: messages, tables, and the options that mean the same everywhere."""
 
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -177,6 +178,11 @@ def say(message: str) -> None:
 def plural(count: int, one: str, many: str = "") -> str:
     """Write a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def as_folder(path: str) -> str:
+    """Write a folder for a shell such that it is not taken for the name of a model, or of a package."""
+    return shlex.quote(path if "/" in path else f"./{path}")
 
 
 def show(table: "Table", form: Format) -> None:

@@ -1,4 +1,4 @@
-"""Models by name: those inside the package, and those in a folder of the user's own."""
+"""Models by name: those in a folder of the user's own, inside the package, and in packages of their own."""
 
 from __future__ import annotations
 
@@ -10,13 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ModelError
 from ropewalk.models.description import training_record
-from ropewalk.models.folder import read_json
+from ropewalk.models.folder import CONFIG, read_json
+from ropewalk.models.packages import all_packaged, how_to_install, packaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 VARIABLE = "ROPEWALK_MODELS"
 SEGMENTER = "segmenter.json"
+OFFERED = Path(str(resources.files("ropewalk") / "data" / "models.json"))  # made by `make models`
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSummary:
+    """What people ask of a model before they load it; shares from 0 to 1, what is not known is empty or None."""
+
+    name: str
+    treebank: str
+    licence: str
+    hash: str
+    bytes: int
+    uas: float | None
+    las: float | None
+    takes_text: bool
+    predicts: tuple[str, ...]
+
+    @property
+    def language(self) -> str:
+        """Its language, or nothing."""
+        return language_of(self.treebank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +95,28 @@ class Installed:
         return float(found) if isinstance(found, int | float) else None
 
     @property
-    def _data(self) -> Mapping[str, Any]:
-        return _within(training_record(self.about), "data")
-
-    @property
     def size(self) -> int:
         """How many bytes its folder holds."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
+    @property
+    def summary(self) -> ModelSummary:
+        """All of that together."""
+        return ModelSummary(
+            name=self.name,
+            treebank=self.treebank,
+            licence=self.licence,
+            hash=self.hash,
+            bytes=self.size,
+            uas=self.score("uas"),
+            las=self.score("las"),
+            takes_text=self.takes_text,
+            predicts=self.predicts,
+        )
+
+    @property
+    def _data(self) -> Mapping[str, Any]:
+        return _within(training_record(self.about), "data")
 
 
 def language_of(treebank: str) -> str:
@@ -104,34 +141,50 @@ def embedded_folder() -> Path:
 
 
 def installed() -> list[Installed]:
-    """List all models by name; the user's own come before those of the package, and stand for them."""
+    """List all models by name; where names are the same, the user's own come first, then those inside the package."""
     found: dict[str, Installed] = {}
-    for folder, embedded in ((own_folder(), False), (embedded_folder(), True)):
-        for path in _models(folder):
-            try:
-                about = _about(path)
-            except ModelError:  # damaged: there, but nothing is known of it
-                about = {}
-            if path.name not in found:
-                found[path.name] = Installed(path.name, path, embedded, about)
+    for path in (*_models(own_folder()), *_models(embedded_folder()), *all_packaged()):
+        if path.name not in found:
+            found[path.name] = in_folder(path)
     return sorted(found.values(), key=lambda one: one.name)
+
+
+def in_folder(path: Path) -> Installed:
+    """Give what is known of the model in a folder, by the folder's name."""
+    try:
+        about = read_json(path / CONFIG)
+    except ModelError:  # damaged: there, but nothing is known of it
+        about = {}
+    return Installed(path.name, path, path.parent == embedded_folder(), about if isinstance(about, dict) else {})
+
+
+def installable() -> list[ModelSummary]:
+    """List the models that have packages of their own and are not installed."""
+    here = {one.name for one in installed()}
+    return [one for one in offered() if one.name not in here]
+
+
+def offered() -> list[ModelSummary]:
+    """List the models that have packages of their own, as they were when this was released."""
+    return [ModelSummary(**{**one, "predicts": tuple(one["predicts"])}) for one in read_json(OFFERED)]
 
 
 def locate(name: str | os.PathLike[str]) -> Path:
     """Find a model by name, or take a folder as it is; names come before folders, `./en` is always a folder."""
     given = os.fspath(name)
-    homes = () if _is_path(given) else (own_folder(), embedded_folder())
-    path = next((home / given for home in homes if (home / given / "config.json").is_file()), Path(given))
+    path = (None if _is_path(given) else _named(given)) or Path(given)
+    if (path / CONFIG).is_file():
+        return path
+    if given in {one.name for one in offered()}:
+        raise ModelError(given, f"is a model that is not installed; {_known()}; install it: {how_to_install(given)}")
     if not path.is_dir():
         raise ModelError(
             given,
             f"is no installed model and no folder; {_known()}; any folder that ropewalk train or export wrote will do",
         )
-    if not (path / "config.json").is_file():
-        raise ModelError(
-            given, "is a folder without config.json, so no model; expected one that ropewalk train or export wrote"
-        )
-    return path
+    raise ModelError(
+        given, "is a folder without config.json, so no model; expected one that ropewalk train or export wrote"
+    )
 
 
 def _within(table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
@@ -140,6 +193,12 @@ def _within(table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
         inner = table.get(key)
         table = inner if isinstance(inner, dict) else {}
     return table
+
+
+def _named(name: str) -> Path | None:
+    """Find the folder of an installed model; packages are looked at last, only if need be."""
+    homes = (own_folder(), embedded_folder())
+    return next((home / name for home in homes if (home / name / CONFIG).is_file()), None) or packaged(name)
 
 
 def _is_path(name: str) -> bool:
@@ -153,9 +212,4 @@ def _known() -> str:
 
 def _models(folder: Path) -> Iterator[Path]:
     if folder.is_dir():
-        yield from sorted(path for path in folder.iterdir() if (path / "config.json").is_file())
-
-
-def _about(path: Path) -> dict[str, Any]:
-    table = read_json(path / "config.json")
-    return table if isinstance(table, dict) else {}
+        yield from sorted(path for path in folder.iterdir() if (path / CONFIG).is_file())

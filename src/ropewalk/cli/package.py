@@ -1,0 +1,56 @@
+"""`ropewalk package`."""
+
+from typing import Annotated
+
+import typer
+
+from ropewalk.cli.shell import as_folder, say
+
+
+def package(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="An exported model's folder.")],
+    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
+    name: Annotated[
+        str,
+        typer.Option("--name", metavar="NAME", show_default=False, help="What to load it by; MODEL's unless given."),
+    ] = "",
+    version: Annotated[
+        str,
+        typer.Option(
+            "--version", metavar="VERSION", show_default=False, help="The package's; Ropewalk's own unless given."
+        ),
+    ] = "",
+    licence: Annotated[
+        str,
+        typer.Option(
+            "--licence",
+            metavar="LICENCE",
+            show_default=False,
+            help="The treebank's, if MODEL does not name the right one.",
+        ),
+    ] = "",
+    licence_file: Annotated[
+        str,
+        typer.Option(
+            "--licence-file", metavar="FILE", show_default=False, help="Its text, such as the treebank's LICENSE.txt."
+        ),
+    ] = "",
+) -> None:
+    """Make a Python package of an exported model, to be installed by pip and loaded by name.
+
+    The model wo becomes the package ropewalk-wo: after `pip install ./OUT`, or of a wheel that `pip wheel ./OUT` makes,
+    `ropewalk parse -m wo` finds it, and `ropewalk models` lists it.
+    """
+    from ropewalk import __version__
+    from ropewalk.models.packaging import package as write
+
+    made = write(
+        model,
+        out,
+        name=name,
+        version=version or __version__,
+        licence=licence,
+        licence_file=licence_file or None,
+    )
+    say(f"{made.distribution} {made.version}: {made.model.name} {made.model.hash}, {made.model.size / 1e6:.1f} MB")
+    say(f"install it: pip install {as_folder(out)}")

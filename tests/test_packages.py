@@ -1,0 +1,298 @@
+"""Models in packages of their own: made, installed, found by name, and listed before they are installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ropewalk
+from conftest import REPOSITORY
+from ropewalk.errors import ConfigError, ModelError
+from ropewalk.models import installed
+from ropewalk.models.folder import open_folder, seal
+from ropewalk.models.packages import module_of
+from ropewalk.models.packaging import package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TINY = Path(__file__).parent / "fixtures" / "version-1" / "exported"
+MB = 1_000_000
+LARGEST = {"en-accurate": 45 * MB}  # bytes of a package in the repository; of all others:
+LARGE = 6 * MB
+NAMES = {  # what `ropewalk models` must find room for
+    "en-accurate": "UD_English-EWT",
+    "fr": "UD_French-Sequoia",
+    "ta": "UD_Tamil-TTB",
+    "ug": "UD_Uyghur-UDT",
+    "vi": "UD_Vietnamese-VTB",
+    "wo": "UD_Wolof-WTB",
+}
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from ropewalk.cli import main; main()", *map(str, words)]
+    return subprocess.run(program, capture_output=True, check=False, encoding="utf-8")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where packages are installed, for this process and those that it starts; no model lies elsewhere."""
+    home = tmp_path / "site-packages"
+    home.mkdir()
+    monkeypatch.setenv(installed.VARIABLE, str(tmp_path / "none"))
+    monkeypatch.syspath_prepend(str(home))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    return home
+
+
+@pytest.fixture
+def install(site: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Make a package of a model and put it where pip would."""
+
+    def made(name: str, source: Path = TINY) -> Path:
+        package(source, tmp_path / name, name=name)
+        return shutil.copytree(tmp_path / name / module_of(name), site / module_of(name))
+
+    return made
+
+
+def test_a_package_is_data_that_says_whose_it_is(tmp_path: Path) -> None:
+    made = package(TINY, tmp_path / "models" / "small-one", name="small-one", version="1.2")
+    home = tmp_path / "models" / "small-one"
+    assert (made.path, made.distribution, made.version) == (home, "ropewalk-small-one", "1.2")
+    project = tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8"))
+    about = project["project"]
+    assert (about["name"], about["version"], about["license"]) == ("ropewalk-small-one", "1.2", "Apache-2.0")
+    assert about["dependencies"] == [f"ropewalk>={'.'.join(ropewalk.__version__.split('.')[:2])}"]
+    assert project["build-system"]["requires"] == ["setuptools>=77"]
+    model = home / "ropewalk_small_one" / "small-one"
+    assert made.model.path == model
+    assert {file.name for file in model.iterdir()} == {file.name for file in TINY.iterdir()}
+    copied, source = open_folder(model), open_folder(TINY)
+    copied.demand_whole()
+    assert (copied.name, copied.table["hash"]) == ("small-one", source.table["hash"])
+    assert {file.relative_to(home).as_posix() for file in home.rglob("*.py")} == {"ropewalk_small_one/__init__.py"}
+    said = (home / "LICENSE.txt").read_text(encoding="utf-8")
+    assert "under Apache-2.0 (https://spdx.org/licenses/Apache-2.0.html)" in said
+    assert "UniversalDependencies/UD_Invented-Ropes" in said
+    assert "pip install ropewalk-small-one" in (home / "README.md").read_text(encoding="utf-8")
+
+
+def test_models_in_packages_are_found_by_name(install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="tiny-one: is no installed model"):
+        ropewalk.load("tiny-one")
+    home = install("tiny-one")
+    parser = ropewalk.load("tiny-one")
+    assert len(parser.tokens([["He", "slept"]]).words) == 2
+    (found,) = [one for one in installed.installed() if one.name == "tiny-one"]
+    assert (found.path, found.embedded, found.treebank) == (home / "tiny-one", False, "UD_Invented-Ropes")
+    assert "ropewalk_tiny_one" not in sys.modules
+    for other in ("tiny_one", "Tiny-one", "tiny-one.x", "tiny", ""):
+        with pytest.raises(ModelError):
+            installed.locate(other)
+    monkeypatch.setenv(installed.VARIABLE, str(home))  # the user's own come first
+    shutil.copytree(home / "tiny-one", home / "en")
+    assert installed.locate("en") == home / "en"
+
+
+def test_what_is_in_the_package_comes_before_packages_of_that_name(install: Callable[..., Path]) -> None:
+    install("en")
+    assert installed.locate("en") == installed.embedded_folder() / "en"
+    assert [one.embedded for one in installed.installed() if one.name == "en"] == [True]
+
+
+def test_every_door_opens_a_packaged_model(install: Callable[..., Path]) -> None:
+    install("english", installed.embedded_folder() / "en")
+    done = run("parse", "-m", "english", "He slept.")
+    assert done.returncode == 0, done.stderr
+    assert " model english " in done.stdout.split("\n")[0]
+    assert done.stdout.split("\n")[1:] == run("parse", "He slept.").stdout.split("\n")[1:]
+    rows = json.loads(run("models", "--format", "json").stdout)["rows"]
+    (row,) = [one for one in rows if one["name"] == "english"]
+    assert (row["installed"], row["language"], row["takes"]) == ("yes", "English", "text, tokens")
+    from ropewalk.serving.service import load_models
+    from ropewalk.serving.settings import Settings
+
+    served = load_models(Settings(models=("english",)))["english"]
+    assert (served.language, served.treebank, served.licence) == ("English", "UD_English-EWT", "CC-BY-SA-4.0")
+
+
+def test_spacy_loads_a_packaged_model(install: Callable[..., Path]) -> None:
+    spacy = pytest.importorskip("spacy", exc_type=ImportError)
+    install("tiny-one")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("ropewalk", config={"model": "tiny-one"})
+    assert all(token.dep_ for token in nlp("He slept well"))
+
+
+@pytest.mark.parametrize("name", ["en", "tiny-one"])
+def test_no_records_of_packages_are_read_to_parse(install: Callable[..., Path], name: str) -> None:
+    """Not for a model inside the package nor for one in a package of its own: neither waits for them."""
+    install("tiny-one")
+    program = (
+        "import sys, ropewalk; "
+        f"ropewalk.load({name!r}).tokens([['He', 'slept']]); "
+        "print(sorted({'importlib.metadata', 'pkgutil', 'ropewalk_tiny_one'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, encoding="utf-8")
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_pip_installs_a_package_by_its_path(site: Path, tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", minversion="77")
+    package(TINY, tmp_path / "tiny", name="tiny-one", licence="GNU GPL, mostly")
+    line = [*("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")]
+    done = subprocess.run(
+        [sys.executable, *line, "--no-index", "--target", site, tmp_path / "tiny"],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    assert installed.locate("tiny-one") == site / "ropewalk_tiny_one" / "tiny-one"
+    assert len(ropewalk.load("tiny-one").tokens([["He", "slept"]]).words) == 2
+    (metadata,) = site.glob("ropewalk_tiny_one-*.dist-info")
+    said = (metadata / "METADATA").read_text(encoding="utf-8")
+    assert "Name: ropewalk-tiny-one\n" in said
+    assert "License-Expression: LicenseRef-GNU-GPL-mostly\n" in said
+    assert (metadata / "licenses" / "LICENSE.txt").is_file()
+
+
+def test_a_licence_can_be_told_and_its_text_put_beside_it(tmp_path: Path) -> None:
+    text = tmp_path / "terms.txt"
+    text.write_text("Do as you like.\n", encoding="utf-8")
+    done = run("package", TINY, "-o", tmp_path / "a", "--licence", "LGPLLR", "--licence-file", text)
+    assert done.returncode == 0, done.stderr
+    assert "ropewalk-tiny " in done.stderr  # its own name
+    assert f"pip install {tmp_path / 'a'}" in done.stderr
+    home = tmp_path / "a"
+    assert (home / "LICENSE.txt").read_text(encoding="utf-8").endswith("\n\nDo as you like.\n")
+    assert installed.in_folder(home / "ropewalk_tiny" / "tiny").licence == "LGPLLR"
+    open_folder(home / "ropewalk_tiny" / "tiny").demand_whole()
+
+
+def test_a_model_with_subwords_needs_the_package_that_cuts_them(tmp_path: Path) -> None:
+    home = shutil.copytree(TINY, tmp_path / "sub")
+    (home / "tokenizer.json").write_text("{}", encoding="utf-8")
+    seal(home, open_folder(home).table)
+    package(home, tmp_path / "out", name="sub")
+    assert '"ropewalk[subwords]>=' in (tmp_path / "out" / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_what_makes_no_package_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    trained = TINY.parent / "trained"
+    for source, error, said in (
+        (tmp_path / "nowhere", ModelError, "nowhere: is no folder"),
+        (trained, ModelError, r"is that of a model as training writes it; expected .* ropewalk export"),
+    ):
+        with pytest.raises(error, match=said):
+            package(source, out, name="a")
+    for name in ("En", "a_b", "a--b", "-a", "a.b", "français", "../a"):
+        with pytest.raises(ConfigError, match=r"name is .*single hyphens.*--name"):
+            package(TINY, out, name=name)
+    with pytest.raises(ConfigError, match=r"version is 'soon'; expected one such as \d"):
+        package(TINY, out, name="a", version="soon")
+    with pytest.raises(ModelError, match=r"no\.txt: is missing"):
+        package(TINY, out, name="a", licence_file=tmp_path / "no.txt")
+    home = shutil.copytree(TINY, tmp_path / "copy")
+    table = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    table["config"]["data"]["licence"] = ""
+    seal(home, table)
+    with pytest.raises(ModelError, match=r"names no licence .*--licence"):
+        package(home, out, name="a")
+    (home / "labels.json").write_bytes((home / "labels.json").read_bytes().replace(b"n", b"m", 1))
+    with pytest.raises(ModelError, match=r"labels\.json: is not the file that was exported"):
+        package(home, out, name="a", licence="MIT")
+    assert {one.name for one in tmp_path.iterdir()} == {"copy"}
+    out.mkdir()
+    with pytest.raises(ModelError, match="out: is there already"):
+        package(TINY, out, name="a")
+
+
+def test_files_elsewhere_are_not_put_into_packages(tmp_path: Path) -> None:
+    home = shutil.copytree(TINY, tmp_path / "model")
+    (home / "inner").mkdir()
+    (home / "inner" / "more.json").write_text("{}", encoding="utf-8")
+    seal(home, open_folder(home).table)
+    with pytest.raises(ModelError, match=r"config\.json: names the file 'inner/more\.json'"):
+        package(home, tmp_path / "out", name="a")
+
+
+@pytest.fixture
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Path) -> None:  # noqa: ARG001 - nothing is installed
+    """Six models that can be installed and are not."""
+    one = installed.in_folder(TINY).summary
+    several = [asdict(replace(one, name=name, treebank=treebank, las=0.9)) for name, treebank in NAMES.items()]
+    (tmp_path / "models.json").write_text(json.dumps(several), encoding="utf-8")
+    monkeypatch.setattr(installed, "OFFERED", tmp_path / "models.json")
+
+
+@pytest.mark.usefixtures("offered")
+def test_models_that_can_be_installed_are_listed(
+    install: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ropewalk.cli.models import models
+    from ropewalk.cli.shell import Format
+
+    install("fr")
+    models()
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "pip install ropewalk-NAME" in shown
+    models(Format.JSON)
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert set(rows) == {"en", *NAMES}
+    assert {name: row["installed"] for name, row in rows.items() if row["installed"] == "yes"} == {
+        "en": "yes",
+        "fr": "yes",
+    }
+    assert rows["vi"]["where"] == "pip install ropewalk-vi"
+    assert (rows["vi"]["language"], rows["vi"]["las"], rows["vi"]["hash"]) == ("Vietnamese", 90.0, rows["fr"]["hash"])
+
+
+@pytest.mark.usefixtures("offered")
+def test_a_model_that_is_not_installed_is_told_how_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = r"en-accurate: is a model that is not installed; installed: en; install it: pip install ropewalk-en-accurate"
+    with pytest.raises(ModelError, match=said):
+        ropewalk.load("en-accurate")
+    with pytest.raises(ModelError, match="nonsense: is no installed model and no folder; installed: en; any folder"):
+        ropewalk.load("nonsense")
+    (tmp_path / "vi").mkdir()  # as in a clone's folder of models
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=r"pip install \./models/vi in a clone"):
+        ropewalk.load("vi")
+
+
+def test_the_list_is_that_of_the_models_in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "recipes"))
+    from list_models import listing
+
+    assert listing() == installed.OFFERED.read_text(encoding="utf-8"), "run `make models`"
+
+
+def packages() -> list[Path]:
+    return [file.parent for file in sorted((REPOSITORY / "models").glob("*/pyproject.toml"))]
+
+
+@pytest.mark.parametrize("home", packages(), ids=lambda home: home.name)
+def test_packages_in_the_repository_are_whole_small_and_licensed(home: Path) -> None:
+    model = installed.in_folder(home / module_of(home.name) / home.name)
+    source = open_folder(model.path)
+    source.demand_whole()
+    for file in source.table["files"]:
+        source.listed(file)
+    assert source.name == home.name
+    assert model.takes_text
+    assert model.licence in (home / "LICENSE.txt").read_text(encoding="utf-8")
+    assert model.size <= LARGEST.get(home.name, LARGE)
