@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -17,7 +18,16 @@ from ropewalk import conllu
 from ropewalk.building import run
 from ropewalk.building.data import hold_out, licence
 from ropewalk.building.events import StageBegan, StageEnded
-from ropewalk.building.planning import LIFTED, PROJECTIVE, BuildOptions, Plan, ReaderFacts, parser_minutes, plan
+from ropewalk.building.planning import (
+    LIFTED,
+    OF_PIECES,
+    PROJECTIVE,
+    BuildOptions,
+    Plan,
+    ReaderFacts,
+    parser_minutes,
+    plan,
+)
 from ropewalk.building.record import FILE
 from ropewalk.building.run import build, planned, work_folder
 from ropewalk.building.survey import Survey, TextCounts
@@ -349,6 +359,23 @@ def test_static_vectors_are_looked_at_and_used(tmp_path: Path, faked: Faked) -> 
     assert faked.ran[-1] == "export"
     vectors.write_text("ka 1 2 4\n. 0 0 1\n", encoding="utf-8")
     with pytest.raises(TrainingError, match="file of vectors has changed"):
+        build(source, tmp_path / "m", options)
+
+
+def test_vectors_of_pieces_are_looked_at_and_used(tmp_path: Path, faked: Faked) -> None:
+    (tmp_path / "pieces.txt").write_text("▁ka\n▁lo", encoding="utf-8")
+    np.save(tmp_path / "vectors.npy", np.eye(2, dtype=np.float16))
+    source = source_of(Invented(LATIN[:1], most=1), tmp_path, train=30, dev=5)
+    options = BuildOptions(vectors=str(tmp_path), changes=TINY, threads=1)
+    made = planned(source, options)[0]
+    forms = conllu.read(source.files["train"]).column("form").texts()
+    known = 1 - forms.count(".") / len(forms)
+    assert f"static vectors of 2, which {100 * known:.2f} % of the words have" in chosen(made, "reader")
+    assert made.parser.model.encoder.most_vectors == OF_PIECES
+    build(source, tmp_path / "m", options)
+    assert faked.ran[-1] == "export"
+    (tmp_path / "pieces.txt").write_text("▁ka\n▁mi", encoding="utf-8")
+    with pytest.raises(TrainingError, match="file of pieces has changed"):
         build(source, tmp_path / "m", options)
 
 

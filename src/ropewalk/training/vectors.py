@@ -73,7 +73,8 @@ def static_vectors(encoder: Transformer, words: Sequence[str], size: int) -> Vec
 
 
 def write_vectors(path: str | os.PathLike[str], words: Sequence[str], vectors: Vectors) -> None:
-    """Write a word and its numbers on each line, as `model.encoder.vectors` reads them."""
+    """Write how many words and numbers there are, then a word and its numbers on each line, as `read_vectors` reads."""
     with files.creating(path) as file:
+        file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, row in zip(words, vectors.tolist(), strict=True):
             file.write((" ".join([word, *(f"{value:.4g}" for value in row)]) + "\n").encode("utf-8"))
