@@ -116,6 +116,7 @@ def test_systems_are_compared_pair_by_pair_with_the_same_draws(sample: Path, sys
         (str(systems[a]), str(systems[b])) for a, b in [(0, 1), (0, 2), (1, 2)]
     }
     for row in found:
+        assert "first_deviation" not in row
         assert row["difference"] == pytest.approx(row["second_score"] - row["first_score"])
         assert row["low"] <= row["high"]
         assert 0 < row["bootstrap_p"] <= 1
@@ -123,6 +124,27 @@ def test_systems_are_compared_pair_by_pair_with_the_same_draws(sample: Path, sys
     assert found == rows("compare", sample, *systems, "--samples", "200", "--seed", "3")
     assert found != rows("compare", sample, *systems, "--samples", "200", "--seed", "4")
     assert "3 tests side by side" in run("compare", sample, *systems, "--samples", "10").stdout
+
+
+def test_systems_are_compared_over_seeds(sample: Path, systems: list[Path], tmp_path: Path) -> None:
+    gold = conllu.read(sample)
+    for seed in (3, 4):
+        conllu.write(tmp_path / f"seed-{seed}.conllu", spoilt(gold, seed, share=0.1))
+    named = ["--system", f"A={systems[0]},{systems[1]}", "--system", f"B={tmp_path}/seed-*.conllu"]
+    found = rows("compare", sample, *named, "--samples", "200")
+    las = {
+        name: [100 * attachment.score(gold, conllu.read(file)).las for file in files]
+        for name, files in {"A": systems[:2], "B": sorted(tmp_path.glob("seed-*"))}.items()
+    }
+    (row,) = (row for row in found if row["score"] == "LAS over words")
+    assert (row["first"], row["second"]) == ("A", "B")
+    for name, key in (("A", "first"), ("B", "second")):
+        assert row[f"{key}_score"] == pytest.approx(np.mean(las[name]))
+        assert row[f"{key}_deviation"] == pytest.approx(np.std(las[name], ddof=1))
+    again = ["--system", f"A={systems[0]}", "--system", f"A={systems[1]}", *named[2:]]
+    assert rows("compare", sample, *again, "--samples", "200") == found
+    shown = run("compare", sample, systems[2], *named, "--samples", "10").stdout
+    assert f"{systems[2]}: 1 seed, A: 2 seeds, B: 2 seeds" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("by", BREAKDOWNS)
@@ -169,6 +191,10 @@ def test_tables_come_in_every_format(form: str, sample: Path, systems: list[Path
         ["compare", "a", "-", "-"],
         ["compare", "a", "b", "c", "--level", "95"],
         ["compare", "a", "b", "c", "--samples", "0"],
+        ["compare", "a", "b", "--system", "c"],
+        ["compare", "a", "b", "--system", "c=d,d"],
+        ["compare", "a", "b", "--system", "c=none-*"],
+        ["compare", "a", "b", "--system", "c=d,e", "--by", "sentence"],
     ],
 )
 def test_wrong_usage_exits_with_2(words: list[str]) -> None:

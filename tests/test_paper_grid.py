@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import torch
 
 from ropewalk import conllu
 from ropewalk.encodings import get
+from ropewalk.scoring.attachment import score
 from ropewalk.scoring.published import ENCODINGS, published
 from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
@@ -252,6 +254,39 @@ def test_codecarbon_itself_measures(tmp_path: Path) -> None:
     assert all(set(one) == {"energy_kwh", "co2_kg"} for one in found)
     assert found[0]["energy_kwh"] > 0
     assert all(0 <= one["co2_kg"] < one["energy_kwh"] < 1 for one in found)
+
+
+def test_runs_of_several_seeds_give_means_and_keep_what_they_predict(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    gold = conllu.read(data)
+    results = []
+    for seed in (1, 2):
+        given = config_of(data, epochs=1, seed=seed, encoding="four-bit", arc_weight=1.0, decoder="joint")
+        cell = experiment.GridCell("Invented", "small", "arcs", given, ("joint", "greedy"), seed)
+        results += experiment.run(cell, tmp_path / "runs")
+        assert experiment.run(cell, tmp_path / "runs") == results[-2:]
+    las = {}
+    for name, decoder in (("joint", "joint"), ("greedy_nearest", "greedy, nearest")):
+        files = [tmp_path / "runs" / "Invented" / "small" / "arcs" / f"seed-{n}" / f"dev-{name}.conllu" for n in (1, 2)]
+        las[decoder] = [100 * score(gold, conllu.read(file)).las for file in files]
+    assert las["joint"][0] != las["joint"][1]
+    rows = list(csv.DictReader(to_csv(experiment.spread(results)).splitlines()))
+    assert [(row["decoder"], row["seeds"]) for row in rows] == [("joint", "2"), ("greedy, nearest", "2")]
+    for row in rows:
+        assert float(row["las"]) == pytest.approx(statistics.mean(las[row["decoder"]]))
+        assert float(row["las_deviation"]) == pytest.approx(statistics.stdev(las[row["decoder"]]))
+    runs = list(csv.DictReader(to_csv(experiment.details(results)).splitlines()))
+    assert [row["seed"] for row in runs] == ["1", "1", "2", "2"]
+    means = experiment.over_seeds(results)
+    table = experiment.summary(results)
+    assert [row[3] for row in table.rows] == pytest.approx([100 * one.scores["las_sentences"] for one in means])
+    assert table.notes[-1] == "Means over 2 seeds."
+    assert experiment.summary(results[:3]).notes[-1] == "Means over 1 to 2 seeds."
+    assert list(experiment.points(results, "Invented")) == ["arcs joint", "arcs greedy, nearest"]
+    alone = [replace(one, seed=None) for one in results[:2]]
+    assert experiment.summary(alone).notes[-1] == "One seed."
+    assert not experiment.spread(alone).rows
+    assert "seed" not in [column.id for column in experiment.details(alone).columns]
 
 
 def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:

@@ -120,6 +120,149 @@ def test_a_group_of_one_sentence_is_scored_where_it_is_drawn() -> None:
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
+def draw_seeds(
+    rng: np.random.Generator, seeds: int, effects: tuple[float, float, float], sentences: int = 200
+) -> list[list[list[Parts]]]:
+    """Draw outputs of two equal systems for some seeds.
+
+    `effects` are the standard deviations of what a system has of its own on a sentence, of what a seed is better by on
+    all, and of what an output has of its own on a sentence of fifteen words.
+    """
+    own, by_seed, rest = effects
+    words = rng.geometric(1 / 15, sentences).astype(float)
+    shared = 0.8 + 0.1 * rng.standard_normal(sentences)
+    systems = []
+    for _ in range(2):
+        system = shared + own * rng.standard_normal(sentences)
+        rates = [
+            system + by_seed * rng.standard_normal() + rest * np.sqrt(15 / words) * rng.standard_normal(sentences)
+            for _ in range(seeds)
+        ]
+        systems.append([[Parts(words * rate, words)] for rate in rates])
+    return systems
+
+
+@pytest.mark.parametrize(
+    ("seeds", "effects"),
+    [
+        (3, (0.05, 0.003, 0.12)),  # much as of real parsers: outputs differ more by sentence than by seed
+        (3, (0.01, 0.02, 0.02)),  # seeds decide
+        (2, (0.01, 0.02, 0.02)),
+    ],
+)
+def test_where_systems_over_seeds_are_equal_few_p_values_of_the_bootstrap_are_small(
+    seeds: int, effects: tuple[float, float, float]
+) -> None:
+    rng = np.random.default_rng(10)
+    p_values = np.array(
+        [
+            significance.compare_seeds(*draw_seeds(rng, seeds, effects), samples=200, seed=number)[0].bootstrap_p
+            for number in range(300)
+        ]
+    )
+    assert 0.02 <= np.mean(p_values <= 0.05) <= 0.09
+    assert 0.40 <= np.mean(p_values <= 0.5) <= 0.60
+
+
+def test_randomization_is_about_the_models_that_were_trained() -> None:
+    """Where no seed is better than another its p-values are right; where seeds decide, it finds these models unlike."""
+    rng = np.random.default_rng(11)
+    equal, unlike = (
+        np.array(
+            [
+                significance.compare_seeds(*draw_seeds(rng, 3, effects), samples=200, seed=number)[0].randomization_p
+                for number in range(200)
+            ]
+        )
+        for effects in ((0.05, 0.0, 0.12), (0.01, 0.02, 0.02))
+    )
+    assert 0.01 <= np.mean(equal <= 0.05) <= 0.09
+    assert np.mean(unlike <= 0.05) > 0.6
+
+
+def test_seeds_that_differ_by_as_much_on_every_sentence_give_the_t_test() -> None:
+    """Then sentences add nothing, and with three seeds each Student's t has four degrees of freedom."""
+    words = np.full(20, 10.0)
+    first, second = (
+        [[Parts(words * rate, words)] for rate in rates] for rates in ((0.5, 0.52, 0.56), (0.55, 0.6, 0.57))
+    )
+    (found,) = significance.compare_seeds(first, second, samples=40_000)
+    rates = np.array([[0.5, 0.52, 0.56], [0.55, 0.6, 0.57]])
+    error = np.sqrt(rates.var(axis=1, ddof=1).mean() * 2 / 3)
+    t = (rates[1].mean() - rates[0].mean()) / error
+    part = t / np.sqrt(1 + t * t / 4)
+    below = 0.5 + 3 / 8 * part * (1 - part * part / 12)  # the distribution function for four degrees of freedom
+    assert found.bootstrap_p == pytest.approx(2 * (1 - below), abs=0.01)
+    assert found.difference.value == pytest.approx(rates[1].mean() - rates[0].mean())
+    assert found.difference.high - found.difference.value == pytest.approx(2.776 * error, rel=0.05)
+    assert (found.first_deviation, found.second_deviation) == pytest.approx(tuple(rates.std(axis=1, ddof=1)))
+
+
+def test_the_variance_of_seeds_is_that_of_the_analysis_of_variance() -> None:
+    """Against loops: the mean square between seeds, less that of what neither seed nor sentence explains."""
+    rng = np.random.default_rng(12)
+    counts = [rng.integers(0, 10, (seeds, 30)) + 2.0 * np.arange(seeds)[:, None] for seeds in (3, 2)]
+    squares = 0.0
+    for count in counts:
+        rates = count / 10
+        for seed in range(len(rates)):
+            squares += (rates[seed].mean() - rates.mean()) ** 2
+            squares -= sum(
+                (rates[seed, n] - rates[seed].mean() - rates[:, n].mean() + rates.mean()) ** 2 for n in range(30)
+            ) / (30 * 29)
+    variance = squares / 3 * (1 / 3 + 1 / 2)
+    assert variance > 0
+    systems = [[[Parts(row, np.full(30, 10.0))] for row in count] for count in counts]
+    (apart,) = significance.compare_seeds(*systems, samples=40_000)
+    means = [[Parts(count.mean(axis=0), np.full(30, 10.0))] for count in counts]
+    (together,) = significance.compare(*means, samples=40_000)
+    assert apart.difference.value == pytest.approx(together.difference.value)
+    assert apart.randomization_p == pytest.approx(together.randomization_p, abs=0.01)
+    rows = np.stack([count.mean(axis=0) for count in counts]) / 10
+    by_sentences = (rows[1] - rows[0]).var() / 30
+    # Sentences are close to normal, seeds follow t with three degrees of freedom, of variance 3.
+    drawn = rng.standard_normal(200_000) * np.sqrt(by_sentences) + rng.standard_t(3, 200_000) * np.sqrt(variance)
+    half = np.quantile(np.abs(drawn), 0.95)
+    assert (apart.difference.high - apart.difference.low) / 2 == pytest.approx(half, rel=0.06)
+
+
+def test_seeds_that_say_the_same_are_as_one() -> None:
+    first, second = draw(np.random.default_rng(13), 60)
+    (one,) = significance.compare([first], [second], samples=500)
+    (three,) = significance.compare_seeds([[first]] * 3, [[second]] * 3, samples=500)
+    assert three.difference.low == pytest.approx(one.difference.low)
+    assert (three.bootstrap_p, three.randomization_p) == (one.bootstrap_p, one.randomization_p)
+    assert one.first_deviation is None
+    assert three.first_deviation == pytest.approx(0.0)
+
+
+def test_all_outputs_of_a_sentence_are_exchanged_together() -> None:
+    """Against all exchanges of few sentences, with denominators of each output's own, as those of CLAS."""
+    rng = np.random.default_rng(14)
+    below = rng.integers(4, 12, (2, 3, 6)).astype(float)
+    above = np.floor(below * rng.random((2, 3, 6)))
+    above[1] = np.minimum(above[1] + 2, below[1])
+
+    def difference(signs: tuple[int, ...]) -> float:
+        out = []
+        for one, other in product(range(3), repeat=2):
+            exchanged = np.array(signs, dtype=bool)
+            sides = [
+                np.where(exchanged, table[1 - side, (one, other)[1 - side]], table[side, (one, other)[side]]).sum()
+                for side in range(2)
+                for table in (above, below)
+            ]
+            out.append(sides[2] / sides[3] - sides[0] / sides[1])
+        return float(np.mean(out))
+
+    actual = difference((0,) * 6)
+    exact = np.mean([abs(difference(signs)) >= abs(actual) - 1e-12 for signs in product((0, 1), repeat=6)])
+    systems = [[[Parts(above[side, seed], below[side, seed])] for seed in range(3)] for side in range(2)]
+    (found,) = significance.compare_seeds(*systems, samples=20_000)
+    assert found.difference.value == pytest.approx(actual)
+    assert found.randomization_p == pytest.approx(exact, abs=0.015)
+
+
 def test_the_sentences_that_differ_most_come_first() -> None:
     gold = Treebank.of([Tree([0, 1, 1]), Tree([0, 1]), Tree([2, 0]), Tree([0])])
     first = Treebank.of([Tree([0, 1, 2]), Tree([0, 1]), Tree([0, 1]), Tree([0])])
@@ -139,5 +282,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         significance.compare([first], [other])
     with pytest.raises(MismatchError, match="1 scores of the first system and 0"):
         significance.compare([first], [])
+    with pytest.raises(MismatchError, match="without scores"):
+        significance.compare_seeds([[first]], [])
+    with pytest.raises(MismatchError, match="1 scores of the first system and 2"):
+        significance.compare_seeds([[first], [first, first]], [[second]])
     with pytest.raises(MismatchError, match="no sentences"):
         significance.intervals([Parts(np.zeros(0), np.zeros(0))])

@@ -23,6 +23,7 @@ from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
 from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
+from ropewalk.models.trees import SCALES
 from ropewalk.scoring.attachment import score
 from ropewalk.training import hub, loop, teaching, vectors
 from ropewalk.training.config import from_mapping
@@ -483,6 +484,29 @@ def test_labels_and_arcs_are_decoded_together(tmp_path: Path, data: Path, encodi
     whole = conllu.dumps(model.parse(bank))
     assert whole.count(b"Confidence=") == bank.words
     assert b"".join(conllu.dumps(model.parse(bank.select([s]))) for s in range(len(bank))) == whole
+
+
+def test_what_arcs_count_beside_labels_is_fitted(tmp_path: Path, data: Path) -> None:
+    """Where labels are noise arcs count more than where arcs are; no other scale is better on the data."""
+    _, gold = overfitted(tmp_path, data, encoding="four-bit", arc_weight=1.0, epochs=8, decoder="joint")
+
+    def fitted(part: str) -> float:
+        trainable = Trainable.load(tmp_path)
+        torch.manual_seed(1)
+        with torch.no_grad():
+            for weight in getattr(trainable.network, part).parameters():
+                weight.add_(torch.randn_like(weight) * 0.5)
+        model = trainable.model()
+        found = model.calibrated(gold)
+        best = score(gold, found.parse(gold)).las
+        assert best == max(score(gold, model.with_decoding(arc_scale=scale).parse(gold)).las for scale in SCALES)
+        assert found.decoding.calibration != model.decoding.calibration
+        return found.decoding.arc_scale
+
+    assert fitted("arcs") < 1.0 < fitted("columns")
+    model = load(tmp_path)
+    none = model.with_decoding(arc_scale=0.0).parse(gold)
+    assert none.heads.tolist() == model.with_decoding(decoder="exact").parse(gold).heads.tolist()
 
 
 def test_the_joint_decoder_needs_arcs_and_brackets_that_name_them(tmp_path: Path, data: Path, trained: Outcome) -> None:

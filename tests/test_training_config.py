@@ -33,7 +33,7 @@ def test_the_ready_made_grids_are_sound(path: Path) -> None:
     if graphs:
         assert {"optimal-nonprojective", "brackets", "biaffine"} <= graphs
     else:
-        assert {"optimal", "hexatags"} <= specs
+        assert {"optimal", "four-bit" if "seeds" in path.name else "hexatags"} <= specs
         assert any(cell.config.model.parser == "biaffine" for cell in cells)
     assert all(cell.config.data.train and cell.config.data.dev and cell.config.data.test for cell in cells)
     for name in {cell.treebank for cell in cells}:
@@ -84,3 +84,36 @@ def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
     file.write_text("[model\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="is not TOML"):
         config.load(file)
+
+
+def grid_of(folder: Path, seeds: str) -> Path:
+    (folder / "base.toml").write_text('seed = 7\n[data]\ntrain = "t"\ndev = "d"\n', encoding="utf-8")
+    grid = folder / "grid.toml"
+    rest = 'encodings = ["optimal", "biaffine"]\n[encoders.small]\nkind = "bilstm"\n[treebanks.Invented]\n'
+    grid.write_text(f'config = "base.toml"\n{seeds}\n{rest}', encoding="utf-8")
+    return grid
+
+
+def test_a_grid_of_several_seeds_has_every_run_for_each(tmp_path: Path) -> None:
+    cells = experiment.cells(grid_of(tmp_path, "seeds = [1, 2, 5]"))
+    assert [(cell.place.as_posix(), cell.config.seed) for cell in cells] == [
+        (f"Invented/small/{name}/seed-{seed}", seed) for seed in (1, 2, 5) for name in ("optimal", "biaffine")
+    ]
+    assert cells[0].name == "Invented, small, optimal, seed 1"
+    for line, seed in (("", 7), ("seeds = [3]", 3)):
+        one = experiment.cells(grid_of(tmp_path, line))
+        assert [(cell.place.as_posix(), cell.config.seed) for cell in one] == [
+            ("Invented/small/optimal", seed),
+            ("Invented/small/biaffine", seed),
+        ]
+
+
+@pytest.mark.parametrize("seeds", ["[1, 1]", "3", '["a"]', "[true]", "[-1]"])
+def test_seeds_that_are_none_are_refused(tmp_path: Path, seeds: str) -> None:
+    with pytest.raises(ConfigError, match="seed"):
+        experiment.cells(grid_of(tmp_path, f"seeds = {seeds}"))
+
+
+def test_a_change_of_all_seeds_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"seed would change all seeds of .*\[1, 2\]"):
+        experiment.cells(grid_of(tmp_path, "seeds = [1, 2]"), ["seed=3"])

@@ -1,7 +1,9 @@
 """`ropewalk compare`."""
 
+import statistics
 from dataclasses import replace
 from enum import StrEnum
+from glob import glob
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from ropewalk.cli.evaluate import Bars
     from ropewalk.scoring.attachment import Judged, Parts
     from ropewalk.tables import Cell, Table
+
+    Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
 
 class Draws(TypedDict):
@@ -46,10 +50,19 @@ class CompareBy(StrEnum):
 
 def compare(
     gold: GoldFile,
-    systems: Annotated[
-        list[str],
-        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees: two files or more."),
-    ],
+    predicted: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PRED]...", show_default=False, help="CoNLL-U with predicted trees, a file a system."),
+    ] = None,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            metavar="NAME=FILE,FILE,...",
+            show_default=False,
+            help="A system with a file for each seed it was trained from; may be patterns. Repeatable.",
+        ),
+    ] = None,
     by: Annotated[
         CompareBy | None,
         typer.Option(
@@ -74,14 +87,20 @@ def compare(
     Prints for each score and each pair of systems the difference (B minus A) with its interval, and two p-values:
     of the paired bootstrap over sentences and of approximate randomization. With --by, the LAS over words of each
     group of words is compared. All files must have the same words.
+
+    Systems that were trained from several seeds are compared by their means: --system joint=a1.conllu,a2.conllu. The
+    interval and the p-value of the bootstrap are then about other seeds too.
     """
     from ropewalk import conllu, plots
     from ropewalk.scoring.attachment import judge
 
+    systems = _systems(predicted or [], seeds or [])
     if len(systems) < 2:
         raise typer.BadParameter("expected at least two systems to compare")
-    if [gold, *systems].count("-") > 1:
+    if [gold, *(file for _, files in systems for file in files)].count("-") > 1:
         raise typer.BadParameter("only one file can be standard input")
+    if by is CompareBy.SENTENCE and any(len(files) > 1 for _, files in systems):
+        raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
     warn_if_uncompiled()
@@ -89,27 +108,36 @@ def compare(
         plots.require(plot)
     right = conllu.read(gold, trees="required")
     judged = [
-        judge(
-            right,
-            conllu.read(system),
-            subtypes=not no_subtypes,
-            punctuation=not no_punct,
-            punctuation_by=punct_by.value,
-            punctuation_list=punct_list.split(),
-        )
-        for system in systems
+        [
+            judge(
+                right,
+                conllu.read(file),
+                subtypes=not no_subtypes,
+                punctuation=not no_punct,
+                punctuation_by=punct_by.value,
+                punctuation_list=punct_list.split(),
+            )
+            for file in files
+        ]
+        for _, files in systems
     ]
     rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value, punct_list.split())}"
     if by is CompareBy.SENTENCE:
-        table, bars = _sentences(systems, judged, most, rules)
+        table, bars = _sentences([name for name, _ in systems], [one for (one,) in judged], most, rules)
     else:
-        parts = [_parts(one, by) for one in judged]
+        parts = [
+            (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
+        ]
         drawn = f"{plural(samples, 'draw')} of {plural(len(right), 'sentence')}, seed {seed}"
-        table = _differences(systems, parts, {"samples": samples, "seed": seed, "level": level}, by)
+        table = _differences(parts, {"samples": samples, "seed": seed, "level": level}, by)
         table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
+        groups = list(parts[0][1][0])
         bars = (
-            list(parts[0]),
-            {name: [100 * part.value for part in one.values()] for name, one in zip(systems, parts, strict=True)},
+            groups,
+            {
+                name: [100 * statistics.fmean(one[group].value for one in outputs) for group in groups]
+                for name, outputs in parts
+            },
         )
     if plot is not None:
         names, series = bars
@@ -126,6 +154,30 @@ def compare(
     show(table, form)
 
 
+def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:
+    """Give each system's name and files, one for each seed; a name that `seeds` has twice has the files of both."""
+    systems: dict[str, list[str]] = {}
+    for text in seeds:
+        name, equals, named = text.partition("=")
+        files = [file for one in named.split(",") for file in _matching(one)]
+        if not (name and equals) or not all(files):
+            raise typer.BadParameter(f"--system is {text!r}; expected NAME=FILE,FILE, a file for each seed")
+        systems[name] = [*systems.get(name, []), *files]
+    for name, files in systems.items():
+        if twice := next((file for file in files if files.count(file) > 1), None):
+            raise typer.BadParameter(f"{name} has {twice} twice; expected a file for each seed")
+    return [*((file, [file]) for file in predicted), *systems.items()]
+
+
+def _matching(file: str) -> list[str]:
+    """Give the files that a pattern stands for; what holds no star stands for itself."""
+    if "*" not in file:
+        return [file]
+    if found := sorted(glob(file)):  # noqa: PTH207 - which knows no absolute patterns
+        return found
+    raise typer.BadParameter(f"--system: no file matches {file}")
+
+
 def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
     """Take apart every score of a system, or its LAS in every group."""
     from ropewalk.scoring import breakdown
@@ -137,30 +189,31 @@ def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
     return breakdown.parts_by_group(judged, breakdown.known(by.value))
 
 
-def _differences(
-    systems: list[str], parts: "list[dict[str, Parts]]", options: "Draws", by: CompareBy | None
-) -> "Table":
+def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None) -> "Table":
     from ropewalk.scoring import significance
     from ropewalk.tables import Table, TableColumn
 
+    several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
-    for (first, ours), (second, theirs) in combinations(zip(systems, parts, strict=True), 2):
-        found = significance.compare(list(ours.values()), list(theirs.values()), **options)
+    for (first, ours), (second, theirs) in combinations(parts, 2):
+        found = significance.compare_seeds(
+            *([list(one.values()) for one in some] for some in (ours, theirs)), **options
+        )
         rows += [
             (
                 name,
-                *(() if by is None else (int(ours[name].denominators.sum()),)),
+                *(() if by is None else (int(ours[0][name].denominators.sum()),)),
                 first,
                 second,
-                100 * one.first,
-                100 * one.second,
+                *(_with_deviation(one.first, one.first_deviation, several=several)),
+                *(_with_deviation(one.second, one.second_deviation, several=several)),
                 *(100 * value for value in (one.difference.value, one.difference.low, one.difference.high)),
                 one.bootstrap_p,
                 one.randomization_p,
             )
-            for name, one in zip(ours, found, strict=True)
+            for name, one in zip(ours[0], found, strict=True)
         ]
-    pairs = len(systems) * (len(systems) - 1) // 2
+    pairs = len(parts) * (len(parts) - 1) // 2
     tests = len(rows) if by is not None else pairs
     return Table(
         title="Scores compared" if by is None else f"LAS over words compared by {by.value}",
@@ -170,7 +223,9 @@ def _differences(
             TableColumn("A", "first", numeric=False),
             TableColumn("B", "second", numeric=False),
             TableColumn("A", "first_score", unit="%", decimals=2),
+            *([TableColumn("±", "first_deviation", decimals=2)] if several else []),
             TableColumn("B", "second_score", unit="%", decimals=2),
+            *([TableColumn("±", "second_deviation", decimals=2)] if several else []),
             TableColumn("B - A", "difference", unit="points", decimals=2),
             TableColumn("from", "low", decimals=2),
             TableColumn("to", "high", decimals=2),
@@ -180,8 +235,22 @@ def _differences(
         rows=tuple(rows),
         notes=(
             f"from and to: the {100 * options['level']:g}% interval of the difference",
+            *([_about_seeds(parts)] if several else []),
             *([f"{tests} tests side by side: compare p with your level divided by {tests}"] if tests > 1 else []),
         ),
+    )
+
+
+def _with_deviation(score: float, deviation: float | None, *, several: bool) -> "tuple[Cell, ...]":
+    """Give a score in points, and where some are of several seeds its standard deviation over them."""
+    return (100 * score, *([None if deviation is None else 100 * deviation] if several else []))
+
+
+def _about_seeds(parts: "list[Outputs]") -> str:
+    counts = ", ".join(f"{name}: {plural(len(outputs), 'seed')}" for name, outputs in parts)
+    return (
+        f"{counts}; scores are means over seeds, ± their standard deviations; the interval and p, bootstrap are about "
+        "other sentences and seeds, p, randomization about other sentences for these models"
     )
 
 

@@ -24,13 +24,15 @@ def experiment(
         typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable."),
     ] = None,
 ) -> None:
-    """Train a grid of encodings, encoders and treebanks, and compare them.
+    """Train a grid of encodings, encoders, treebanks and seeds, and compare them.
 
     Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
     treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
-    (`details`), those of enhanced graphs (`graphs`), the paper's systems beside its own figures (`paper`) and the
-    energy of training and parsing, if measured (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure
-    of LAS over sentences against words per second with the front that no other beats, as SVG and PNG.
+    (`details`), means over seeds and their spread, if there are several (`seeds`), the scores of enhanced graphs
+    (`graphs`), the paper's systems beside its own figures (`paper`) and the energy of training and parsing, if measured
+    (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure of LAS over sentences against words per
+    second with the front that no other beats, as SVG and PNG. What each run predicts is kept beside its model, for
+    `ropewalk compare`.
     """
     prepare_torch()
     warn_if_uncompiled()
@@ -45,7 +47,7 @@ def experiment(
     home = files.make_folder(out)
     results: list[Result] = []
     for number, cell in enumerate(planned, start=1):
-        say(f"run {number} of {plural(len(planned), 'run')}: {cell.treebank}, {cell.encoder}, {cell.encoding}")
+        say(f"run {number} of {plural(len(planned), 'run')}: {cell.name}")
         if absent := library.missing(cell):
             say(f"note: left out, for {absent[0]} is not there")
             continue
@@ -58,12 +60,13 @@ def experiment(
                 continue
         _write(home / "summary", library.summary(results))
         _write(home / "details", library.details(results))
-        graphs = graph_table(results)
-        if graphs.rows:
-            _write(home / "graphs", graphs)
-        beside = library.beside_paper(results, published())
-        used = library.energy(results)
-        for name, table in (("paper", beside), ("energy", used)):
+        more = {
+            "seeds": library.spread(results),
+            "graphs": graph_table(library.over_seeds(results)),
+            "paper": library.beside_paper(results, published()),
+            "energy": library.energy(results),
+        }
+        for name, table in more.items():
             if table.rows:
                 _write(home / name, table)
         for treebank in {result.treebank: None for result in results}:

@@ -36,7 +36,10 @@ class DecodingOptions:
     root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
     longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
-    temperature: float = option(1.0, low=0.01)  # found on the dev data at the end of training,
+    arc_scale: float = option(
+        1.0, low=0
+    )  # what an arc's score counts beside a label's; found on the dev data for joint
+    temperature: float = option(1.0, low=0.01)  # likewise, for probabilities,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
     confidence: bool = False  # whether arcs and trees carry their probabilities,
     tag_confidence: bool = False  # and whether tags do

@@ -206,7 +206,8 @@ class Model:
     def calibrated(self, gold: Treebank) -> Model:
         """Find on sentences of known trees how probabilities must be taken to be right as often as they say.
 
-        Likewise for graphs, whose thresholds are those by which most of their arcs are found.
+        Likewise what the scores of arcs count beside those of labels, for most of both to be right, and for graphs the
+        thresholds by which most of their arcs are found.
         """
         if not gold.words or not (self.has_probabilities or self._graphs is not None):
             return self
@@ -214,7 +215,7 @@ class Model:
         found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
         if self._graphs is None:
             return found
-        trees = self._decoder.decode(scores, gold.offsets, gold.upos)
+        trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets, gold.upos)
         forms = gold.column("form")
         tags, _ = tag_columns(self.labels.tags, scores.tags(), forms, shares=False)
         words = Treebank.of_words(forms, gold.offsets).with_columns(tags)

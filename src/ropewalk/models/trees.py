@@ -13,6 +13,7 @@ from ropewalk.decoding import assign_relations, decode, machine_of, stacks_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
+from ropewalk.scoring.attachment import score
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 Shares = npt.NDArray[np.float64]
+SCALES = (1.0, 0.7, 1.4, 0.5, 2.0, 2.8, 4.0)  # that are tried for the scores of arcs, those nearest to none first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,7 @@ class TreeDecoder(Protocol):
         """Find the best trees."""
 
     def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
-        """Find options by which probabilities are right as often as they say, given scores of known trees."""
+        """Find options by which most is right, and probabilities as often as they say, given scores of known trees."""
 
 
 def tree_decoder(description: Description, labels: LabelSet) -> TreeDecoder:
@@ -118,9 +120,8 @@ class LabelDecoder:
         alone = None if self._relations_need_heads else scores.relations()
         root = None if alone is None else self._root(alone)
         arcs = self._arcs(scores, offsets)
-        best = self._best(labels, offsets, root, upos, arcs)
-        found = scores.relations(best.heads) if alone is None else alone
-        relations = _best_relations(found, self._labels.relations, best.heads, tied=options.root_relation)
+        best = self._best(labels, offsets, root, upos, arcs, options.arc_scale)
+        relations = self._relations(best, scores)
         probabilities = None
         if options.confidence and self.needs_arcs and arcs is None:
             unknown = np.full(len(best.heads), np.nan)  # weights were found for labels and arcs together
@@ -140,21 +141,39 @@ class LabelDecoder:
         return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
 
     def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
-        """Fit the temperature, or the weights of the joint decoder, to known trees."""
+        """Fit the temperature, or the scale and the weights of the joint decoder, to known trees."""
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
         arcs = self._arcs(scores, gold.offsets)
-        best = self._best(labels, gold.offsets, root, None, arcs)
         wanted = self._encoding.lift(gold).heads
         if arcs is not None:
-            weights = calibration.calibrate(labels[0], arcs, gold.offsets, best, wanted)
-            return replace(self._options, calibration=weights)
+            tried = {scale: self._best(labels, gold.offsets, root, None, arcs, scale) for scale in SCALES}
+            scale = max(tried, key=lambda scale: self._attached(gold, tried[scale], scores))
+            weights = calibration.calibrate(labels[0], arcs, gold.offsets, tried[scale], wanted)
+            return replace(self._options, arc_scale=scale, calibration=weights)
+        best = self._best(labels, gold.offsets, root, None, None)
         given = decoding.scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
         temperature = decoding.fit_temperature(given, best, wanted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
 
-    def _best(
-        self, labels: list[Floats], offsets: Ints, root: Floats | None, upos: Column | None, arcs: Floats | None
+    def _attached(self, gold: Treebank, best: Best, scores: Scores) -> float:
+        """Give the LAS of trees."""
+        trees = self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets)
+        return score(gold, gold.with_trees(*trees)).las
+
+    def _relations(self, best: Best, scores: Scores) -> Column:
+        """Choose the best relation of every word under its head."""
+        found = scores.relations(best.heads)
+        return _best_relations(found, self._labels.relations, best.heads, tied=self._options.root_relation)
+
+    def _best(  # noqa: PLR0913, PLR0917 - what is scored, and for the joint decoder how
+        self,
+        labels: list[Floats],
+        offsets: Ints,
+        root: Floats | None,
+        upos: Column | None,
+        arcs: Floats | None,
+        scale: float = 1.0,
     ) -> Best:
         return decode(
             self._encoding,
@@ -166,7 +185,7 @@ class LabelDecoder:
             upos=upos if self.needs_upos else None,
             depth=self._options.depth,
             repair_policy=self._options.repair,
-            arcs=arcs,
+            arcs=arcs if arcs is None or scale == 1.0 else np.float32(scale) * arcs,
         )
 
     def _arcs(self, scores: Scores, offsets: Ints) -> Floats | None:

@@ -4,6 +4,13 @@ Sentences are the units: they are drawn independently of each other, and words a
 draws as many sentences as there are, with replacement, and scores both systems on each draw (Efron &
 Tibshirani 1993; Berg-Kirkpatrick, Burkett & Klein 2012). Approximate randomization exchanges the outputs of
 the systems for each sentence with probability one half (Noreen 1989; Yeh 2000).
+
+A system that was trained from several seeds has an output for each, and its score is the mean of theirs. Sentences are
+drawn as before, for all outputs alike. How far means over other seeds would lie is added to each draw: seeds are a
+random effect, whose variance is that of the seeds' scores less what sentences alone make of it, by the analysis of
+variance of outputs crossed with sentences (Searle, Casella & McCulloch 1992), pooled over both systems; since few seeds
+tell little of it, the additions follow Student's t. Randomization exchanges all outputs of one system for a sentence
+with all of the other: it is about the models that were trained.
 """
 
 from __future__ import annotations
@@ -38,13 +45,18 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two scores, the second minus the first with its interval, and two-sided p-values for no difference."""
+    """Two scores, the second minus the first with its interval, and two-sided p-values for no difference.
+
+    Over several seeds the scores are means, and their standard deviations stand beside them.
+    """
 
     first: float
     second: float
     difference: Interval
     bootstrap_p: float
     randomization_p: float
+    first_deviation: float | None = None
+    second_deviation: float | None = None
 
 
 def intervals(
@@ -69,30 +81,56 @@ def compare(
     level: float = LEVEL,
 ) -> list[Comparison]:
     """Compare two systems by several scores at once, all on the same draws."""
-    if len(first) != len(second):
-        raise MismatchError(f"{len(first)} scores of the first system and {len(second)} of the second; expected pairs")
-    sentences = _sentences([*first, *second], samples, level)
-    if not first:
-        return []
-    many = len(first)
-    ours, theirs = _stacked(first), _stacked(second)
-    actual = _ratios(theirs.sum(axis=0), many) - _ratios(ours.sum(axis=0), many)
+    return compare_seeds([first], [second], samples=samples, seed=seed, level=level)
 
-    drawn = _drawn(np.concatenate([ours, theirs], axis=1), sentences, samples, seed, _weights)
-    differences = _ratios(drawn[:, 2 * many :], many) - _ratios(drawn[:, : 2 * many], many)
+
+def compare_seeds(
+    first: Sequence[Sequence[Parts]],
+    second: Sequence[Sequence[Parts]],
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> list[Comparison]:
+    """Compare the means of two systems over their seeds by several scores at once: for each seed, all its scores.
+
+    The interval and the p-value of the bootstrap are about other sentences and other seeds, that of randomization is
+    about other sentences for the same trained models. A system with one seed stands for nothing but itself in both.
+    """
+    everything = [scores for system in (first, second) for scores in system]
+    if not first or not second:
+        raise MismatchError("a system without scores; expected those of at least one seed")
+    many = len(first[0])
+    if other := [len(scores) for scores in everything if len(scores) != many]:
+        raise MismatchError(f"{many} scores of the first system and {other[0]} of another output; expected pairs")
+    sentences = _sentences([one for scores in everything for one in scores], samples, level)
+    if not many:
+        return []
+    sums = np.concatenate([_stacked(scores) for scores in everything], axis=1)
+    shape = (-1, len(everything), 2 * many)
+    ours, theirs = slice(len(first)), slice(len(first), None)
+    totals = sums.sum(axis=0).reshape(shape[1:])
+    values = _ratios(totals, many)
+    actual = values[theirs].mean(axis=0) - values[ours].mean(axis=0)
+
+    drawn = _ratios(_drawn(sums, sentences, samples, seed, _weights).reshape(shape), many)
+    differences = drawn[:, theirs].mean(axis=1) - drawn[:, ours].mean(axis=1)
+    differences += _seed_effects([len(first), len(second)], sums.reshape(shape), samples, seed)
     low, high = _bounds(differences, level)
     bootstrap = _share_as_far(differences - actual, actual)
 
-    moved = _drawn(theirs - ours, sentences, samples, seed, _exchanges)
-    exchanged = _ratios(theirs.sum(axis=0) - moved, many) - _ratios(ours.sum(axis=0) + moved, many)
-    randomization = _share_as_far(exchanged, actual)
+    moved = _drawn(sums, sentences, samples, seed, _exchanges).reshape(shape)
+    randomization = _share_as_far(_exchanged(moved, totals, len(first), many), actual)
+    deviations = [_deviations(values[some]) for some in (ours, theirs)]
     return [
         Comparison(
-            first[n].value,
-            second[n].value,
+            float(values[ours, n].mean()),
+            float(values[theirs, n].mean()),
             Interval(float(actual[n]), low[n], high[n]),
             float(bootstrap[n]),
             float(randomization[n]),
+            deviations[0][n],
+            deviations[1][n],
         )
         for n in range(many)
     ]
@@ -163,6 +201,53 @@ def _blocks(samples: int, sentences: int) -> Iterator[int]:
     rows = max(1, CELLS // sentences)
     for done in range(0, samples, rows):
         yield min(rows, samples - done)
+
+
+def _seed_effects(seeds: Sequence[int], sums: Floats, samples: int, seed: int) -> Floats:
+    """Draw by how much the difference of means would be another with other seeds: (draws, scores).
+
+    `sums` are those of each output on each sentence: (sentences, outputs, 2 scores). A system with one seed stands for
+    nothing but itself.
+    """
+    sentences, many = len(sums), sums.shape[2] // 2
+    values = _ratios(sums.sum(axis=0), many)
+    # What a sentence adds to a score, to the first order: the score's influence function.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        influence = (sums[..., :many] - values * sums[..., many:]) / sums[..., many:].mean(axis=0)
+    squares, freedom, share = np.zeros(many), 0, 0.0
+    end = 0
+    for count in seeds:
+        some = slice(end, end := end + count)
+        if count > 1:
+            apart = influence[:, some] - influence[:, some].mean(axis=1, keepdims=True)
+            by_sentences = (apart**2).sum(axis=(0, 1)) / (sentences * max(sentences - 1, 1))
+            squares += ((values[some] - values[some].mean(axis=0)) ** 2).sum(axis=0) - by_sentences
+            freedom += count - 1
+            share += 1 / count
+    if not freedom:
+        return np.zeros((samples, many))
+    error = np.sqrt(share * np.maximum(squares, 0.0) / freedom)
+    rng = np.random.default_rng([seed, 1])  # apart from the draws of sentences
+    return np.asarray(rng.standard_t(freedom, (samples, 1)) * error)
+
+
+def _exchanged(moved: Floats, totals: Floats, first: int, many: int) -> Floats:
+    """Give the differences of means after exchanges, over all pairs of an output of one system and one of the other.
+
+    `moved` are the sums over exchanged sentences and `totals` those over all, by output; `first` outputs are of the
+    first system.
+    """
+    pairs = [(one, other) for one in range(first) for other in range(first, len(totals))]
+    out = np.zeros((len(moved), many))
+    for one, other in pairs:
+        step = moved[:, other] - moved[:, one]
+        out += _ratios(totals[other] - step, many) - _ratios(totals[one] + step, many)
+    return out / len(pairs)
+
+
+def _deviations(values: Floats) -> list[float | None]:
+    """Give the standard deviation of each score over seeds: (seeds, scores)."""
+    return [None] * values.shape[1] if len(values) == 1 else [float(one) for one in values.std(axis=0, ddof=1)]
 
 
 def _bounds(drawn: Floats, level: float) -> tuple[list[float], list[float]]:

@@ -1,4 +1,4 @@
-"""Grids of training runs: encodings, encoders, treebanks and decoders, and the tables that come of them."""
+"""Grids of training runs: encodings, encoders, treebanks, seeds and decoders, and the tables that come of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import encodings
 from ropewalk.decoding import machine_of, stacks_of
 from ropewalk.errors import ConfigError
+from ropewalk.formats import conllu
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
 from ropewalk.plots import Point
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ropewalk.training.loop import Metrics, Progress
     from ropewalk.treebank import Treebank
 
-KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "set")
+KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set")
 TURNS = 3  # of parsing, to measure its speed
 PAPER = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
 DETAILS = (
@@ -44,6 +45,7 @@ DETAILS = (
     ("um", "UM"),
     ("lm", "LM"),
 )
+SYSTEM = ("treebank", "part", "encoder", "encoding", "decoder")
 ENERGY = (  # in kilowatt-hours and kilograms; shown in a thousandth of these
     ("training_energy_kwh", "training, Wh an epoch", "training_energy_wh"),
     ("training_co2_kg", "training, g CO2 an epoch", "training_co2_g"),
@@ -61,16 +63,27 @@ class GridCell:
     encoding: str
     config: Config
     decoders: tuple[str, ...]
+    seed: int | None = None  # where the grid has several
 
     @property
     def place(self) -> Path:
         """Where the run is kept within the grid's folder."""
-        return Path(*(re.sub(r"[^\w.+-]+", "_", part) for part in (self.treebank, self.encoder, self.encoding)))
+        last = () if self.seed is None else (f"seed-{self.seed}",)
+        return Path(*(_file_name(part) for part in (self.treebank, self.encoder, self.encoding, *last)))
+
+    @property
+    def name(self) -> str:
+        """What the run is called."""
+        last = () if self.seed is None else (f"seed {self.seed}",)
+        return ", ".join((self.treebank, self.encoder, self.encoding, *last))
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one run on one part of a treebank with one decoder, how fast it parsed, and by what energy."""
+    """The scores of one run on one part of a treebank with one decoder, how fast it parsed, and by what energy.
+
+    `seed` is that of the run where a grid has several; `over_seeds` makes means of them, which have none.
+    """
 
     treebank: str
     encoder: str
@@ -79,11 +92,20 @@ class Result:
     part: str
     scores: Metrics
     words_per_second: float
+    seed: int | None = None
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        """What is alike in runs that differ by their seed alone."""
+        return self.treebank, self.part, self.encoder, self.encoding, self.decoder
 
 
 def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[GridCell]:
-    """Read a grid: all its runs, checked before the first begins."""
-    table = read(path)
+    """Read a grid: all its runs, checked before the first begins.
+
+    Of several seeds all systems have the first before any has the next, so that what is done so far is fair.
+    """
+    table, changes = read(path), tuple(changes)
     source = str(path)
     for key in table:
         if key not in KEYS:
@@ -93,6 +115,27 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Gri
             raise ConfigError(source, key, "is missing; a grid has " + ", ".join(KEYS))
     base = changed(read(Path(path).parent / table["config"]), table.get("set", []))
     base = changed(base, changes)
+    seeds = _seeds(table, changes, source)
+    if not seeds:
+        return _cells(table, base, source)
+    of_each = [(seed, _cells(table, {**base, "seed": seed}, source)) for seed in seeds]
+    if len(seeds) == 1:
+        return of_each[0][1]
+    return [replace(cell, seed=seed) for seed, some in of_each for cell in some]
+
+
+def _seeds(table: Mapping[str, Any], changes: Iterable[str], source: str) -> list[int]:
+    """Give the seeds that a grid names."""
+    seeds: list[int] = table.get("seeds", [])
+    if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds) or len({*seeds}) < len(seeds):
+        raise ConfigError(source, "seeds", f"is {seeds!r}; expected different whole numbers, such as [1, 2, 3]")
+    if seeds and any(change.partition("=")[0].strip() == "seed" for change in changes):
+        raise ConfigError("--set", "seed", f"would change all seeds of {source}, which are {seeds}; change them there")
+    return seeds
+
+
+def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[GridCell]:
+    """Make the runs of a grid from what they share."""
     decoders = tuple(table.get("decoders", ["exact"]))
     out = []
     for treebank, own_data in table["treebanks"].items():
@@ -137,7 +180,10 @@ def run(
     command: str = "",
     report: Callable[[Progress], None] = lambda _: None,
 ) -> list[Result]:
-    """Train and score one run, or take up where an interrupted one stopped, or read what a finished one left."""
+    """Train and score one run, or take up where an interrupted one stopped, or read what a finished one left.
+
+    What it predicts is kept beside its model, a CoNLL-U file for each part and decoder: `test-joint.conllu`.
+    """
     place = Path(home) / cell.place
     done = place / "results.json"
     if done.is_file():
@@ -156,12 +202,14 @@ def run(
             continue
         gold, _ = read_treebank(paths, data.bad_trees, part)
         for name, parser in parsers.items():
-            found = measures(gold, parser.parse(gold))
+            predicted = parser.parse(gold)
+            conllu.write(place / f"{part}-{_file_name(name)}.conllu", predicted)
+            found = measures(gold, predicted)
             speed, used = _measured(parser, gold, cell.config.training, place)
             found |= spent | used
             if name == next(iter(parsers)):
                 found |= graph_scores(parser, gold)
-            results.append(Result(cell.treebank, cell.encoder, cell.encoding, name, part, found, speed))
+            results.append(Result(cell.treebank, cell.encoder, cell.encoding, name, part, found, speed, cell.seed))
     write_json(done, [_entry(result) for result in results])
     return results
 
@@ -196,13 +244,73 @@ def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Pa
     return round(gold.words / statistics.median(seconds)), used
 
 
+def _by_system(results: Iterable[Result]) -> list[list[Result]]:
+    """Put the results together that differ by their seed alone."""
+    found: dict[tuple[str, ...], list[Result]] = {}
+    for result in results:
+        found.setdefault(result.system, []).append(result)
+    return list(found.values())
+
+
+def over_seeds(results: Iterable[Result]) -> list[Result]:
+    """Make one result of those that differ by their seed alone: the means of what all of them have."""
+    return [
+        replace(
+            some[0],
+            scores={
+                key: statistics.fmean(one.scores[key] for one in some)
+                for key in some[0].scores
+                if all(key in one.scores for one in some)
+            },
+            words_per_second=statistics.fmean(one.words_per_second for one in some),
+            seed=None,
+        )
+        for some in _by_system(results)
+    ]
+
+
+def _number_of_seeds(results: Iterable[Result]) -> str:
+    """Say of how many seeds figures are."""
+    counts = sorted({len(some) for some in _by_system(results)})
+    if counts[-1:] in ([], [1]):
+        return "One seed."
+    return f"Means over {' to '.join(dict.fromkeys(str(count) for count in (counts[0], counts[-1])))} seeds."
+
+
+def spread(results: Sequence[Result]) -> Table:
+    """Write the means over seeds of every measure, and their standard deviations; without several seeds no row."""
+    groups = _by_system(results) if any(len(some) > 1 for some in _by_system(results)) else []
+    rows = []
+    for some in groups:
+        row: list[float | None] = []
+        for key, _ in DETAILS:
+            values = [100 * one.scores[key] for one in some]
+            row += [statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None]
+        rows.append((*some[0].system, len(some), *row))
+    return Table(
+        "Over seeds",
+        (
+            *(TableColumn(name, numeric=False) for name in SYSTEM),
+            TableColumn("seeds"),
+            *(
+                column
+                for key, shown in DETAILS
+                for column in (TableColumn(shown, key, decimals=2), TableColumn("±", f"{key}_deviation", decimals=2))
+            ),
+        ),
+        tuple(rows),
+        notes=("Means over seeds, and ± their standard deviations; one seed has none.",),
+    )
+
+
 def summary(results: Sequence[Result]) -> Table:
     """Write the paper's table of results: LAS over sentences and LM by treebank and encoding, and averages.
 
-    The scores are those of the test data where there are any. The best of each column is underlined. Where every
-    treebank has one encoder, whichever, a row has all treebanks.
+    The scores are those of the test data where there are any, means where there are several seeds. The best of each
+    column is underlined. Where every treebank has one encoder, whichever, a row has all treebanks.
     """
-    results = _last(results)
+    seeds = _number_of_seeds(results)
+    results = over_seeds(_last(results))
     treebanks = list(dict.fromkeys(result.treebank for result in results))
     pairs = {(result.treebank, result.encoder) for result in results}
     if len(pairs) == len(treebanks):
@@ -228,7 +336,7 @@ def summary(results: Sequence[Result]) -> Table:
         "LAS over sentences and labelled exact match",
         tuple(columns),
         tuple(rows),
-        notes=("Subtypes and punctuation included.",),
+        notes=("Subtypes and punctuation included.", seeds),
     )
     for column in columns[3:]:
         table = table.mark_best(column.id)
@@ -237,20 +345,19 @@ def summary(results: Sequence[Result]) -> Table:
 
 def details(results: Sequence[Result]) -> Table:
     """Write every measure of every run and decoder."""
+    seeds = any(result.seed is not None for result in results)
     return Table(
         "Every run",
         (
-            *(TableColumn(name, numeric=False) for name in ("treebank", "part", "encoder", "encoding", "decoder")),
+            *(TableColumn(name, numeric=False) for name in SYSTEM),
+            *([TableColumn("seed")] if seeds else []),
             *(TableColumn(shown, key, decimals=2) for key, shown in DETAILS),
             TableColumn("words/s", "words_per_second", decimals=0),
         ),
         tuple(
             (
-                result.treebank,
-                result.part,
-                result.encoder,
-                result.encoding,
-                result.decoder,
+                *result.system,
+                *([result.seed] if seeds else []),
                 *(100 * result.scores[key] for key, _ in DETAILS),
                 result.words_per_second,
             )
@@ -261,19 +368,18 @@ def details(results: Sequence[Result]) -> Table:
 
 def energy(results: Sequence[Result]) -> Table:
     """Write what an epoch of training and parsing a file once took, as far as it was measured (`training.energy`)."""
-    names = ("treebank", "part", "encoder", "encoding", "decoder")
     return Table(
         "Energy",
         (
-            *(TableColumn(name, numeric=False) for name in names),
+            *(TableColumn(name, numeric=False) for name in SYSTEM),
             *(TableColumn(shown, key, decimals=4) for _, shown, key in ENERGY),
         ),
         tuple(
             (
-                *(getattr(result, name) for name in names),
+                *result.system,
                 *(1000 * result.scores[name] if name in result.scores else None for name, *_ in ENERGY),
             )
-            for result in results
+            for result in over_seeds(results)
             if any(name in result.scores for name, *_ in ENERGY)
         ),
     )
@@ -291,7 +397,7 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
             printed.setdefault((name, cell.system, cell.split), {}).setdefault(cell.encoder, []).append(cell)
     rows = []
     seen = set()
-    for result in results:
+    for result in over_seeds(results):
         key = (result.treebank, result.encoding, result.part)
         if key not in printed or (*key, result.encoder) in seen:
             continue
@@ -313,7 +419,7 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
         "Beside the paper",
         tuple(TableColumn(name, numeric=False) for name in names),
         tuple(rows),
-        notes=("A cell is: ours | the paper's. UAS and LAS are over sentences.",),
+        notes=("A cell is: ours | the paper's. UAS and LAS are over sentences.", _number_of_seeds(results)),
     )
 
 
@@ -322,7 +428,7 @@ def points(results: Sequence[Result], treebank: str) -> dict[str, Point]:
 
     As in the paper a system has its colour and an encoder its symbol.
     """
-    chosen = [result for result in _last(results) if result.treebank == treebank]
+    chosen = [result for result in over_seeds(_last(results)) if result.treebank == treebank]
     several = len({result.encoder for result in chosen}) > 1
     return {
         " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): Point(
@@ -336,6 +442,10 @@ def _last(results: Sequence[Result]) -> list[Result]:
     """Keep of each run what was measured on the last part, the test data if there are any."""
     parts = {(one.treebank, one.encoder, one.encoding): one.part for one in results}
     return [one for one in results if one.part == parts[one.treebank, one.encoder, one.encoding]]
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.+-]+", "_", text)
 
 
 def _merged(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

@@ -112,7 +112,8 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     found = Trainable.load(home)
     best = found.model().calibrated(dev)
     folder.save_description(home, found.with_decoding(best.decoding), config)
-    if not found.description.graphs.is_empty:  # whose weights and thresholds have just been found
+    scaled = best.decoding.arc_scale != config.decoding.arc_scale
+    if scaled or not found.description.graphs.is_empty:  # what decides on trees or graphs has just been found
         scores["dev"] = measures(dev, best.parse(dev), best.tags)
     if test is not None:
         scores["test"] = measures(test, best.parse(test), best.tags)
