@@ -75,7 +75,7 @@ class PieceVectors:
     @property
     def size(self) -> int:
         """How many numbers a vector has."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     def vocabulary(self, forms: Iterable[str]) -> list[str]:
         """List words in lower case, each once: those given, the most frequent first, then words that are pieces.
@@ -96,7 +96,8 @@ class PieceVectors:
         if not words:
             raise OptionError("no word is made of pieces that have vectors; expected pieces of the words' script")
         rows: npt.NDArray[np.float32] = np.stack([self.rows[self.cut(word), :size].mean(axis=0) for word in words])
-        return rows / rows.std()
+        rows /= rows.std()
+        return rows
 
     def cut(self, word: str) -> list[int]:
         """Cut a word into the longest pieces from its beginning on; characters that no piece has are left out."""
