@@ -11,7 +11,7 @@ from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_fau
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX
@@ -83,7 +83,7 @@ class OptimalNonprojective(Encoding):
     def __init__(self, *, policy: str = "lift", max_index: int = -1) -> None:
         super().__init__(policy=policy)
         if max_index < -1:
-            raise OptionError(f"max_index must be 0 or more, or -1 for no limit, found {max_index}")
+            raise EncodingOptionError(f"max_index must be 0 or more, or -1 for no limit, found {max_index}")
         self.max_index = max_index
 
     def options(self) -> dict[str, str | int]:

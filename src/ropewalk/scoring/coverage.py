@@ -15,7 +15,7 @@ import numpy as np
 
 from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
-from ropewalk.errors import OptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, UnknownNameError
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
 from ropewalk.tables import Table
 from ropewalk.tables import TableColumn as Heading
@@ -104,7 +104,7 @@ def _with_policy(spec: str, policy: str) -> Encoding:
     name, _, options = spec.replace(" ", "").removesuffix(")").partition("(")
     try:
         return get(f"{name}({options}{',' if options else ''}policy={policy})")
-    except OptionError:  # a policy that does not go with the other options
+    except EncodingOptionError:  # a policy that does not go with the other options
         return encoding
 
 

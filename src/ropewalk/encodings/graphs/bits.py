@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ropewalk.encodings.base import Ids, fault_room
 from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels, ends
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.graphs import Longs, arc_planes
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -46,7 +46,7 @@ class GraphBits(GraphEncoding):
     def __init__(self, *, policy: str = "drop", planes: int = 3) -> None:
         super().__init__(policy=policy)
         if not 1 <= planes <= MOST_PLANES:
-            raise OptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
+            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
