@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from ropewalk.scoring.published import ENCODINGS, published
 from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
 from ropewalk.training.run import train
-from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import Trainable
 from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
@@ -239,19 +237,6 @@ def test_energy_is_that_of_an_epoch_and_of_parsing_once(tmp_path: Path, monkeypa
     assert len(rows) == 1 + 2
     for row in rows[1:]:
         assert [float(value) for value in row[5:]] == pytest.approx([3.0, 0.6, 3.0 / experiment.TURNS, 0.2])
-
-
-def test_codecarbon_itself_measures(tmp_path: Path) -> None:
-    pytest.importorskip("codecarbon")
-    tracker = Tracker(config.TrainingOptions(energy=True), tmp_path)
-    found = []
-    for _ in range(2):
-        time.sleep(0.1)  # it takes no sample twice in a twentieth of a second
-        found.append(tracker.energy())
-    tracker.close()
-    assert all(set(one) == {"energy_kwh", "co2_kg"} for one in found)
-    assert found[0]["energy_kwh"] > 0
-    assert all(0 <= one["co2_kg"] < one["energy_kwh"] < 1 for one in found)
 
 
 def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:
