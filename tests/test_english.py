@@ -125,7 +125,7 @@ def test_a_sentence_of_five_thousand_words_is_parsed_to_its_end(parser: Parser) 
         bank = parser.tokens([words]).treebank
     assert (len(bank), bank.words) == (1, len(words))
     assert_trees(bank)
-    assert bank.upos.texts() == ["PRON", "VERB", "DET", "ADJ", "NOUN", "PUNCT"] * 834
+    assert bank.column("upos").texts() == ["PRON", "VERB", "DET", "ADJ", "NOUN", "PUNCT"] * 834
     for place, ahead in ((0, 1), (2, 2), (3, 1)):  # words that hang on the verb or the noun after them
         near = bank.heads[place :: len(phrase)] == np.arange(1 + place + ahead, len(words) + 1, len(phrase))
         assert near.reshape(6, -1).mean(axis=1).min() > 0.9, phrase[place]

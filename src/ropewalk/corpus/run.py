@@ -228,8 +228,8 @@ def _ours(failure: BaseException) -> RopewalkError:
         if isinstance(seen, RopewalkError):
             return seen
         seen = getattr(seen, "cause", None) or seen.__cause__
-    said = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
-    return CorpusError(f"Ray gave up: {said[-1].strip()}; what is done stays: run the same command again to go on")
+    lines = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
+    return CorpusError(f"Ray gave up: {lines[-1].strip()}; what is done stays: run the same command again to go on")
 
 
 @contextlib.contextmanager

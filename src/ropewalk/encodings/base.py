@@ -396,8 +396,8 @@ def read_codes(
     offsets = checked_offsets(offsets, end=len(codes))
     heads = np.empty(len(codes), dtype=np.int32)
     faults = fault_room(8 * len(codes))
-    room = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
-    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *room)))
+    workspace = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
+    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *workspace)))
     return heads, *found_faults(*faults)
 
 

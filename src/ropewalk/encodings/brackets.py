@@ -130,10 +130,10 @@ def match_planes(
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
     """Match the brackets of labels in so many planes, each with stacks of its own: arcs, their offsets, and faults."""
     numbers = ids.astype(np.int32)
-    room = int(np.diff(starts)[numbers].sum())
-    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    most = int(np.diff(starts)[numbers].sum())
+    heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     arc_offsets = np.empty(len(offsets), dtype=np.int32)
-    faults = fault_room(2 * room + len(numbers))
+    faults = fault_room(2 * most + len(numbers))
     kernel.read(
         view(numbers),
         view(offsets),
@@ -144,6 +144,6 @@ def match_planes(
         view(dependents),
         view(arc_offsets),
         *(view(array) for array in faults),
-        *(view(np.empty(size, dtype=np.int32)) for size in (2 * count, room, room)),
+        *(view(np.empty(size, dtype=np.int32)) for size in (2 * count, most, most)),
     )
     return heads, dependents, arc_offsets, faults

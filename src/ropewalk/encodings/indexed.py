@@ -50,10 +50,10 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
     With `trees`, only into arcs that give no word a second head and close no cycle.
     """
     labels = ids.astype(np.int32)
-    room = int(np.diff(starts)[labels].sum()) + len(labels)
-    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    most = int(np.diff(starts)[labels].sum()) + len(labels)
+    heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     arc_offsets = np.empty(len(offsets), dtype=np.int32)
-    faults = fault_room(2 * room + len(labels))
+    faults = fault_room(2 * most + len(labels))
     kernel.match(
         view(labels),
         view(offsets),
@@ -65,7 +65,7 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
         view(dependents),
         view(arc_offsets),
         *(view(array) for array in faults),
-        *(view(np.empty(room + 1, dtype=np.int32)) for _ in range(2)),
+        *(view(np.empty(most + 1, dtype=np.int32)) for _ in range(2)),
         *(view(scratch(offsets)) for _ in range(2)),
     )
     return heads, dependents, arc_offsets, faults

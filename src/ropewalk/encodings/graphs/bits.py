@@ -73,7 +73,7 @@ class GraphBits(GraphEncoding):
         padded, levels = self._padded(arcs, levels)
         words = int(arcs.words.sum())
         bits = np.empty(self.planes * words, dtype=np.uint8)
-        room = self.planes * (int(arcs.words.max(initial=0)) + 1)
+        size = self.planes * (int(arcs.words.max(initial=0)) + 1)
         kernel.write_bits(
             view(padded.left),
             view(padded.right),
@@ -83,7 +83,7 @@ class GraphBits(GraphEncoding):
             view(padded.offsets),
             view(padded.words),
             view(bits),
-            *(view(np.empty(room, dtype=np.int32)) for _ in range(2)),
+            *(view(np.empty(size, dtype=np.int32)) for _ in range(2)),
         )
         codes = np.zeros(words, dtype=np.int64)
         for plane in self.narrowed(bits).reshape(words, self.planes).T:
