@@ -291,6 +291,20 @@ def test_nothing_is_left_out_without_a_reason() -> None:
             assert generated or block.language != "text" or not code, f"{block.place} is code"
 
 
+def test_names_that_pages_take_from_the_package_are_public() -> None:
+    import ropewalk
+
+    taken = set()
+    for page in PAGES:
+        for block in blocks(page):
+            for names in re.findall(r"^(?:>>> )?\s*from ropewalk import (.+)$", block.text, re.MULTILINE):
+                taken |= {name.split()[0] for name in names.strip("()").split(",")}
+            taken |= set(re.findall(r"\bropewalk\.(\w+)\(", block.text))
+    assert {"conllu", "deps", "load", "sdp"} <= taken
+    modules = {file.stem for file in Path(ropewalk.__file__).parent.iterdir() if not file.stem.startswith("_")}
+    assert taken <= {*ropewalk.__all__, *modules}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_that_pages_name_exist_and_take_their_options(page: str) -> None:
     for block in blocks(page):
