@@ -23,7 +23,7 @@ from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -40,15 +40,6 @@ MEASURES: Final[dict[Measure, tuple[str, str]]] = {
     "um": ("UM", "% of sentences"),
     "lm": ("LM", "% of sentences"),
 }
-PAPER: Final = (
-    "four-bit",
-    "optimal",
-    "four-bit+head",
-    "optimal+head",
-    "seven-bit",
-    "optimal-nonprojective",
-    "hexatags+head",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ class LabelVocabulary:
         return table[ids], tuple(numbers), int(unknown[ids].sum())
 
 
-def encodings_of(specs: Sequence[str], *, policy: str = "") -> list[Encoding]:
+def encodings_of(specs: Iterable[str], *, policy: str = "") -> list[Encoding]:
     """Make encodings from their names; `all` is every one that is known.
 
     A policy, if given, is taken by those that have it and name none of their own.
