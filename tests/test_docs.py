@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
-from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_letters
+from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
 from ropewalk import conllu, encodings
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def shards() -> None:
 
 
 PREPARATIONS: dict[str, Callable[[], None]] = {
-    "docs/own-encoding.md": lambda: install_letters(Path("site-packages")),
+    "docs/own-encoding.md": lambda: install_example("docs/own-encoding.md", Path("site-packages")),
     "docs/corpus.md": shards,
 }
 
