@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure bounds fuzz format lint types docs models figures site check
+.PHONY: setup test pure bounds threads fuzz format lint types docs models figures site check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -22,6 +22,11 @@ CHECKED := build/checked/lib
 bounds: setup  ## the same tests, with kernels that look at every index before they use it
 	CFLAGS=-O1 ROPEWALK_BOUNDSCHECK=1 $(PYTHON) setup.py -q build --build-base build/checked --build-lib $(CHECKED)
 	PYTHONPATH=$(CHECKED) ROPEWALK_BOUNDSCHECK=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
+
+ROUNDS := 25
+
+threads: setup  ## one parser in 8 threads, 2,000 texts again and again: make threads ROUNDS=100
+	ROPEWALK_ROUNDS=$(ROUNDS) $(PYTHON) -m pytest tests/test_threads.py
 
 MINUTES := 1
 

@@ -4,6 +4,9 @@ The text is invented. Each way is run as a program of its own and watched: its t
 every process that it starts. On a busy machine time says little; so beside the ratio of times stands the one that CPU
 times allow on free cores, where the slowest process, or all of them together on so many cores, sets the pace.
 
+It exits with 1 if, by the better of the two ratios, several processes are not 0.9 times their number as fast as one
+(1.8 times with two), or a corpus not 0.85 times as fast as several processes; or if their output is not that of one.
+
 With --memory it watches `ropewalk corpus` alone, from Parquet to Parquet, and exits with 1 if any process needs more
 than 600 MB at any time, or in the last quarter a tenth more than in the second.
 """
@@ -29,6 +32,8 @@ COMMON = (
 )
 RARE = 10  # of a hundred words are made up and hardly ever come again
 MOST = 600.0  # MB of a process
+LEAST_SHARE = 0.9  # of so many times the speed of one process: 1.8 times with two
+LEAST_CORPUS = 0.85  # of the speed of as many processes without Ray
 TICKS = 100  # of a second of CPU time in /proc
 
 
@@ -116,8 +121,8 @@ for document in ropewalk.load(threads=1).pipe(texts, jobs=int(sys.argv[2])):
 """
 
 
-def compare(folder: Path, words: int, jobs: int) -> None:
-    """Run every way once and print what it took."""
+def compare(folder: Path, words: int, jobs: int) -> bool:
+    """Run every way once, print what it took, and tell whether all bars are reached."""
     parse = [sys.executable, "-m", "ropewalk", "parse", "--threads", "1", str(folder / "in.txt"), "--format", "conllu"]
     corpus = [sys.executable, "-m", "ropewalk", "corpus", str(folder / "in.parquet"), "--shard-size", "0.5"]
     ways = {
@@ -137,15 +142,22 @@ def compare(folder: Path, words: int, jobs: int) -> None:
             flush=True,
         )
     several, pipes = runs[f"parse --jobs {jobs}"], runs[f"pipe, jobs={jobs}"]
-    for name, faster, slower in (
-        (f"parse --jobs {jobs} beside parse", several, runs["parse"]),
-        (f"pipe with {jobs} jobs beside one", pipes, runs["pipe"]),
-        (f"corpus beside parse --jobs {jobs}", runs[f"corpus --workers {jobs}"], several),
+    fine = True
+    for name, faster, slower, bar in (
+        (f"parse --jobs {jobs} beside parse", several, runs["parse"], LEAST_SHARE * jobs),
+        (f"pipe with {jobs} jobs beside one", pipes, runs["pipe"], LEAST_SHARE * jobs),
+        (f"corpus beside parse --jobs {jobs}", runs[f"corpus --workers {jobs}"], several, LEAST_CORPUS),
     ):
         ratio, free = slower.seconds / faster.seconds, slower.pace(jobs) / faster.pace(jobs)
-        print(f"{name}: {ratio:.2f} times as fast; on free cores {free:.2f}, by CPU time")
+        reached = max(ratio, free) >= bar
+        fine &= reached
+        print(
+            f"{name}: {ratio:.2f} times as fast; on free cores {free:.2f}, by CPU time (bar: {bar:.2f})"
+            f"{'' if reached else '   MISSED'}"
+        )
     same = (folder / "one.conllu").read_bytes() == (folder / "several.conllu").read_bytes()
     print(f"the output of several processes is {'that' if same else 'NOT that'} of one, byte for byte")
+    return fine and same
 
 
 def memory(folder: Path, words: int, jobs: int) -> bool:
@@ -174,9 +186,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         words = write(folder, given.words or (5_000_000 if given.memory else 500_000))
-        if given.memory:
-            sys.exit(not memory(folder, words, given.jobs))
-        compare(folder, words, given.jobs)
+        fine = (memory if given.memory else compare)(folder, words, given.jobs)
+    sys.exit(not fine)
 
 
 if __name__ == "__main__":

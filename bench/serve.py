@@ -2,6 +2,10 @@
 
 python bench/serve.py [--workers N] [--seconds S] [--requests N]: many clients at once, one request alone, and clients
 that idle, dawdle and never read. CPU seconds tell more than the clock where other programs run.
+
+It exits with 1 if a request fails; if, both by the clock and by CPU time, a request alone takes over 5 ms more than the
+parser, or clients get less than half the words a second of no HTTP; or if the server ends with over a tenth more memory
+than it had after the first 20,000 requests.
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ PARTS = (
     ("of grey hemp into rope .", "of fresh fish for sale .", "of thin cord with care ."),
 )
 WORDS = 20
+MOST_ABOVE = 5.0  # ms that a request alone may take more than the parser
+LEAST_SHARE = 0.5  # of the words a second without HTTP
+MOST_GROWTH = 1.1  # of the memory after the first round of requests
 
 
 class Load(NamedTuple):
@@ -160,6 +167,11 @@ class Alone(NamedTuple):
     own_cpu: float
     served_cpu: float
 
+    @property
+    def above(self) -> float:
+        """Milliseconds that a request takes more than the parser: by the clock or by CPU time, whichever is less."""
+        return min(self.served - self.own, self.served_cpu - self.own_cpu)
+
     def __str__(self) -> str:
         return (
             f"the parser takes {self.own:.1f} ms, a request {self.served:.1f} ms: {self.served - self.own:+.1f} ms; "
@@ -203,7 +215,7 @@ def hostile(port: int, stack: contextlib.ExitStack) -> None:
         raw.sendall(b"POST /api/v1/stream HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
 
 
-def told(name: str, load: Load) -> None:
+def show(name: str, load: Load) -> None:
     """Print one load."""
     per_cpu = load.answered * WORDS / load.cpu if load.cpu else 0
     print(
@@ -212,32 +224,46 @@ def told(name: str, load: Load) -> None:
     )
 
 
-def measure(port: int, pids: list[int], workers: int, count: int, seconds: float) -> None:
-    """Measure one request alone, many at once, and one beside hostile clients."""
-    print(f"one alone: {asyncio.run(alone(port, pids, 320))}")
+def reached(what: str, *, fine: bool) -> bool:
+    """Print whether a bar is reached."""
+    print(f"  bar: {what}{'' if fine else '   MISSED'}", flush=True)
+    return fine
+
+
+def measure(port: int, pids: list[int], workers: int, count: int, seconds: float) -> bool:
+    """Measure one request alone, many at once, and one beside hostile clients; tell whether all bars are reached."""
+    one = asyncio.run(alone(port, pids, 320))
+    print(f"one alone: {one}")
+    bars = [reached(f"at most {MOST_ABOVE:.0f} ms above the parser", fine=one.above <= MOST_ABOVE)]
     loaded(port, pids, count, 2)
     http = loaded(port, pids, count, seconds)
-    told(f"{count} clients, {workers} processes", http)
+    show(f"{count} clients, {workers} processes", http)
+    bars.append(reached("none failed", fine=not http.failed and http.answered > 0))
     base = without_http(workers, seconds)
-    told("the same without HTTP", base)
+    show("the same without HTTP", base)
     share = (http.answered / http.cpu) / (base.answered / base.cpu)
     print(f"share reached over HTTP: {http.rate / base.rate:.0%} by the clock, {share:.0%} by CPU time")
+    bars.append(reached(f"at least {LEAST_SHARE:.0%}", fine=max(http.rate / base.rate, share) >= LEAST_SHARE))
     with contextlib.ExitStack() as stack:
         hostile(port, stack)
         print(f"beside 1,055 hostile connections: {asyncio.run(alone(port, pids, 120))}")
+    return all(bars)
 
 
-def watch_memory(port: int, pids: list[int], count: int, requests_in_all: int) -> None:
-    """Print what the server holds as requests go by."""
-    done = 0
+def watch_memory(port: int, pids: list[int], count: int, requests_in_all: int) -> bool:
+    """Print what the server holds as requests go by; tell whether none failed and memory did not grow."""
+    done, failed, held = 0, 0, []
     while done < requests_in_all:
         load = loaded(port, pids, count, 600, min(20_000, requests_in_all - done))
-        done += load.answered + load.failed
-        print(f"after {done:,} requests: {memory_of(pids):.1f} MB, {load.failed} failed", flush=True)
+        done, failed = done + load.answered + load.failed, failed + load.failed
+        held.append(memory_of(pids))
+        print(f"after {done:,} requests: {held[-1]:.1f} MB, {load.failed} failed", flush=True)
+    flat = reached(f"at most {MOST_GROWTH} times what it was at first", fine=held[-1] <= MOST_GROWTH * held[0])
+    return reached("none failed", fine=not failed) and flat
 
 
 def main() -> None:
-    """Measure."""
+    """Measure, and fail if a bar is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--clients", type=int, default=64)
@@ -255,12 +281,13 @@ def main() -> None:
     pids = [int(child) for child in children] or [server.pid]
     try:
         if given.requests:
-            watch_memory(port, pids, given.clients, given.requests)
+            fine = watch_memory(port, pids, given.clients, given.requests)
         else:
-            measure(port, pids, given.workers, given.clients, given.seconds)
+            fine = measure(port, pids, given.workers, given.clients, given.seconds)
     finally:
         server.terminate()
         server.wait(60)
+    sys.exit(not fine)
 
 
 if __name__ == "__main__":

@@ -203,15 +203,16 @@ def serve(address: str, modules: Sequence[str]) -> None:
                         os._exit(0)
 
 
-def install_letters(site: Path) -> None:
-    """Install the package of docs/own-encoding.md as pip would: its module, and what names its entry point."""
-    page = blocks("docs/own-encoding.md")
-    module, project = (next(block.text for block in page if block.language == one) for one in ("python", "toml"))
-    metadata = site / "letters-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (site / "letters.py").write_text(module, encoding="utf-8")
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: letters\nVersion: 1.0\n", encoding="utf-8")
+def install_example(name: str, site: Path) -> None:
+    """Install the package that a page shows as pip would: its module, and what names its entry point."""
+    page = blocks(name)
+    text, project = (next(block.text for block in page if block.language == one) for one in ("python", "toml"))
     groups = tomllib.loads(project)["project"]["entry-points"]
+    (module,) = {target.partition(":")[0] for one in groups.values() for target in one.values()}
+    metadata = site / f"{module}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (site / f"{module}.py").write_text(text, encoding="utf-8")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
     lines = [f"[{group}]\n{name} = {target}\n" for group, one in groups.items() for name, target in one.items()]
     (metadata / "entry_points.txt").write_text("".join(lines), encoding="utf-8")
 

@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ import ropewalk
 from corpus_tools import expected, parser, rows, text
 from pipeline_tools import salad
 from ropewalk import conllu
-from ropewalk.corpus import Annotate, manifest, planning, shards, sources, stores
+from ropewalk.cli.corpus import _Follower
+from ropewalk.corpus import Annotate, manifest, planning, run, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
 from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
@@ -378,6 +380,60 @@ def test_an_id_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
         ("7", None),
         (f"{tmp_path}/a.jsonl:2", "it has no 'key'"),
     ]
+
+
+def test_shards_of_the_same_size_are_told_apart_where_hashes_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json_lines(TEXTS), encoding="utf-8")
+    options = Options(shard=0.001)
+    done = annotate([tmp_path / "a.jsonl"], tmp_path / "out", options)
+    _, parts = plan([tmp_path / "a.jsonl"], options)
+    damaged = tmp_path / "out" / "data" / done[1]["name"]
+    data = damaged.read_bytes()
+    damaged.write_bytes(data[:20] + bytes([data[20] ^ 1]) + data[21:])
+    (tmp_path / "out" / "done" / f"{parts[2].name}.json").write_text("{}", encoding="utf-8")
+    names = [record["name"] for record in done]
+    for verify, expected_names in ((False, [*names[:2], *names[3:]]), (True, [names[0], *names[3:]])):
+        found = run._done(str(tmp_path / "out"), parts, options, verify=verify)
+        assert [record["name"] for record in found] == expected_names
+
+
+def test_a_file_that_cannot_be_read_as_what_it_is_has_its_hash_in_the_manifest(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    file.write_bytes(b"no Parquet")
+    (found,), _ = plan([file], Options())
+    assert found.error
+    assert (found.size, found.sha256) == (10, hashlib.sha256(b"no Parquet").hexdigest())
+    assert found.cuts == ()
+    gone, _ = planning.inspect(replace(found, path=str(tmp_path / "b.parquet"), sha256=""), Options())
+    assert "cannot be read" in str(gone.error)
+    assert gone.sha256 == ""
+
+
+class Clock:
+    """Stands for the event that ends a run: two minutes go by at once."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def wait(self, seconds: float) -> bool:
+        self.waits.append(seconds)
+        return len(self.waits) > 2
+
+
+def test_a_run_says_every_minute_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    follower = _Follower()
+    clock = Clock()
+    monkeypatch.setattr(follower, "_stop", clock)
+    state = run.RunState(3)
+    follower.follow(state)
+    state.add({"name": "part-000000.parquet", "counts": Counts(documents=2, words=1200).to_json()})
+    monkeypatch.setattr(follower, "_begun", time.monotonic() - 60)
+    follower._speak()
+    assert clock.waits == [60, 60, 60]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["ropewalk: 1 of 3 shards, 2 documents, 1,200 words, 20 words a second, 2 min 0 s left"] * 2
 
 
 def test_a_file_damaged_inside_is_told_from_one_that_changed(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
-from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_letters
+from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
 from ropewalk import conllu, encodings
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def shards() -> None:
 
 
 PREPARATIONS: dict[str, Callable[[], None]] = {
-    "docs/own-encoding.md": lambda: install_letters(Path("site-packages")),
+    "docs/own-encoding.md": lambda: install_example("docs/own-encoding.md", Path("site-packages")),
     "docs/corpus.md": shards,
 }
 
@@ -290,6 +290,20 @@ def test_nothing_is_left_out_without_a_reason() -> None:
             generated = page == "docs/commands.md"
             code = re.search(r"^(\$ )?(ropewalk|pip|python3?|import|from \w+ import) ", block.text, re.MULTILINE)
             assert generated or block.language != "text" or not code, f"{block.place} is code"
+
+
+def test_names_that_pages_take_from_the_package_are_public() -> None:
+    import ropewalk
+
+    taken = set()
+    for page in PAGES:
+        for block in blocks(page):
+            for names in re.findall(r"^(?:>>> )?\s*from ropewalk import (.+)$", block.text, re.MULTILINE):
+                taken |= {name.split()[0] for name in names.strip("()").split(",")}
+            taken |= set(re.findall(r"\bropewalk\.(\w+)\(", block.text))
+    assert {"conllu", "deps", "load", "sdp"} <= taken
+    modules = {file.stem for file in Path(ropewalk.__file__).parent.iterdir() if not file.stem.startswith("_")}
+    assert taken <= {*ropewalk.__all__, *modules}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -22,9 +22,10 @@ from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
 from ropewalk.errors import (
     EncodingError,
+    EncodingOptionError,
     LabelError,
     MismatchError,
-    OptionError,
+    RopewalkError,
     UncoveredTreeError,
     UnknownNameError,
 )
@@ -469,9 +470,9 @@ def test_a_policy_must_be_known_and_be_the_encodings_own() -> None:
             if policy in get(name).policies:
                 assert get(name, policy=policy).policy == policy
             else:
-                with pytest.raises(OptionError, match=f"{name} has no policy '{policy}'; it has: lift, refuse"):
+                with pytest.raises(EncodingOptionError, match=f"{name} has no policy '{policy}'; it has: lift, refuse"):
                     get(name, policy=policy)
-    with pytest.raises(OptionError, match="stacks=1 has: lift, refuse"):
+    with pytest.raises(EncodingOptionError, match="stacks=1 has: lift, refuse"):
         get("brackets(stacks=1,policy=published)")
 
 
@@ -493,23 +494,23 @@ def test_specs_are_read_with_spaces_and_defaults_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("spec", "error", "says"),
     [
-        ("", OptionError, "names no encoding; expected NAME"),
-        ("optimal(", OptionError, "names no encoding"),
+        ("", EncodingOptionError, "names no encoding; expected NAME"),
+        ("optimal(", EncodingOptionError, "names no encoding"),
         ("optimum", UnknownNameError, "unknown encoding 'optimum'.* optimal, optimal-nonprojective, four-bit, "),
         ("brackets(plane=2)", UnknownNameError, "option of brackets 'plane'; did you mean 'planes'.*policy, stacks"),
-        ("brackets(planes)", OptionError, "brackets: 'planes' is no option; expected option=value"),
-        ("brackets(planes=two)", OptionError, "planes is 'two'; expected a whole number"),
-        ("brackets(planes=0)", OptionError, "planes must be 1 to 100"),
-        ("brackets(stacks=1,planes=2)", OptionError, "1 with a single stack"),
-        ("brackets(stacks=3)", OptionError, "stacks must be 1 or 2, found 3"),
-        ("optimal(policy=3)", OptionError, "policy is 3; expected a name"),
-        ("optimal-nonprojective(max_index=-2)", OptionError, "max_index must be 0 or more"),
+        ("brackets(planes)", EncodingOptionError, "brackets: 'planes' is no option; expected option=value"),
+        ("brackets(planes=two)", EncodingOptionError, "planes is 'two'; expected a whole number"),
+        ("brackets(planes=0)", EncodingOptionError, "planes must be 1 to 100"),
+        ("brackets(stacks=1,planes=2)", EncodingOptionError, "1 with a single stack"),
+        ("brackets(stacks=3)", EncodingOptionError, "stacks must be 1 or 2, found 3"),
+        ("optimal(policy=3)", EncodingOptionError, "policy is 3; expected a name"),
+        ("optimal-nonprojective(max_index=-2)", EncodingOptionError, "max_index must be 0 or more"),
         ("optimal+heads", UnknownNameError, r"scheme 'heads'; did you mean 'head'.*head, path, head\+path"),
-        ("seven-bit+head", OptionError, "seven-bit cannot be pseudo-projective: use a projective encoding"),
-        ("optimal(policy=published)+head", OptionError, "cannot be pseudo-projective"),
+        ("seven-bit+head", EncodingOptionError, "seven-bit cannot be pseudo-projective: use a projective encoding"),
+        ("optimal(policy=published)+head", EncodingOptionError, "cannot be pseudo-projective"),
     ],
 )
-def test_a_wrong_spec_is_refused_with_what_is_known(spec: str, error: type[EncodingError], says: str) -> None:
+def test_a_wrong_spec_is_refused_with_what_is_known(spec: str, error: type[RopewalkError], says: str) -> None:
     with pytest.raises(error, match=says):
         get(spec)
 

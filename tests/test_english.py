@@ -118,11 +118,17 @@ def test_a_megabyte_on_one_line_comes_back(parser: Parser) -> None:
     assert text_of(banks) == text
 
 
-def test_a_sentence_of_five_thousand_words_is_one_tree(parser: Parser) -> None:
+def test_a_sentence_of_five_thousand_words_is_parsed_to_its_end(parser: Parser) -> None:
+    phrase = ["she", "sells", "the", "old", "rope", ","]
+    words = phrase * 834
     with pytest.warns(UserWarning, match="labels alone decide"):
-        bank = parser.tokens([invented(6, 5000)]).treebank
-    assert (len(bank), bank.words) == (1, 5000)
+        bank = parser.tokens([words]).treebank
+    assert (len(bank), bank.words) == (1, len(words))
     assert_trees(bank)
+    assert bank.column("upos").texts() == ["PRON", "VERB", "DET", "ADJ", "NOUN", "PUNCT"] * 834
+    for place, ahead in ((0, 1), (2, 2), (3, 1)):  # words that hang on the verb or the noun after them
+        near = bank.heads[place :: len(phrase)] == np.arange(1 + place + ahead, len(words) + 1, len(phrase))
+        assert near.reshape(6, -1).mean(axis=1).min() > 0.9, phrase[place]
 
 
 def test_batches_order_and_neighbours_change_nothing(model: Installed) -> None:

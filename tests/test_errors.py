@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pytest
 
-from ropewalk import errors
+from ropewalk import encodings, errors, workers
 
 EVERY = [
     kind
@@ -16,10 +17,24 @@ EVERY = [
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
-def test_every_error_is_a_ropewalk_error_and_drawn_in_the_module_docstring(kind: type[Exception]) -> None:
+def test_every_error_is_a_ropewalk_error_and_drawn_where_it_stands(kind: type[Exception]) -> None:
     assert issubclass(kind, errors.RopewalkError)
-    assert kind.__name__ in str(errors.__doc__)
     assert kind.__doc__
+    above = {0: errors.RopewalkError.__name__}
+    drawn = {above[0]: Exception.__name__}
+    for bars, name in re.findall(r"^ {4}((?:│ {3})*)[├└]── (\w+)", str(errors.__doc__), flags=re.MULTILINE):
+        depth = len(bars) // 4
+        drawn[name], above[depth + 1] = above[depth], name
+    assert drawn[kind.__name__] == kind.__bases__[0].__name__
+
+
+def test_a_wrong_option_concerns_an_encoding_only_where_it_is_one_of_an_encoding() -> None:
+    with pytest.raises(errors.OptionError) as jobs:
+        workers.count_of(-1)
+    assert not isinstance(jobs.value, errors.EncodingError)
+    with pytest.raises(errors.OptionError) as planes:
+        encodings.get("brackets(planes=0)")
+    assert isinstance(planes.value, errors.EncodingError)
 
 
 def test_a_format_error_begins_with_its_place() -> None:

@@ -211,14 +211,15 @@ def test_words_beyond_what_is_remembered_are_computed_again(exported: Path, monk
     assert len(again.scorer.encoder._memory.rows) <= 70  # type: ignore[attr-defined] # what its encoder remembers
 
 
-def test_a_very_long_sentence_is_one_tree(exported: Path) -> None:
+def test_a_very_long_sentence_is_one_tree_that_of_the_trained_model(home: Path) -> None:
     forms = BANK.column("form").texts()
     words = 5000
     lines = [f"{n + 1}\t{forms[n % len(forms)]}\t" + "\t".join("_" * 8) for n in range(words)]
     bank = conllu.loads("\n".join([*lines, "", ""]).encode())
-    parsed = load(exported).parse(bank)
+    parsed = load(home / "exported").parse(bank)
     found = check(parsed.heads, parsed.offsets)
     assert (parsed.words, found.codes.tolist(), found.roots.tolist()) == (words, [0], [1])
+    assert as_text(parsed) == as_text(Trainable.load(home / "trained").model().parse(bank))
 
 
 def test_nothing_to_parse_comes_back(exported: Path) -> None:

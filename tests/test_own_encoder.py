@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from docs_tools import blocks
+from docs_tools import install_example
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, UnknownNameError
 from ropewalk.models.options import to_mapping
 from ropewalk.scoring.attachment import score
-from ropewalk.training import building
 from ropewalk.training.config import from_mapping
 from ropewalk.training.run import train
 from ropewalk.training.trainable import load
 from training_tools import bank_of, config_of, restored, write_bank
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ropewalk.training.config import Config
 
 
 @pytest.fixture
-def announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    example = next(block for block in blocks("docs/own-encoder.md") if block.language == "python")
-    space: dict[str, Any] = {}
-    exec(compile(example.text, example.page, "exec"), space)  # noqa: S102 - the page's own example
-    entry = EntryPoint("letters", "my_package:Letters", building.GROUP)
-    monkeypatch.setattr(EntryPoint, "load", lambda self: space[self.value.partition(":")[2]])
-    monkeypatch.setattr(building, "entry_points", lambda group: [entry] if group == building.GROUP else [])
+def announced(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the package of the page as pip would: its module, and the metadata that name its entry point."""
+    site = tmp_path_factory.mktemp("site-packages")
+    install_example("docs/own-encoder.md", site)
+    monkeypatch.syspath_prepend(str(site))
+    yield
+    sys.modules.pop("my_package", None)
 
 
 def config(data: Path, **encoder: Any) -> Config:  # noqa: ANN401 - options of several types

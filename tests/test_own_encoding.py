@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
-from docs_tools import install_letters
+from docs_tools import install_example
 from ropewalk import decoding, encodings
 from ropewalk.drawing import to_steps, trace
 from ropewalk.encodings import Machine, Marks
@@ -34,7 +34,7 @@ PAGE = (REPOSITORY / "docs" / "own-encoding.md").read_text(encoding="utf-8")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoding]:
     """Install the package of the page as pip would: its module, and the metadata that name its entry point."""
     site = tmp_path_factory.mktemp("site-packages")
-    install_letters(site)
+    install_example("docs/own-encoding.md", site)
     sys.path.insert(0, str(site))
     encodings.known.cache_clear()
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from ropewalk.scoring.published import ENCODINGS, published
 from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
 from ropewalk.training.run import train
-from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import Trainable
 from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
@@ -31,6 +30,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BITS = ("00", "01", "10", "11")
+PRINTED = {  # options whose values the paper prints, and where the data are
+    "decoder", "dev", "encoder_rate", "encoding", "epochs", "from", "head_rate", "kind", "metric", "name", "patience",
+    "schedule", "train", "warmup",
+}  # fmt: skip
 SYSTEMS = ("B_4", "O_P", "B_4+", "O_P+", "B_7", "O_NP", "H+", "DM")
 
 
@@ -58,10 +61,10 @@ def test_every_value_that_the_paper_prints(repository: Path, name: str, encoder:
     assert get(found.model.encoding).policy == "published"
     assert (training.precision, training.clip, training.betas, found.model.dropout) == ("no", 0.0, (0.9, 0.999), 0.0)
     commented = (repository / "configs" / name).read_text(encoding="utf-8").splitlines()
-    for option in ("precision", "clip", "betas", "dropout", "root_relation", "weight_decay", "repair", "hidden"):
-        lines = [line for line in commented if line.startswith(f"{option} =")]
-        assert lines, option
-        assert all("#" in line for line in lines), option
+    options = [line for line in commented if re.match(r"\w+ = ", line)]
+    assert len(options) > 20
+    for line in options:
+        assert line.split()[0] in PRINTED or "  # " in line, line
 
 
 def test_heads_and_optimizer_are_the_papers(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,19 +244,6 @@ def test_energy_is_that_of_an_epoch_and_of_parsing_once(tmp_path: Path, monkeypa
     assert len(rows) == 1 + 2
     for row in rows[1:]:
         assert [float(value) for value in row[5:]] == pytest.approx([3.0, 0.6, 3.0 / experiment.TURNS, 0.2])
-
-
-def test_codecarbon_itself_measures(tmp_path: Path) -> None:
-    pytest.importorskip("codecarbon")
-    tracker = Tracker(config.TrainingOptions(energy=True), tmp_path)
-    found = []
-    for _ in range(2):
-        time.sleep(0.1)  # it takes no sample twice in a twentieth of a second
-        found.append(tracker.energy())
-    tracker.close()
-    assert all(set(one) == {"energy_kwh", "co2_kg"} for one in found)
-    assert found[0]["energy_kwh"] > 0
-    assert all(0 <= one["co2_kg"] < one["energy_kwh"] < 1 for one in found)
 
 
 def test_runs_of_several_seeds_give_means_and_keep_what_they_predict(tmp_path: Path) -> None:

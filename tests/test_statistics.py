@@ -15,6 +15,7 @@ from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get
 from ropewalk.errors import FormatError, OptionError, UnknownNameError
 from ropewalk.scoring import splits, statistics
+from ropewalk.scoring.published import LABELS
 from ropewalk.scoring.splits import Corpus
 from ropewalk.tables import FORMATS
 from strategies import trees
@@ -43,7 +44,7 @@ def index(tree: Tree) -> int:
 
 @given(st.lists(trees(min_words=1), min_size=1, max_size=6))
 def test_statistics_are_those_of_each_tree(many: list[Tree]) -> None:
-    encodings = [get(spec) for spec in statistics.PAPER]
+    encodings = [get(spec) for spec in LABELS.values()]
     corpus = Corpus("x", {"train": Treebank.of(many[:1]), "dev": Treebank.of(many)})
     found = statistics.statistics(corpus, encodings, labels_in="all")
     whole = [*many[:1], *many]

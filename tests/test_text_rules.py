@@ -124,7 +124,7 @@ def test_lines_of_lists_headings_and_quoted_lines_are_units(text: str) -> None:
 @pytest.mark.parametrize("text", ["{}", "I like {} a lot.", "Yes, we use {}!", '("{}")'])
 def test_names_and_tags_stay_whole(token: str, text: str) -> None:
     forms = [form for sentence in english().segment(text.format(token)) for form in sentence.forms]
-    assert {token, f"{token}!"} & {*forms}
+    assert token in forms
 
 
 def test_a_language_without_known_abbreviations_has_none() -> None:

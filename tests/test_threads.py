@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,7 @@ import ropewalk
 
 THREADS = 8
 TEXTS = 2_000
-ROUNDS = 2
+ROUNDS = int(os.environ.get("ROPEWALK_ROUNDS", "2"))  # `make threads` has many more
 NAMES = ("Ada", "the ropemaker", "a sailor from Whitby", "our neighbour", "nobody")
 VERBS = ("twisted", "sold", "forgot", "mended and tarred", "walked past")
 THINGS = ("the hemp", "two long ropes", "every strand of it", "a knot", "the old walk by the harbour")

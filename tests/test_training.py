@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -393,7 +392,7 @@ def test_bad_trees_are_named_then_skipped_or_repaired(tmp_path: Path, data: Path
 
 @pytest.mark.parametrize("sharded", ["false", "true"])
 def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path, sharded: str) -> None:
-    """Each with all weights, or with half of them (FSDP), as `torchrun --nproc-per-node 2` starts them."""
+    """Each with all weights, or with half of them (FSDP), started as the guide says, by `torchrun`."""
     config = tmp_path / "config.toml"
     config.write_text(
         f'[data]\ntrain = "{data.as_posix()}"\ndev = "{data.as_posix()}"\n'
@@ -403,22 +402,15 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, data: Path, sharded
         f"sharded = {sharded}\n",
         encoding="utf-8",
     )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = (
-        "import sys; from ropewalk.training.config import load; from ropewalk.training.run import train; "
-        "train(load(sys.argv[1]), sys.argv[2])"
-    )
+    settings = os.environ | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
 
-    def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
-        settings = os.environ | environment | {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
-        return subprocess.Popen([sys.executable, "-c", program, str(config), str(home)], env=settings)
+    def start(home: Path, *launcher: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *launcher, "-m", "ropewalk", "train", str(config), "-o", str(home)]
+        return subprocess.Popen([*command, "--set", "training.device=cpu"], env=settings)
 
-    together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
-    runs = [start(tmp_path / "two", RANK=str(rank), LOCAL_RANK=str(rank), **together) for rank in range(2)]
-    runs.append(start(tmp_path / "one"))
-    assert [run.wait(timeout=600) for run in runs] == [0, 0, 0]
+    torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    runs = [start(tmp_path / "two", *torchrun), start(tmp_path / "one")]
+    assert [run.wait(timeout=600) for run in runs] == [0, 0]
     one, two = (Trainable.load(tmp_path / name).network.state_dict() for name in ("one", "two"))
     moved = Trainable.create(from_mapping(read(config)), Trainable.load(tmp_path / "one").labels)
     for name, weight in one.items():

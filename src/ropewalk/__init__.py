@@ -64,8 +64,12 @@ __all__ = [
     "Word",
     "__version__",
     "conllu",
+    "deps",
+    "displacy",
     "draw",
+    "json",
     "load",
+    "sdp",
 ]
 
 

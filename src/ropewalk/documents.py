@@ -154,8 +154,8 @@ class Token:
     @property
     def text(self) -> str:
         """What is written."""
-        told = self._lists.bank.surface.texts.get(self._number)
-        return self._lists.form[self._lists.first[self._number]] if told is None else told
+        text = self._lists.bank.surface.texts.get(self._number)
+        return self._lists.form[self._lists.first[self._number]] if text is None else text
 
     @property
     def first(self) -> int:
@@ -468,9 +468,9 @@ class Sentence(Sequence[Word]):
     @property
     def text(self) -> str:
         """The sentence as running text, if need be made of its tokens."""
-        told = self._lists.bank.heading(self.number).text
-        if told is not None:
-            return told
+        text = self._lists.bank.heading(self.number).text
+        if text is not None:
+            return text
         return "".join(token.text + " " * token.space_after for token in self.tokens).rstrip()
 
     @property

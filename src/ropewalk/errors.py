@@ -12,10 +12,11 @@
     ├── FormatError             a file that is not what it should be: where, what was found, what was expected
     ├── UnknownNameError        nothing of that name: encoding, policy, column, …; the known ones are listed
     ├── EncodingError           an encoding that cannot be had or used
-    │   ├── OptionError         an option that the encoding does not take, or a wrong value
+    │   ├── EncodingOptionError an option that the encoding does not take, or a wrong value: an OptionError too
     │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
     │   ├── UncoveredGraphError a graph that the encoding cannot write, with the arcs that do not fit
     │   └── LabelError          a label that the encoding does not have
+    ├── OptionError             an option of a function or a command that does not fit, or a wrong value
     ├── MismatchError           inputs that should agree and do not, or an array that is not what is expected
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
     ├── ModelError              a model folder that is damaged, incomplete or something else
@@ -143,7 +144,11 @@ class UnknownNameError(RopewalkError):
         )
 
 
-class OptionError(EncodingError):
+class OptionError(RopewalkError):
+    """An option of a function or a command that does not fit the others, or a value that it does not take."""
+
+
+class EncodingOptionError(EncodingError, OptionError):
     """An option that the encoding does not take, or a value that it does not take."""
 
 

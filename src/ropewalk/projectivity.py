@@ -48,10 +48,10 @@ def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, ste
 
 def _lifted(heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int) -> Lifts:
     """Lift trees that have been checked."""
-    room = 64 + 4 * int(np.diff(offsets)[chosen].sum())
+    capacity = 64 + 4 * int(np.diff(offsets)[chosen].sum())
     while True:
         lifted = np.array(heads, dtype=np.int32)
-        words, left = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+        words, left = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int32)
         count = kernel.lift(
             view(lifted),
             view(offsets),
@@ -64,7 +64,7 @@ def _lifted(heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int) -
         )
         if count >= 0:
             return Lifts(lifted, words[:count], left[:count])
-        room *= 4
+        capacity *= 4
 
 
 def _demand_few_crossings(bank: Treebank, chosen: Ints) -> None:

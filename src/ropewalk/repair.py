@@ -66,6 +66,6 @@ def rooted_relations(
     heads = ints(heads, "heads", size=len(relations))
     names = (*relations.names, "root", "dep")
     rooted = np.array([is_root_relation(name) for name in names], dtype=np.bool_)[relations.ids]
-    made = np.where(heads == 0, len(names) - 2, len(names) - 1)
+    proper = np.where(heads == 0, len(names) - 2, len(names) - 1)
     wrong = (rooted != (heads == 0)) & (True if among is None else among)
-    return Column(np.where(wrong, made, relations.ids).astype(np.int32), names) if wrong.any() else relations
+    return Column(np.where(wrong, proper, relations.ids).astype(np.int32), names) if wrong.any() else relations

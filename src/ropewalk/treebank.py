@@ -426,7 +426,7 @@ class Treebank:
         if graphs and len(graphs) < len(banks):
             raise MismatchError(f"{len(graphs)} of {len(banks)} treebanks have graphs that a parser gave; expected all")
         names = {name for bank in banks for name in bank.edits}
-        told = any(bank.headings is not None for bank in banks)
+        headed = any(bank.headings is not None for bank in banks)
         return cls(
             frozen_ints(starts_of(np.concatenate([bank.lengths for bank in banks]))),
             frozen_ints(np.concatenate([bank.heads for bank in banks])),
@@ -437,7 +437,7 @@ class Treebank:
             type(sources[0]).concat(sources) if sources else None,
             MappingProxyType({name: Column.concat([bank.column(name) for bank in banks]) for name in names}),
             Surface.concat(banks) if any(bank.tokens is not None for bank in banks) else None,
-            tuple(bank.heading(number) for bank in banks for number in range(len(bank))) if told else None,
+            tuple(bank.heading(number) for bank in banks for number in range(len(bank))) if headed else None,
             Probabilities.concat(banks) if any(bank.estimates is not None for bank in banks) else None,
             type(graphs[0]).concat(graphs) if graphs else None,
         )

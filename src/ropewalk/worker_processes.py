@@ -141,10 +141,10 @@ class _Crew:
 
     def _listen(self) -> None:
         """Wait for a result, or for the death of a worker, whose tasks others get."""
-        worker, said = self._heard.get()
-        if said is not None:
+        worker, answer = self._heard.get()
+        if answer is not None:
             number = worker.tasks.popleft()
-            self._done[number] = said
+            self._done[number] = answer
             del self._open[number]
             return
         self._workers.remove(worker)
@@ -237,7 +237,7 @@ def _demand_ready(way: Connection) -> None:
         raise failure
 
 
-def _made(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
+def _make_function(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
     """Make the function, and tell the other side whether that worked."""
     function: Callable[[Any], Any] | None = None
     failure: Exception | None = None
@@ -252,7 +252,7 @@ def _made(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
 def _fork_on_demand(end: int) -> None:
     """Run the process that forks: make the function, then a worker for each connection that comes in."""
     way = Connection(os.dup(end))
-    function = _made(way, way.recv_bytes())
+    function = _make_function(way, way.recv_bytes())
     way.close()
     if function is None:
         return
@@ -273,7 +273,7 @@ def _fork_on_demand(end: int) -> None:
 
 def _serve_spawned(way: Connection, make: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the terminal is for the process that started us
-    function = _made(way, make)
+    function = _make_function(way, make)
     if function is not None:
         _serve(way, function)
 
@@ -287,11 +287,11 @@ def _serve(way: Connection, function: Callable[[Any], Any]) -> None:
     while True:
         task = pickle.loads(tasks.get())  # noqa: S301 - written by the process that started this one
         try:
-            said = _pickled((True, function(task)))
+            answer = _pickled((True, function(task)))
         except Exception as failure:  # noqa: BLE001 - raised where somebody can handle it
-            said = _pickled((False, failure))
+            answer = _pickled((False, failure))
         with contextlib.suppress(OSError):  # nobody wants it any more
-            way.send_bytes(said)
+            way.send_bytes(answer)
 
 
 def _receive(way: Connection, tasks: queue.SimpleQueue[bytes]) -> None:

@@ -124,13 +124,13 @@ def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Ca
     if record is not None:
         record.demand_same(digests, options, work)
         return record
-    made, data = planned(source, options)
-    report(made)
+    blueprint, data = planned(source, options)
+    report(blueprint)
     paths = treebanks.write_parts(data, files.make_folder(work))
     train, dev = (str(paths["train"]),), (str(paths["dev"]),)
-    segmenter = replace(made.segmenter, data=replace(made.segmenter.data, train=train, dev=dev))
-    parser = replace(made.parser, data=replace(made.parser.data, train=train, dev=dev))
-    record = BuildRecord.begin(digests, options, replace(made, segmenter=segmenter, parser=parser))
+    segmenter = replace(blueprint.segmenter, data=replace(blueprint.segmenter.data, train=train, dev=dev))
+    parser = replace(blueprint.parser, data=replace(blueprint.parser.data, train=train, dev=dev))
+    record = BuildRecord.begin(digests, options, replace(blueprint, segmenter=segmenter, parser=parser))
     record.save(work)
     return record
 

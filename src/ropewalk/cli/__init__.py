@@ -111,10 +111,10 @@ def main() -> None:
             sys.stdout.flush()  # while an early end of the reader can still be told from a failure
             sys.exit(done.code)
     except (Exception, KeyboardInterrupt) as failure:  # noqa: BLE001 - the last resort: nobody wants a traceback
-        sys.exit(_told(failure))
+        sys.exit(_exit_code(failure))
 
 
-def _told(failure: BaseException) -> int:
+def _exit_code(failure: BaseException) -> int:
     """Say in one line what went wrong, and give the code to exit with."""
     if isinstance(failure, BrokenPipeError):
         _discard_output()

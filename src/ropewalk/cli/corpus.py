@@ -83,6 +83,9 @@ def corpus(
         int | None,
         typer.Option(min=1, show_default=False, help="Processes on this machine; by default one for each core."),
     ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Where a run goes on, check the hashes of shards that are done.")
+    ] = False,
     form_report: Annotated[Format, typer.Option("--report", help="How to write the report.")] = Format.TABLE,
 ) -> None:
     """Parse whole corpora on all cores, or on a Ray cluster.
@@ -119,6 +122,7 @@ def corpus(
                 address=address,
                 workers=None if address else workers,
                 max_errors=max_errors,
+                verify=verify,
                 tell=say,
                 follow=follower.follow,
             )

@@ -85,6 +85,7 @@ def coverage(
     """
     from ropewalk import plots
     from ropewalk.scoring import coverage as library
+    from ropewalk.scoring.published import PAPER
 
     warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
@@ -95,7 +96,7 @@ def coverage(
         return
     if plot is not None:
         plots.require(plot)
-    chosen = library.encodings_of(encodings or library.PAPER, policy=policy.value)
+    chosen = library.encodings_of(encodings or PAPER.values(), policy=policy.value)
     rows: list[Coverage] = []
     missing: list[str] = []
     for corpus in corpora(treebanks, train, dev, test):

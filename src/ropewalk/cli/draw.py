@@ -14,8 +14,8 @@ from ropewalk.cli.shell import (
     colourful,
     demand_other,
     is_semantic,
+    picture_width,
     renamed,
-    room,
     say,
 )
 
@@ -164,7 +164,7 @@ def draw(
         if file is None or steps or cover or brackets or against or tags or columns or probabilities:
             raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
         scenes = _graph_scenes(file, sentence, names)
-        text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
     elif steps:
         text = _steps(file, sentence, heads, labels, given, names, theme, repair)
     else:
@@ -194,7 +194,7 @@ def draw(
             for structure, other, shares in sources
         )
         scenes = (replace(one, rows=one.rows + rows) for one in scenes)
-        text = _drawn(scenes, chosen, theme, room(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
     with creating(output) as out:
         out.write(text.encode("utf-8"))
 

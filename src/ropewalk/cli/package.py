@@ -44,7 +44,7 @@ def package(
     from ropewalk import __version__
     from ropewalk.models.packaging import package as write
 
-    made = write(
+    written = write(
         model,
         out,
         name=name,
@@ -52,5 +52,6 @@ def package(
         licence=licence,
         licence_file=licence_file or None,
     )
-    say(f"{made.distribution} {made.version}: {made.model.name} {made.model.hash}, {made.model.size / 1e6:.1f} MB")
+    inside = written.model
+    say(f"{written.distribution} {written.version}: {inside.name} {inside.hash}, {inside.size / 1e6:.1f} MB")
     say(f"install it: pip install {as_folder(out)}")

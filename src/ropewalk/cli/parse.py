@@ -22,10 +22,10 @@ from ropewalk.cli.shell import (
     colourful,
     demand_other,
     followed,
+    picture_width,
     plural,
     put,
     renamed,
-    room,
     say,
     warn_if_uncompiled,
 )
@@ -211,7 +211,7 @@ def parse(
         each_line=each_line and each_line.value,
     )
     words = 0
-    look = Look(chosen, room(None, out), colourful(out))
+    look = Look(chosen, picture_width(None, out), colourful(out))
 
     def pieces() -> "Iterator[Unparsed]":
         nonlocal words

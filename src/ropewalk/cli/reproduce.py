@@ -37,7 +37,7 @@ def reproduce(
     counted: list[Statistics] = []
     measured: list[Coverage] = []
     for corpus in corpora([folder], None, None, None):
-        counted.append(statistics(corpus, encodings_of(list(published.LABELS.values()))))
+        counted.append(statistics(corpus, encodings_of(published.LABELS.values())))
         measured += coverage(corpus, encodings_of(source.encodings(corpus.name)), splits=("dev", "test"))
     compared = reproduce.compare(source, counted, measured)
     sections = reproduce.report(source, compared, counted)

@@ -196,7 +196,7 @@ def show(table: "Table", form: Format) -> None:
     sys.stdout.write(text)
 
 
-def room(width: int | None, output: str) -> int | None:
+def picture_width(width: int | None, output: str) -> int | None:
     """Give the width to cut pictures at: as asked, or the terminal's, or none where nobody knows."""
     if width is not None:
         return width

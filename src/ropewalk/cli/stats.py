@@ -72,6 +72,7 @@ def stats(
     from ropewalk import plots
     from ropewalk.scoring import statistics
     from ropewalk.scoring.coverage import encodings_of
+    from ropewalk.scoring.published import LABELS
 
     warn_if_uncompiled()
     if graphs:
@@ -81,7 +82,7 @@ def stats(
         return
     if plot is not None:
         plots.require(plot)
-    chosen = encodings_of(encodings or statistics.PAPER)
+    chosen = encodings_of(encodings or LABELS.values())
     counted = [
         statistics.statistics(corpus, chosen, labels_in=labels_in.value)
         for corpus in corpora(treebanks, train, dev, test)

@@ -76,6 +76,7 @@ def find(paths: Iterable[str]) -> tuple[list[File], list[str]]:
 def inspect(file: File, options: Options) -> tuple[File, Keys]:
     """Look into a file: its hash, where it can be cut, and the ids of its documents."""
     ids = _Ids()
+    known = file
     try:
         known = replace(file, sha256=stores.sha256(file.path))
         kind = sources.kind_of(file.path)
@@ -86,10 +87,15 @@ def inspect(file: File, options: Options) -> tuple[File, Keys]:
         else:
             known = replace(known, cuts=_cuts(known, _starts(known, ids, options), options))
     except FormatError as failure:
-        return replace(file, error=failure.message), _Ids().keys()
+        return _unreadable(known, failure.message), _Ids().keys()
     except stores.FAILURES as failure:
-        return replace(file, error=f"it cannot be read: {stores.why(failure)}"), _Ids().keys()
+        return _unreadable(known, f"it cannot be read: {stores.why(failure)}"), _Ids().keys()
     return known, ids.keys()
+
+
+def _unreadable(file: File, error: str) -> File:
+    """Say what is wrong with a file; its hash stays where its bytes could be read."""
+    return replace(file, cuts=(), kept="", error=error)
 
 
 @final

@@ -60,12 +60,14 @@ def run(  # noqa: PLR0913 - options, by name
     address: str | None = None,
     workers: int | None = None,
     max_errors: int | None = None,
+    verify: bool = False,
     tell: Callable[[str], None] = lambda _: None,
     follow: Callable[[RunState], None] = lambda _: None,
 ) -> RunState:
     """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
 
     `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
+    What is done counts as done if its shard has the size that was written, with `verify` if its hash is the same too.
     `tell` is given messages, `follow` the state whenever a part is done.
     """
     from ropewalk.pipeline import load
@@ -91,7 +93,7 @@ def run(  # noqa: PLR0913 - options, by name
         parts = planning.parts(known.files, known.doubles, options)
         state = RunState(len(parts))
         _note_files(out, known, state)
-        for record in _done(out, parts, options):
+        for record in _done(out, parts, options, verify=verify):
             state.add(record)
         state.before = state.done
         follow(state)
@@ -147,14 +149,16 @@ def _demand_few(state: RunState, most: int | None, out: str) -> None:
         )
 
 
-def _done(out: str, parts: Iterable[FilePart], options: Options) -> Iterator[dict[str, Any]]:
-    """Read the records of the parts that are done and whose shards are there."""
+def _done(out: str, parts: Iterable[FilePart], options: Options, *, verify: bool) -> Iterator[dict[str, Any]]:
+    """Read the records of the parts that are done and whose shards are there, of the right size or even hash."""
     data = stores.below(f"{out}/{shards.DATA}")
     records = stores.below(f"{out}/{shards.DONE}")
     for part in parts:
         if f"{part.name}.json" in records and f"{part.name}.{options.output}" in data:
             record = json.loads(stores.read(f"{out}/{shards.DONE}/{part.name}.json") or b"{}")
-            if record.get("bytes") == data[record["name"]]:
+            shard = record.get("name", "")
+            same = shard in data and record["bytes"] == data[shard]
+            if same and (not verify or record["sha256"] == stores.sha256(f"{out}/{shards.DATA}/{shard}")):
                 yield record
 
 
@@ -228,8 +232,8 @@ def _ours(failure: BaseException) -> RopewalkError:
         if isinstance(seen, RopewalkError):
             return seen
         seen = getattr(seen, "cause", None) or seen.__cause__
-    said = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
-    return CorpusError(f"Ray gave up: {said[-1].strip()}; what is done stays: run the same command again to go on")
+    lines = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
+    return CorpusError(f"Ray gave up: {lines[-1].strip()}; what is done stays: run the same command again to go on")
 
 
 @contextlib.contextmanager

@@ -199,8 +199,8 @@ def fit_temperature(given: Scored, best: Best, gold: Ints, *, depth: int = DEPTH
         factor = float(np.exp(log_temperature))
         cooled = replace(given, table=given.table / factor, ties=given.ties / factor)
         arcs, _ = confidences(cooled, best.ids[0], best.heads, depth=depth)
-        sure = np.clip(arcs, 1e-6, 1 - 1e-6)
-        return float(-np.where(right, np.log(sure), np.log1p(-sure)).mean())
+        clipped = np.clip(arcs, 1e-6, 1 - 1e-6)
+        return float(-np.where(right, np.log(clipped), np.log1p(-clipped)).mean())
 
     low, high = np.log(0.25), np.log(8.0)
     ratio = (np.sqrt(5.0) - 1) / 2

@@ -36,8 +36,8 @@ def spanning_tree(scores: npt.NDArray[Any]) -> Ints:
         table[1:, 0] -= (words + 1) * (1.0 + table.max() - table.min())
     heads = np.zeros(words, dtype=np.int32)
     enters = np.repeat(np.arange(words + 1, dtype=np.int32)[:, None], words + 1, axis=1)
-    room = 2 * words + 2
-    best = np.empty(room, dtype=np.float64)
-    others = [np.empty(room, dtype=np.int32) for _ in range(7)]
+    size = 2 * words + 2
+    best = np.empty(size, dtype=np.float64)
+    others = [np.empty(size, dtype=np.int32) for _ in range(7)]
     kernel.spanning(view(table), view(heads), view(enters), view(best), *(view(other) for other in others))
     return heads

@@ -329,5 +329,5 @@ def _closing(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], lead:
 
 
 def _arc(arc: Made, forms: tuple[str, ...]) -> str:
-    said = f"{_name(arc.head, forms)} → {_name(arc.dependent, forms)}"
-    return f"{said} (refused: {FAULTS[arc.fault]})" if arc.fault else said
+    ends = f"{_name(arc.head, forms)} → {_name(arc.dependent, forms)}"
+    return f"{ends} (refused: {FAULTS[arc.fault]})" if arc.fault else ends

@@ -114,9 +114,9 @@ def to_svg(scene: Scene, *, theme: Theme = "auto", notes: bool = True) -> str:
                 f'<text class="note" x="{_n(EDGE + 34)}" y="{_n(bottom)}">{escape(note)}</text></g>'
             )
     height = bottom + EDGE
-    said = escape(" ".join(scene.words), quote=True)
+    sentence = escape(" ".join(scene.words), quote=True)
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="ropewalk {theme}" role="img" aria-label="{said}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="ropewalk {theme}" role="img" aria-label="{sentence}" '
         f'width="{_n(columns.width)}" height="{_n(height)}" viewBox="0 0 {_n(columns.width)} {_n(height)}">'
     )
     title = f"<title>{escape(scene.title)}</title>" if scene.title else ""
@@ -193,8 +193,8 @@ def _ports(arcs: tuple[Arc, ...], columns: Columns) -> dict[tuple[int, int], flo
     out = {}
     for (head, to_right), dependents in sides.items():
         far = sorted(dependents, key=lambda node: -abs(columns.place[node] - columns.place[head]))
-        room = max(columns.widths[columns.place[head]] / 2, 10.0) + GAP / 4
-        step = min(SPREAD, room / len(far))
+        reach = max(columns.widths[columns.place[head]] / 2, 10.0) + GAP / 4
+        step = min(SPREAD, reach / len(far))
         for number, dependent in enumerate(far, start=1):
             out[head, dependent] = step * number if to_right else -step * number
     return out

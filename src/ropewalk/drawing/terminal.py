@@ -181,14 +181,14 @@ def _columns(scene: Scene, width: int | None) -> TerminalColumns:
     """Give each node a column wide enough for its texts, and far enough from others for the texts of their arcs."""
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
-    room = max(width - _gutter(scene, width), LEAST) if width else None
+    usable = max(width - _gutter(scene, width), LEAST) if width else None
     widths = [LEAST] * len(nodes)
     for node, number in place.items():
         widths[number] = max(LEAST, cells(scene.word(node)), *(cells(row.cells[node]) for row in scene.rows), 0)
     for below in (False, True):
         for arc in scene.roots(below=below):
             widths[place[arc.dependent]] = max(widths[place[arc.dependent]], cells(arc.text))
-    widths = [min(size, room) if room else size for size in widths]
+    widths = [min(size, usable) if usable else size for size in widths]
     wanted_gaps: dict[int, list[tuple[int, int]]] = {}
     for below in (False, True):
         for arc in scene.arcs_on(below=below):
@@ -201,42 +201,42 @@ def _columns(scene: Scene, width: int | None) -> TerminalColumns:
         for low, gap in wanted_gaps.get(number, []):
             start = max(start, starts[low] + widths[low] // 2 + gap - size // 2)
         starts.append(start)
-    if room:
-        _close_up(starts, widths, room)
-    return TerminalColumns(place, starts, widths, _pieces(starts, widths, room, backwards=scene.right_to_left))
+    if usable:
+        _close_up(starts, widths, usable)
+    return TerminalColumns(place, starts, widths, _pieces(starts, widths, usable, backwards=scene.right_to_left))
 
 
-def _close_up(starts: list[int], widths: list[int], room: int) -> None:
+def _close_up(starts: list[int], widths: list[int], usable: int) -> None:
     """Keep gaps between neighbours within the room, so that a piece is never all gap."""
     shift = 0
     for number in range(1, len(starts)):
         starts[number] -= shift
         excess = (
-            starts[number] + widths[number] - starts[number - 1] - max(room, widths[number - 1] + widths[number] + 1)
+            starts[number] + widths[number] - starts[number - 1] - max(usable, widths[number - 1] + widths[number] + 1)
         )
         if excess > 0:
             starts[number] -= excess
             shift += excess
 
 
-def _pieces(starts: list[int], widths: list[int], room: int | None, *, backwards: bool) -> list[tuple[int, int]]:
+def _pieces(starts: list[int], widths: list[int], usable: int | None, *, backwards: bool) -> list[tuple[int, int]]:
     """Cut the columns into pieces that fit, from the side where the sentence begins."""
     if not starts:
         return []
     whole = starts[-1] + widths[-1]
-    if room is None or whole <= room:
+    if usable is None or whole <= usable:
         return [(0, whole)]
     bounds = [(start, start + size) for start, size in zip(starts, widths, strict=True)]
     groups: list[list[tuple[int, int]]] = []
     for bound in reversed(bounds) if backwards else bounds:
-        if groups and max(bound[1], groups[-1][0][1]) - min(bound[0], groups[-1][0][0]) <= room:
+        if groups and max(bound[1], groups[-1][0][1]) - min(bound[0], groups[-1][0][0]) <= usable:
             groups[-1].append(bound)
         else:
             groups.append([bound])
     pieces = [(min(low for low, _ in group), max(high for _, high in group)) for group in groups]
     for number in range(1, len(pieces)):  # the gap at a cut goes to the later piece, for the texts of its arcs
         (low, high), (before, after) = pieces[number], pieces[number - 1]
-        pieces[number] = (low, min(before, low + room)) if backwards else (max(after, high - room), high)
+        pieces[number] = (low, min(before, low + usable)) if backwards else (max(after, high - usable), high)
     return pieces
 
 

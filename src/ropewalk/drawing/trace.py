@@ -208,7 +208,7 @@ def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *,
                     kept.append(replace(entry, symbol=entry.symbol - INDEX))
                 else:
                     ends = (entry.node, word) if entry.symbol & RIGHTWARD else (word, entry.node)
-                    arcs.append(_made(*ends, heads, structural=False))
+                    arcs.append(_add_arc(*ends, heads, structural=False))
                     faults += [(arc.dependent, arc.fault) for arc in arcs[-1:] if arc.fault]
             else:
                 kept.append(entry)
@@ -220,7 +220,7 @@ def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *,
             continue
         ends = (entry.node, word) if own else (word, entry.node)
         match = bottom
-        rope = [_made(*ends, heads, structural=bool(symbol & SUPER))]
+        rope = [_add_arc(*ends, heads, structural=bool(symbol & SUPER))]
         refused = rope[0].fault
         if not symbol & SUPER or (refused and not naive) or (naive and not entry.node):
             kept.append(entry)
@@ -232,7 +232,7 @@ def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *,
     return Step("close", word, 0, "", left, match, tuple(passed), (*arcs, *rope), tuple(faults))
 
 
-def _made(head: int, dependent: int, heads: list[int], *, structural: bool) -> Made:
+def _add_arc(head: int, dependent: int, heads: list[int], *, structural: bool) -> Made:
     """Take an arc into the heads, unless it makes a second head or a cycle."""
     fault = 0
     if dependent < 1:

@@ -26,7 +26,7 @@ from ropewalk.encodings.base import (
 )
 from ropewalk.encodings.machines import BracketMachine, BracketStacks, Machine, Marks
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.errors import OptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, UnknownNameError
 from ropewalk.projectivity import SCHEMES
 
 if TYPE_CHECKING:
@@ -140,7 +140,9 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
     """Take apart the text that names an encoding: its name, its options, and the scheme after it or nothing."""
     match = SPEC.fullmatch(spec.replace(" ", ""))
     if match is None:
-        raise OptionError(f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME")
+        raise EncodingOptionError(
+            f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME"
+        )
     return match["name"], _options(match["name"], match["options"] or ""), (match["scheme"] or "")[1:]
 
 
@@ -151,7 +153,7 @@ def check_options(name: str, options: Mapping[str, str | int], takes: Mapping[st
             raise UnknownNameError(f"option of {name}", option, takes)
         if isinstance(value, int) != isinstance(takes[option], int):
             expected = "a whole number" if isinstance(takes[option], int) else "a name"
-            raise OptionError(f"{name}: {option} is {value!r}; expected {expected}")
+            raise EncodingOptionError(f"{name}: {option} is {value!r}; expected {expected}")
 
 
 def _options(name: str, text: str) -> dict[str, str | int]:
@@ -159,6 +161,6 @@ def _options(name: str, text: str) -> dict[str, str | int]:
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
         if not equals or not key or not value:
-            raise OptionError(f"{name}: {part!r} is no option; expected option=value")
+            raise EncodingOptionError(f"{name}: {part!r} is no option; expected option=value")
         options[key] = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
     return options

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
 from ropewalk.errors import (
     EncodingError,
+    EncodingOptionError,
     LabelError,
     MismatchError,
-    OptionError,
     UncoveredTreeError,
     UnknownNameError,
 )
@@ -187,7 +187,7 @@ class Encoding(ABC):
         if policy not in POLICIES:
             raise UnknownNameError("policy", policy, self.policies)
         if policy not in self.policies:
-            raise OptionError(f"{self.name} has no policy {policy!r}; it has: {', '.join(self.policies)}")
+            raise EncodingOptionError(f"{self.name} has no policy {policy!r}; it has: {', '.join(self.policies)}")
         self.policy = policy
 
     def options(self) -> dict[str, str | int]:
@@ -396,8 +396,8 @@ def read_codes(
     offsets = checked_offsets(offsets, end=len(codes))
     heads = np.empty(len(codes), dtype=np.int32)
     faults = fault_room(8 * len(codes))
-    room = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
-    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *room)))
+    workspace = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
+    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *workspace)))
     return heads, *found_faults(*faults)
 
 

@@ -62,8 +62,8 @@ class SevenBit(ClosedEncoding):
         """Write the bits of every word."""
         heads, offsets = checked_trees(heads, offsets)
         codes = np.empty(len(heads), dtype=np.uint8)
-        room = (view(np.empty(2 * len(scratch(offsets)), dtype=np.int32)) for _ in range(2))
-        kernel.write(view(heads), view(offsets), view(planes(heads, offsets)), view(codes), *room)
+        workspace = (view(np.empty(2 * len(scratch(offsets)), dtype=np.int32)) for _ in range(2))
+        kernel.write(view(heads), view(offsets), view(planes(heads, offsets)), view(codes), *workspace)
         return [(codes, self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:

@@ -9,7 +9,7 @@ import numpy as np
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX, SUPER
@@ -40,11 +40,13 @@ class Brackets(Encoding):
     def __init__(self, *, policy: str = "lift", stacks: int = 2, planes: int = 1) -> None:
         super().__init__(policy=policy)
         if stacks not in (1, 2):
-            raise OptionError(f"stacks must be 1 or 2, found {stacks}")
+            raise EncodingOptionError(f"stacks must be 1 or 2, found {stacks}")
         if not 1 <= planes <= MOST_PLANES or (stacks == 1 and planes != 1):
-            raise OptionError(f"planes must be 1 to {MOST_PLANES}, and 1 with a single stack, found {planes}")
+            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, and 1 with a single stack, found {planes}")
         if stacks == 1 and policy == "published":
-            raise OptionError("the published policy of brackets is that of two stacks; stacks=1 has: lift, refuse")
+            raise EncodingOptionError(
+                "the published policy of brackets is that of two stacks; stacks=1 has: lift, refuse"
+            )
         self.stacks = stacks
         self.naive_brackets = stacks == 1
         self.planes = planes
@@ -128,10 +130,10 @@ def match_planes(
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
     """Match the brackets of labels in so many planes, each with stacks of its own: arcs, their offsets, and faults."""
     numbers = ids.astype(np.int32)
-    room = int(np.diff(starts)[numbers].sum())
-    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    most = int(np.diff(starts)[numbers].sum())
+    heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     arc_offsets = np.empty(len(offsets), dtype=np.int32)
-    faults = fault_room(2 * room + len(numbers))
+    faults = fault_room(2 * most + len(numbers))
     kernel.read(
         view(numbers),
         view(offsets),
@@ -142,6 +144,6 @@ def match_planes(
         view(dependents),
         view(arc_offsets),
         *(view(array) for array in faults),
-        *(view(np.empty(size, dtype=np.int32)) for size in (2 * count, room, room)),
+        *(view(np.empty(size, dtype=np.int32)) for size in (2 * count, most, most)),
     )
     return heads, dependents, arc_offsets, faults

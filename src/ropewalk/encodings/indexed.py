@@ -11,7 +11,7 @@ from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_fau
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX
@@ -50,10 +50,10 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
     With `trees`, only into arcs that give no word a second head and close no cycle.
     """
     labels = ids.astype(np.int32)
-    room = int(np.diff(starts)[labels].sum()) + len(labels)
-    heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    most = int(np.diff(starts)[labels].sum()) + len(labels)
+    heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     arc_offsets = np.empty(len(offsets), dtype=np.int32)
-    faults = fault_room(2 * room + len(labels))
+    faults = fault_room(2 * most + len(labels))
     kernel.match(
         view(labels),
         view(offsets),
@@ -65,7 +65,7 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
         view(dependents),
         view(arc_offsets),
         *(view(array) for array in faults),
-        *(view(np.empty(room + 1, dtype=np.int32)) for _ in range(2)),
+        *(view(np.empty(most + 1, dtype=np.int32)) for _ in range(2)),
         *(view(scratch(offsets)) for _ in range(2)),
     )
     return heads, dependents, arc_offsets, faults
@@ -83,7 +83,7 @@ class OptimalNonprojective(Encoding):
     def __init__(self, *, policy: str = "lift", max_index: int = -1) -> None:
         super().__init__(policy=policy)
         if max_index < -1:
-            raise OptionError(f"max_index must be 0 or more, or -1 for no limit, found {max_index}")
+            raise EncodingOptionError(f"max_index must be 0 or more, or -1 for no limit, found {max_index}")
         self.max_index = max_index
 
     def options(self) -> dict[str, str | int]:

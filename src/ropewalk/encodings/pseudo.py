@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from ropewalk.encodings.base import Encoding, Ids, Labels
-from ropewalk.errors import OptionError
+from ropewalk.errors import EncodingOptionError
 from ropewalk.projectivity import SCHEMES, lift, lower
 from ropewalk.trees import Bools, Ints, same_trees
 
@@ -31,7 +31,7 @@ class PseudoProjective(Encoding):
     def __init__(self, inner: Encoding, scheme: str) -> None:
         super().__init__()
         if inner.planes != 1 or inner.policy not in {"lift", "refuse"}:
-            raise OptionError(
+            raise EncodingOptionError(
                 f"{inner.spec} cannot be pseudo-projective: use a projective encoding with the policy lift or refuse; "
                 f"schemes: {', '.join(SCHEMES)}"
             )

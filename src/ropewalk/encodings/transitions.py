@@ -185,10 +185,10 @@ class Covington(_Transitions):
         ids = labels.ids[0].astype(np.int32)
         arcs = np.concatenate([[0], np.cumsum(symbols // TIMES * (symbols % TIMES != NO_ARC), dtype=np.int64)])
         per_label = arcs[starts[1:]] - arcs[starts[:-1]]
-        room = int(np.minimum(per_label[ids], positions(labels.offsets)).sum())  # no word has more to its left
-        heads, dependents = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+        most = int(np.minimum(per_label[ids], positions(labels.offsets)).sum())  # no word has more to its left
+        heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
-        faults = fault_room(2 * room + 2 * len(ids))
+        faults = fault_room(2 * most + 2 * len(ids))
         kernel.read_covington(
             view(ids),
             view(labels.offsets),

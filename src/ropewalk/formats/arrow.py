@@ -60,11 +60,11 @@ def sentences(bank: Treebank) -> pa.StructArray:
     surface = bank.surface
     tokens = surface.offsets(bank.offsets)  # where each sentence's tokens stand
     headings = [bank.heading(number) for number in range(len(bank))]
-    texts = [bank[number].text if told.text is None else told.text for number, told in enumerate(headings)]
+    texts = [bank[number].text if heading.text is None else heading.text for number, heading in enumerate(headings)]
     shares = None if bank.probabilities is None else bank.probabilities.trees
     return pa.StructArray.from_arrays(
         [
-            pa.array([told.id for told in headings], pa.string()),
+            pa.array([heading.id for heading in headings], pa.string()),
             pa.array(texts, pa.string()),
             _places(surface.starts[tokens[:-1]]),
             _places(surface.stops[tokens[1:] - 1]),

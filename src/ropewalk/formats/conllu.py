@@ -206,8 +206,8 @@ class Text(Source):
 
     def heading(self, sentence: int) -> Heading:
         """Read what is known of one sentence as a whole from its comments."""
-        told = [line[1:].partition("=") for line in self.comments(sentence)]
-        named = {key.strip(): value.strip() for key, _, value in told}
+        pairs = [line[1:].partition("=") for line in self.comments(sentence)]
+        named = {key.strip(): value.strip() for key, _, value in pairs}
         return Heading(
             named.get("sent_id"),
             named.get("text"),
@@ -217,7 +217,7 @@ class Text(Source):
 
     def surface(self, offsets: Ints, misc: Column) -> Surface:
         """Read the tokens from the lines of multiword tokens and from MISC."""
-        told = [_Spaces.of(text) for text in misc.names]
+        spacings = [_Spaces.of(text) for text in misc.names]
         words = len(self.fields)
         opens = np.ones(words, dtype=np.bool_)
         texts: dict[int, str] = {}  # by the first word
@@ -230,7 +230,7 @@ class Text(Source):
                 texts[before + int(low)] = row[1]
                 others[before + int(low)] = _Spaces.of(row[9])
         first = np.flatnonzero(opens)
-        spaces = [told[number] for number in misc.ids[first].tolist()]
+        spaces = [spacings[number] for number in misc.ids[first].tolist()]
         place = {word: token for token, word in enumerate(first.tolist())} if texts else {}
         for word, one in others.items():
             spaces[place[word]] = one
@@ -409,7 +409,7 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def _told(bank: Treebank, misc: Column) -> Column:
+def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
     """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
     if bank.estimates is None:
         return misc
@@ -437,8 +437,8 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
     """
     blocks = _new(bank) if bank.text is None else _edited(bank, bank.text)
     begin = f"# generator = {generator}\n".encode() if generator else b""
-    told = bank.estimates.trees if bank.estimates is not None else None
-    shares = itertools.repeat(math.nan) if told is None else told.tolist()
+    tree_shares = bank.estimates.trees if bank.estimates is not None else None
+    shares = itertools.repeat(math.nan) if tree_shares is None else tree_shares.tolist()
     for share, block in zip(shares, blocks, strict=False):
         yield block if math.isnan(share) and not begin else b"%b%b%b" % (begin, _tree_comment(share), block)
         begin = b""
@@ -489,8 +489,8 @@ def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
     if bank.graphs is not None:
         edits["deps"] = bank.column("deps")
     misc = bank.column("misc") if bank.estimates is not None else None
-    if misc is not None and (told := _told(bank, misc)) is not misc:
-        edits["misc"] = told
+    if misc is not None and (estimated := _with_arc_estimates(bank, misc)) is not misc:
+        edits["misc"] = estimated
     for name, column in edits.items():
         _demand_writable(bank, name, column)
     text = source.splice(bank.offsets, edits) if edits else source
@@ -514,20 +514,22 @@ def _new(bank: Treebank) -> Iterator[bytes]:
     spaces, ranges = _spaces_of(bank)
     misc = bank.column("misc")
     _demand_writable(bank, "misc", misc)
-    last = _told(bank, Column.of("|".join(filter(None, both)) or "_" for both in zip(spaces, _said(misc), strict=True)))
+    last = _with_arc_estimates(
+        bank, Column.of("|".join(filter(None, both)) or "_" for both in zip(spaces, _misc_texts(misc), strict=True))
+    )
     ends = last.texts()
     for number, (start, stop) in enumerate(itertools.pairwise(bank.offsets.tolist())):
         lines = _heading_lines(bank.heading(number))
         for place, word in enumerate(range(start, stop), start=1):
             if word in ranges:
-                many, form, said = ranges[word]
-                lines.append(f"{place}-{place + many - 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{said}")
+                many, form, misc_text = ranges[word]
+                lines.append(f"{place}-{place + many - 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc_text}")
             lines.append(f"{place}\t{middle[word]}\t{ends[word]}")
         lines.append("\n")
         yield "\n".join(lines).encode("utf-8")
 
 
-def _said(misc: Column) -> Iterator[str]:
+def _misc_texts(misc: Column) -> Iterator[str]:
     names = ["" if name == "_" else name for name in misc.names]
     return (names[number] for number in misc.ids.tolist())
 
@@ -555,17 +557,17 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
     tokens = bank.tokens
     before = dict(zip(tokens.offsets(bank.offsets)[list(tokens.before)].tolist(), tokens.before.values(), strict=True))
     rows = zip(tokens.after.texts(), tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
-    told = [_Spaces(after, before.get(t, ""), a, b).text() for t, (after, a, b) in enumerate(rows)]
+    misc_values = [_Spaces(after, before.get(t, ""), a, b).text() for t, (after, a, b) in enumerate(rows)]
     if not tokens.texts:
-        return told, {}
+        return misc_values, {}
     out = [""] * bank.words
     first = tokens.first.tolist()
-    for token, text in enumerate(told):
+    for token, text in enumerate(misc_values):
         out[first[token]] = text
     ranges = {}
     for token, text in tokens.texts.items():
         out[first[token]] = ""
-        ranges[first[token]] = (first[token + 1] - first[token], text, told[token] or "_")
+        ranges[first[token]] = (first[token + 1] - first[token], text, misc_values[token] or "_")
     return out, ranges
 
 

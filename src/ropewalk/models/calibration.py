@@ -31,8 +31,8 @@ def confidences(
     scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, weights: Sequence[float]
 ) -> tuple[Floats, Floats]:
     """Give the probability of every arc and of every tree that was found."""
-    sure = logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
-    return sure, logistic(_whole(sure, offsets) @ np.array(weights[3:]))
+    shares = logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
+    return shares, logistic(_whole(shares, offsets) @ np.array(weights[3:]))
 
 
 def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, gold: Ints) -> tuple[float, ...]:
@@ -52,13 +52,13 @@ def _evidence(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: 
     rows = np.cumsum(widths) - widths
     labels = scores[np.arange(len(scores)), best.ids[0]]
     chosen = np.stack([labels, arcs[rows + best.heads]], axis=1).astype(np.float64)
-    sure = np.clip(np.exp(chosen), LEAST, 1.0 - LEAST)
-    return np.column_stack([np.ones(len(scores)), np.log(sure) - np.log1p(-sure)])
+    shares = np.clip(np.exp(chosen), LEAST, 1.0 - LEAST)
+    return np.column_stack([np.ones(len(scores)), np.log(shares) - np.log1p(-shares)])
 
 
-def _whole(sure: Floats, offsets: Ints) -> Floats:
+def _whole(shares: Floats, offsets: Ints) -> Floats:
     """Give for each sentence 1 and the log-odds of the product of its arcs' probabilities."""
-    product = np.clip(np.exp(sums_of(np.log(np.clip(sure, LEAST, 1.0)), offsets)), LEAST, 1.0 - LEAST)
+    product = np.clip(np.exp(sums_of(np.log(np.clip(shares, LEAST, 1.0)), offsets)), LEAST, 1.0 - LEAST)
     return np.column_stack([np.ones(len(product)), np.log(product) - np.log1p(-product)])
 
 
@@ -71,9 +71,9 @@ def fitted_weights(evidence: Floats, right: Floats, start: Floats) -> Floats:
     """Find the weights of the highest likelihood by Newton's method, drawn a little towards where they start."""
     weights = start.copy()
     for _ in range(STEPS):
-        sure = logistic(evidence @ weights)
-        slope = evidence.T @ (right - sure) - RIDGE * (weights - start)
-        curve = (evidence * (sure * (1.0 - sure))[:, None]).T @ evidence + RIDGE * np.eye(len(weights))
+        shares = logistic(evidence @ weights)
+        slope = evidence.T @ (right - shares) - RIDGE * (weights - start)
+        curve = (evidence * (shares * (1.0 - shares))[:, None]).T @ evidence + RIDGE * np.eye(len(weights))
         step = np.linalg.solve(curve, slope)
         weights = weights + np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-6:

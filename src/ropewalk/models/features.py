@@ -184,7 +184,7 @@ def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float3
     """
     words: list[str] = []
     rows: list[npt.NDArray[np.float32]] = []
-    told = 0
+    declared = 0
     with files.reading(path) as file:
         for number, line in enumerate(file, start=1):
             if len(words) == most:
@@ -192,17 +192,17 @@ def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float3
             text = line.decode("utf-8", "replace").rstrip()
             word, _, values = text.partition(" ")
             if number == 1 and word.isdecimal() and values.isdecimal():
-                told = int(values)
+                declared = int(values)
                 continue
-            if told:
-                word, *numbers = text.rsplit(" ", told)
+            if declared:
+                word, *numbers = text.rsplit(" ", declared)
             else:
                 numbers = values.split()
             try:
                 row = np.array(numbers, dtype=np.float32)
             except ValueError:
                 row = np.zeros(0, dtype=np.float32)
-            size = told or (len(rows[0]) if rows else len(row))
+            size = declared or (len(rows[0]) if rows else len(row))
             if not size or len(row) != size:
                 expected = f"{size} numbers" if size else "numbers"
                 raise FormatError(

@@ -198,10 +198,10 @@ class Model:
             return
         for sentence in np.flatnonzero(treebank.lengths > longest).tolist():
             file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
-            said = f"the sentence has {words:,} words; arcs are scored up to {longest:,}"
+            problem = f"the sentence has {words:,} words; arcs are scored up to {longest:,}"
             if not by_labels:
-                raise FormatError(file, line, "too-long", f"{said}, and this model has nothing else: cut it")
-            warnings.warn(f"{file}:{line}: {said}: labels alone decide", LongSentenceWarning, stacklevel=3)
+                raise FormatError(file, line, "too-long", f"{problem}, and this model has nothing else: cut it")
+            warnings.warn(f"{file}:{line}: {problem}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
     def calibrated(self, gold: Treebank) -> Model:
         """Find on sentences of known trees how probabilities must be taken to be right as often as they say.

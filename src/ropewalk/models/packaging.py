@@ -74,15 +74,15 @@ def package(  # noqa: PLR0913 - one keyword for each thing a package can be told
         if (home / CARD).is_file():
             _write(target / CARD, read_content(home / CARD))
         seal(target, _recorded(source.table, name, licence))
-        made = in_folder(target)
+        model_inside = in_folder(target)
         extra = "[subwords]" if source.has(TOKENIZER) else ""
         for file, content in (
-            ("pyproject.toml", _project(made, version, extra)),
-            (CARD, _readme(made)),
+            ("pyproject.toml", _project(model_inside, version, extra)),
+            (CARD, _readme(model_inside)),
             (f"{module_of(name)}/__init__.py", f'"""The model {name} of Ropewalk: data alone."""\n'),
         ):
             _write(part / file, content.encode("utf-8"))
-        _write(part / LICENCE, _notice(made).encode("utf-8") + (b"\n" + text if text else b""))
+        _write(part / LICENCE, _notice(model_inside).encode("utf-8") + (b"\n" + text if text else b""))
     return Package(Path(out), in_folder(Path(out) / module_of(name) / name), version)
 
 
@@ -112,8 +112,8 @@ def _recorded(table: Mapping[str, Any], name: str, licence: str) -> dict[str, An
     key = "config" if table["version"] == 1 else "training"
     record = training_record(table)
     data = record.get("data")
-    told = {**(data if isinstance(data, dict) else {}), "licence": licence}
-    return {**table, "name": name, key: {**record, "data": told}}
+    licensed = {**(data if isinstance(data, dict) else {}), "licence": licence}
+    return {**table, "name": name, key: {**record, "data": licensed}}
 
 
 def _write(path: Path, content: bytes) -> None:

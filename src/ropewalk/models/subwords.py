@@ -53,32 +53,32 @@ class Tokens:
         }
 
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:
         """How many subwords of a sentence fit into a window."""
         return self.window - len(self.prefix) - len(self.suffix)
 
 
-def windows(firsts: Places, lasts: Places, room: int) -> tuple[Places, Places]:
-    """Cut a long sentence into windows of `room` subwords that overlap by half.
+def windows(firsts: Places, lasts: Places, capacity: int) -> tuple[Places, Places]:
+    """Cut a long sentence into windows of `capacity` subwords that overlap by half.
 
     Returns where each window starts, and for each word the window in which it is most central: the one where
     the nearer of its two edges is farthest; an edge that is the sentence's own does not count.
     """
     total = int(lasts[-1]) + 1
-    if total <= room:
+    if total <= capacity:
         return np.zeros(1, dtype=np.int64), np.zeros(len(firsts), dtype=np.int64)
-    starts = np.arange(0, total - room, max(room // 2, 1), dtype=np.int64)
-    starts = np.append(starts, total - room)
+    starts = np.arange(0, total - capacity, max(capacity // 2, 1), dtype=np.int64)
+    starts = np.append(starts, total - capacity)
     left = np.where(starts == 0, total, firsts[:, None] - starts)
-    right = np.where(starts + room == total, total, starts + room - 1 - lasts[:, None])
-    inside = (firsts[:, None] >= starts) & (lasts[:, None] < starts + room)
+    right = np.where(starts + capacity == total, total, starts + capacity - 1 - lasts[:, None])
+    inside = (firsts[:, None] >= starts) & (lasts[:, None] < starts + capacity)
     centrality = np.where(inside, np.minimum(left, right), -1)
     return starts, np.argmax(centrality, axis=1).astype(np.int64)
 
 
 def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: Sequence[int | None]) -> Inputs:
     """Lay out a sentence whose subwords have these numbers and belong to these words, counted from 0."""
-    most = max(tokens.room // SPARE, 1)
+    most = max(tokens.capacity // SPARE, 1)
     pieces: list[list[int]] = [[] for _ in forms]
     for number, owner in zip(ids, owners, strict=True):
         if owner is not None and len(pieces[owner]) < most:
@@ -87,7 +87,7 @@ def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: 
     counts = np.array([len(row) for row in rows], dtype=np.int64)
     lasts = np.cumsum(counts) - 1
     firsts = lasts - counts + 1
-    starts, chosen = windows(firsts, lasts, tokens.room)
+    starts, chosen = windows(firsts, lasts, tokens.capacity)
     shift = len(tokens.prefix) - starts[chosen]
     total = int(lasts[-1]) + 1
     arrays = {
@@ -98,7 +98,7 @@ def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: 
         "firsts": firsts + shift,
         "lasts": lasts + shift,
     }
-    return Inputs(arrays, len(forms), min(total, tokens.room) + tokens.window - tokens.room)
+    return Inputs(arrays, len(forms), min(total, tokens.capacity) + tokens.window - tokens.capacity)
 
 
 def canonical(tokens: Tokens, size: int) -> int:
@@ -119,7 +119,7 @@ def side_by_side(tokens: Tokens, inputs: Sequence[Inputs], size: int = 0) -> Arr
     for one in inputs:
         shifts = []
         for start in one.arrays["starts"].tolist():
-            inner = one.arrays["ids"][start : start + tokens.room]
+            inner = one.arrays["ids"][start : start + tokens.capacity]
             framed = np.concatenate([tokens.prefix, inner, tokens.suffix])
             left = width - len(framed) if tokens.side == "left" else 0
             where = slice(left, left + len(framed))
@@ -127,7 +127,7 @@ def side_by_side(tokens: Tokens, inputs: Sequence[Inputs], size: int = 0) -> Arr
             ids[row, where] = framed
             mask[row, where] = 1
             types[row, where] = [*tokens.prefix_types, *[tokens.inner_type] * len(inner), *tokens.suffix_types]
-            casings[row, body] = one.arrays["casings"][start : start + tokens.room]
+            casings[row, body] = one.arrays["casings"][start : start + tokens.capacity]
             shifts.append(left)
             row += 1
         chosen = one.arrays["windows"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
-from ropewalk.errors import OptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, UnknownNameError
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
 from ropewalk.tables import Table
 from ropewalk.tables import TableColumn as Heading
@@ -23,7 +23,7 @@ from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -40,15 +40,6 @@ MEASURES: Final[dict[Measure, tuple[str, str]]] = {
     "um": ("UM", "% of sentences"),
     "lm": ("LM", "% of sentences"),
 }
-PAPER: Final = (
-    "four-bit",
-    "optimal",
-    "four-bit+head",
-    "optimal+head",
-    "seven-bit",
-    "optimal-nonprojective",
-    "hexatags+head",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ class LabelVocabulary:
         return table[ids], tuple(numbers), int(unknown[ids].sum())
 
 
-def encodings_of(specs: Sequence[str], *, policy: str = "") -> list[Encoding]:
+def encodings_of(specs: Iterable[str], *, policy: str = "") -> list[Encoding]:
     """Make encodings from their names; `all` is every one that is known.
 
     A policy, if given, is taken by those that have it and name none of their own.
@@ -104,7 +95,7 @@ def _with_policy(spec: str, policy: str) -> Encoding:
     name, _, options = spec.replace(" ", "").removesuffix(")").partition("(")
     try:
         return get(f"{name}({options}{',' if options else ''}policy={policy})")
-    except OptionError:  # a policy that does not go with the other options
+    except EncodingOptionError:  # a policy that does not go with the other options
         return encoding
 
 

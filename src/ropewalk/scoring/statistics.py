@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ropewalk.scoring.splits import Corpus
     from ropewalk.trees import Ints
 
-PAPER: Final = ("four-bit", "optimal", "seven-bit", "optimal-nonprojective", "hexatags+head")
 COUNTED_IN: Final = ("train", "all")
 INDEX_COLUMNS: Final = 3  # the table has 0, 1, 2 and then all from 3 on
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.alignment import Marks
 
 CONTEXT = 200  # characters before spaces with a line break that are looked at
-ALONE = re.compile(r"([—…])\1*")
+ALONE = re.compile(r"([—…❤])\1*")
 QUOTED = re.compile(rf"([?!][\"'\u2018\u2019\u201c\u201d«»]+){abbreviations.SPACES}(\w)")
 ADDRESS_SIGN = re.compile(r"[:@wW](?:(?<=:)//|(?<=@)[\w-]|(?<=[wW])[wW]{2}\.)")
 ADDRESS = re.compile(  # on the web, or of mail

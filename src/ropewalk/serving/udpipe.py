@@ -159,7 +159,7 @@ def _vertical(sentence: Sentence, options: frozenset[str]) -> str:
 def _plain(sentence: Sentence, options: frozenset[str]) -> str:
     tokens = sentence.tokens
     if "normalized_spaces" in options:
-        said = "".join(token.text + " " * token.space_after for token in tokens)
-        return f"{_begins(sentence)}{said.rstrip(' ')}\n"
+        text = "".join(token.text + " " * token.space_after for token in tokens)
+        return f"{_begins(sentence)}{text.rstrip(' ')}\n"
     before = sentence.treebank.surface.before.get(sentence.number, "")
     return before + "".join(token.text + token.spaces for token in tokens)

@@ -130,10 +130,12 @@ def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
     known = {entry.name: entry for entry in entry_points(group=GROUP)}
     if kind not in known:
         raise UnknownNameError("kind of encoder", kind, (*OWN, *known))
-    made = known[kind].load()(kind, settings)
-    if not isinstance(made, OwnEncoder):
-        raise ConfigError("configuration", "model.encoder.kind", f"{kind} makes a {type(made).__name__}, no OwnEncoder")
-    return made
+    encoder = known[kind].load()(kind, settings)
+    if not isinstance(encoder, OwnEncoder):
+        raise ConfigError(
+            "configuration", "model.encoder.kind", f"{kind} makes a {type(encoder).__name__}, no OwnEncoder"
+        )
+    return encoder
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -154,13 +154,13 @@ def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> Me
     """Score a model on test data, and let its configuration and card tell it."""
     scores = measures(gold, model.parse(gold), model.tags)
     write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})
-    told = [f"{name.upper()} {100 * scores[name]:.2f}" for name in ("uas", "las", *model.tags)]
+    shown = [f"{name.upper()} {100 * scores[name]:.2f}" for name in ("uas", "las", *model.tags)]
     card = read_content(part / CARD) if (part / CARD).is_file() else b""
     with files.creating(part / CARD) as file:
         file.write(card)
         file.write(
             f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
-            f"{names_of(test)}, over words: {', '.join(told)}.\n".encode()
+            f"{names_of(test)}, over words: {', '.join(shown)}.\n".encode()
         )
     return scores
 

@@ -253,7 +253,7 @@ class _Run:
         batches = shuffled(self.sizes, options.batch, self.job.config.seed, epoch)
         total = int(self.lengths.sum())
         seen = 0
-        begun = told = time.monotonic()
+        begun = reported = time.monotonic()
         whole, recent, recent_words = 0.0, torch.zeros((), device=self.accelerator.device), 0
         for start in range(0, len(batches), options.accumulate):
             part = batches[start : start + options.accumulate]
@@ -267,8 +267,8 @@ class _Run:
             self.state.step += 1
             last_step = start + options.accumulate >= len(batches) or self.clock.is_up
             full = self.state.step % REPORTED == 0 or last_step
-            if full or (many == 1 and time.monotonic() - told >= SILENT):
-                told = time.monotonic()
+            if full or (many == 1 and time.monotonic() - reported >= SILENT):
+                reported = time.monotonic()
                 summed = self._summed(recent)
                 if not np.isfinite(summed):
                     raise TrainingError(

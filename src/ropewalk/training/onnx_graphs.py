@@ -254,11 +254,11 @@ class _Graph:
     def model(self) -> onnx.ModelProto:
         """Finish."""
         graph = helper.make_graph(self._nodes, "ropewalk", self._inputs, self._outputs, self._constants)
-        made = helper.make_model(
+        network = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORM, producer_name="ropewalk"
         )
-        onnx.checker.check_model(made)
-        return made
+        onnx.checker.check_model(network)
+        return network
 
 
 def lstm(module: nn.LSTM) -> onnx.ModelProto:

@@ -13,7 +13,7 @@ from ropewalk.encodings.graphs.base import FAULTS, DecodedGraphs, GraphEncoding,
 from ropewalk.encodings.graphs.bits import FourBitGraphs, SixBitGraphs
 from ropewalk.encodings.graphs.brackets import HierarchicalGraphs, PlanarGraphs
 from ropewalk.encodings.graphs.offsets import AbsoluteGraphs, RelativeGraphs
-from ropewalk.errors import OptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,9 @@ def get(spec: str, **overriding: str | int) -> GraphEncoding:
     if name not in KNOWN:
         raise UnknownNameError("encoding of graphs", name, KNOWN)
     if scheme:
-        raise OptionError(f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}")
+        raise EncodingOptionError(
+            f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}"
+        )
     options |= overriding
     check_options(name, options, options_of(name))
     return KNOWN[name](**options)

@@ -231,8 +231,8 @@ class GraphEncoding(ABC):
         Arcs are sorted by dependent and head; those that no graph can have are left out.
         """
         heads, dependents, arc_offsets, (words, kinds, counts) = self.read(labels)
-        made = int(arc_offsets[-1])
-        heads, dependents = heads[:made], dependents[:made]
+        total = int(arc_offsets[-1])
+        heads, dependents = heads[:total], dependents[:total]
         faults = [(words[: counts[0]], kinds[: counts[0]])]
         sentences = np.repeat(np.arange(len(labels)), np.diff(arc_offsets))
         starts = labels.offsets[:-1].astype(np.int64)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ropewalk.encodings.base import Ids, fault_room
 from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels, ends
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.graphs import Longs, arc_planes
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -46,7 +46,7 @@ class GraphBits(GraphEncoding):
     def __init__(self, *, policy: str = "drop", planes: int = 3) -> None:
         super().__init__(policy=policy)
         if not 1 <= planes <= MOST_PLANES:
-            raise OptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
+            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
@@ -73,7 +73,7 @@ class GraphBits(GraphEncoding):
         padded, levels = self._padded(arcs, levels)
         words = int(arcs.words.sum())
         bits = np.empty(self.planes * words, dtype=np.uint8)
-        room = self.planes * (int(arcs.words.max(initial=0)) + 1)
+        size = self.planes * (int(arcs.words.max(initial=0)) + 1)
         kernel.write_bits(
             view(padded.left),
             view(padded.right),
@@ -83,7 +83,7 @@ class GraphBits(GraphEncoding):
             view(padded.offsets),
             view(padded.words),
             view(bits),
-            *(view(np.empty(room, dtype=np.int32)) for _ in range(2)),
+            *(view(np.empty(size, dtype=np.int32)) for _ in range(2)),
         )
         codes = np.zeros(words, dtype=np.int64)
         for plane in self.narrowed(bits).reshape(words, self.planes).T:

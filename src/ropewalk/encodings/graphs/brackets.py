@@ -10,7 +10,7 @@ from ropewalk.encodings.brackets import MOST_PLANES, match_planes
 from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.errors import LabelError, OptionError
+from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.graphs import arc_planes
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
@@ -65,7 +65,7 @@ class PlanarGraphs(GraphEncoding):
     def __init__(self, *, policy: str = "drop", planes: int = 2) -> None:
         super().__init__(policy=policy)
         if not 1 <= planes <= MOST_PLANES:
-            raise OptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
+            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:

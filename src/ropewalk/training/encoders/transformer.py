@@ -132,8 +132,8 @@ class Transformer(WordEncoder):
 
     def layers(self, batch: Batch) -> Tensor:
         """Give each word's vector in the mean of all layers instead of the last."""
-        made = self.model(**self._given(batch.tensors), output_hidden_states=True).hidden_states
-        return self._pooled(torch.stack(list(made)).mean(0), batch.tensors)
+        layers = self.model(**self._given(batch.tensors), output_hidden_states=True).hidden_states
+        return self._pooled(torch.stack(list(layers)).mean(0), batch.tensors)
 
     def _pooled(self, vectors: Tensor, tensors: Mapping[str, Tensor]) -> Tensor:
         hidden = vectors.flatten(0, 1)  # [windows * width, size]
