@@ -184,9 +184,9 @@ def members(package: Path) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(package) as archive:
             yield from ((name, archive.read(name)) for name in archive.namelist())
         return
-    command = ["dpkg", "--fsys-tarfile", package] if package.suffix == ".deb" else ["gzip", "-cd", package]
+    unpack = ["dpkg", "--fsys-tarfile"] if package.suffix == ".deb" else ["gzip", "-cd"]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE) as unpacked,
+        subprocess.Popen([*unpack, str(package)], stdout=subprocess.PIPE) as unpacked,
         tarfile.open(fileobj=unpacked.stdout, mode="r|") as archive,
     ):
         for member in archive:
