@@ -540,7 +540,7 @@ def test_texts_are_learnt_as_a_teacher_reads_them(tmp_path: Path, monkeypatch: p
     rest = gold.select(np.arange(10, len(gold)))
     options: dict[str, Any] = {"encoding": "optimal", "arc_weight": 1.0, "tags": ["upos"], "decoder": "joint"}
     whole = write_bank(tmp_path / "whole.conllu", gold)
-    teacher = train(config_of(whole, epochs=16, **options), tmp_path / "teacher").home
+    teacher = train(config_of(whole, epochs=8, **options), tmp_path / "teacher").home
     few = write_bank(tmp_path / "few.conllu", gold.select(np.arange(10)))
     words = Treebank.of_words(rest.column("form"), rest.offsets)
     texts = tmp_path / "texts.tokens"
@@ -548,7 +548,7 @@ def test_texts_are_learnt_as_a_teacher_reads_them(tmp_path: Path, monkeypatch: p
     told = {"model": str(teacher), "cache": str(tmp_path / "cache")}
     found = {}
     for name, more in (("without", {}), ("with", {"texts": str(texts)})):
-        home = train(config_of(few, epochs=12, teacher={**told, **more}, **options), tmp_path / name).home
+        home = train(config_of(few, epochs=8, teacher={**told, **more}, **options), tmp_path / name).home
         found[name] = score(load(teacher).parse(rest), load(home).parse(rest)).las
     assert found["with"] > found["without"] + 0.2, found
     monkeypatch.delattr(teaching._Teacher, "answers")  # all is known by now

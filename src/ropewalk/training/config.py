@@ -141,6 +141,7 @@ class TeacherOptions:
     segmenter: str = ""  # a model or a folder whose segmenter cuts plain text
     sources: str = ""  # a file of Markdown that says what the texts are, under which licences, for the card
     treebank_tags: tuple[str, ...] = ()  # columns of tags that are learnt from the treebank alone
+    precision: str = option("no", choices=("no", "bf16"))  # in which it is asked
     cache: str = ""  # a folder where its answers are kept, so that no run asks the same again
 
 

@@ -185,8 +185,9 @@ def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None)
 class _Teacher:
     """One or several trained models as one, which finds trees by the mean of their probabilities."""
 
-    def __init__(self, models: Sequence[Model], asked: Sequence[_Asked], labels: LabelSet) -> None:
+    def __init__(self, models: Sequence[Model], asked: Sequence[_Asked], labels: LabelSet, precision: str) -> None:
         self._models = models
+        self._precision = precision
         self._asked = asked
         self._labels = replace(labels, tags=())
         self._tags = dict(labels.tags)
@@ -198,19 +199,24 @@ class _Teacher:
                 "a teacher parses by labels and arcs, another scores no arcs; train all with model.arc_weight=1"
             )
         names = (labels.encodings, labels.columns, labels.relations)
-        self.identity = repr(([one.hash for one in models], asked, described.decoding, names))
+        self.identity = repr(([one.hash for one in models], precision, asked, described.decoding, names))
 
     @classmethod
     def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool) -> _Teacher:
         """Load the models, and compare what they know with what is to be learnt."""
         models = [load(Path(name)) for name in options.model]
-        return cls(models, [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models], labels)
+        asked = [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models]
+        return cls(models, asked, labels, options.precision)
 
     def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
         """Say what is thought of sentences; everything has a name, and a row for each word but for arcs.
 
         Relations are those under these heads; without heads under those of the best trees, which are said too.
         """
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bf16"):
+            return self._answers(bank, heads)
+
+    def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
         forms = bank.column("form")
         found = [one.scorer.scores(forms, bank.offsets, one.decoding.batch) for one in self._models]
         mean = _Mean(found, self._asked)
