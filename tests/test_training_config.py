@@ -50,13 +50,14 @@ def test_the_ready_made_segmenters_are_sound(path: Path) -> None:
 def test_changes_are_toml_or_text() -> None:
     table = options.changed(
         {"model": {"encoding": "optimal"}},
-        ["model.encoding=four-bit", "training.epochs=3", "model.tags=['upos']", "model.encoder.name=a/b"],
+        ["model.encoding=four-bit", "training.epochs=3", "model.tags=['upos']", "model.encoder.name=a/b", "data.test="],
     )
     found = config.from_mapping(table)
     assert found.model.encoding == "four-bit"
     assert found.training.epochs == 3
     assert found.model.tags == ("upos",)
     assert found.model.encoder.name == "a/b"
+    assert found.data.test == ()
 
 
 @pytest.mark.parametrize(

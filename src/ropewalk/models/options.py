@@ -132,7 +132,7 @@ def _checked_table(kind: type, table: Any, source: str, where: str, *, strict: b
 def _checked_value(kind: Any, limits: Mapping[str, Any], value: Any, source: str, path: str) -> Any:  # noqa: ANN401 - checked here
     if typing.get_origin(kind) is tuple or isinstance(kind, types.GenericAlias):
         inner = typing.get_args(kind)[0]
-        items = value if isinstance(value, list | tuple) else [value]
+        items = value if isinstance(value, list | tuple) else [value] if value != "" else []
         return tuple(_checked_value(inner, {}, item, source, path) for item in items)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

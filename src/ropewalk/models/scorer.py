@@ -87,6 +87,19 @@ class Scorer:
         return Scores(self, vectors, offsets, self.heads.outputs if outputs is None else outputs)
 
 
+class TreeScores(Protocol):
+    """What trees are found by, whoever says it: log-probabilities, with a row for each word."""
+
+    def labels(self) -> list[Floats]:
+        """Score the labels of each column of the encoding that is parsed with."""
+
+    def arcs(self) -> list[Floats]:
+        """Score heads for each sentence: [words, words + 1], place 0 is the root."""
+
+    def relations(self, heads: Ints | None = None) -> Floats:
+        """Score relations under these heads; a model whose relations come from words alone needs none."""
+
+
 class Scores:
     """What a model says of the words of some sentences: log-probabilities, with a row for each word."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.decoding import Best
     from ropewalk.models.description import DecodingOptions, Description
     from ropewalk.models.labels import LabelSet
-    from ropewalk.models.scorer import Floats, Scores
+    from ropewalk.models.scorer import Floats, TreeScores
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
@@ -45,10 +45,10 @@ class TreeDecoder(Protocol):
     needs_upos: bool
     needs_arcs: bool
 
-    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:
         """Find the best trees."""
 
-    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
+    def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
         """Find options by which most is right, and probabilities as often as they say, given scores of known trees."""
 
 
@@ -69,13 +69,13 @@ class ArcDecoder:
         self._options = description.decoding
         self._relations = labels.relations
 
-    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
         """Find the best trees."""
         heads = frozen_ints(np.concatenate([spanning_tree(arcs) for arcs in scores.arcs()]))
         found = scores.relations(heads)
         return Trees(heads, _best_relations(found, self._relations, heads, tied=self._options.root_relation))
 
-    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:  # noqa: ARG002 - a protocol's
+    def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:  # noqa: ARG002 - a protocol's
         """Leave everything as it is."""
         return self._options
 
@@ -113,7 +113,7 @@ class LabelDecoder:
                 f"is 'joint', which the encoding {self._encoding.spec} does not have; use the decoder exact",
             )
 
-    def decode(self, scores: Scores, offsets: Ints, upos: Column | None) -> Trees:
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:
         """Find the best trees."""
         options = self._options
         labels = scores.labels()
@@ -140,7 +140,7 @@ class LabelDecoder:
             probabilities = decoding.confidences(given, best.ids[0], best.heads, depth=options.depth)
         return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
 
-    def calibrated(self, gold: Treebank, scores: Scores) -> DecodingOptions:
+    def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
         """Fit the temperature, or the scale and the weights of the joint decoder, to known trees."""
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
@@ -188,7 +188,7 @@ class LabelDecoder:
             arcs=arcs if arcs is None or scale == 1.0 else np.float32(scale) * arcs,
         )
 
-    def _arcs(self, scores: Scores, offsets: Ints) -> Floats | None:
+    def _arcs(self, scores: TreeScores, offsets: Ints) -> Floats | None:
         """Give the log-probabilities of all arcs in one row, if the decoder wants them and they are not too many."""
         if not self.needs_arcs or np.diff(offsets).max(initial=0) > self._options.longest_with_arcs:
             return None

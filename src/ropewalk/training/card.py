@@ -13,7 +13,7 @@ from ropewalk.training.building import head_shape, reader_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ropewalk.training.config import Config
+    from ropewalk.training.config import Config, TeacherOptions
     from ropewalk.training.loop import TrainingState
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
@@ -49,8 +49,13 @@ def versions() -> dict[str, str]:
     return out
 
 
-def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str, float]], command: str) -> str:
-    """Write the card; `scores` has a table of measures for each part of the data that was scored."""
+def card(
+    config: Config, state: TrainingState, scores: Mapping[str, Mapping[str, float]], command: str, sources: str = ""
+) -> str:
+    """Write the card; `scores` has a table of measures for each part of the data that was scored.
+
+    `sources` says where texts without trees come from.
+    """
     data, model = config.data, config.model
     shape = head_shape(model)
     parser = f"`{model.encoding}`" if shape.labels else model.parser
@@ -74,12 +79,9 @@ def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str,
         "## Data",
         "",
         f"Trained on {names_of(data.train)}; the best epoch was chosen on {names_of(data.dev)}.",
-        *(
-            [f"A teacher was learnt from beside it: `{Path(config.teacher.model).name}`."]
-            if config.teacher.model
-            else []
-        ),
+        *_taught(config.teacher),
         f"Licence: {licence}.",
+        *(["", sources.strip()] if sources else []),
         "",
         "## Scores",
         "",
@@ -111,6 +113,17 @@ def card(config: Config, state: TrainingState, scores: Mapping[str, Mapping[str,
 def names_of(paths: Sequence[str]) -> str:
     """List files by their names, without folders."""
     return ", ".join(f"`{Path(path).name}`" for path in paths)
+
+
+def _taught(teacher: TeacherOptions) -> list[str]:
+    """Say which teachers were learnt from, and which texts they annotated."""
+    if not teacher.model:
+        return []
+    names = names_of(teacher.model)
+    learnt = f"A teacher was learnt from beside it: {names}."
+    if len(teacher.model) > 1:
+        learnt = f"The mean of {len(teacher.model)} teachers was learnt from beside it: {names}."
+    return [learnt, *([f"It annotated text without trees too: {names_of(teacher.texts)}."] if teacher.texts else [])]
 
 
 def _energy(state: TrainingState) -> str:

@@ -131,13 +131,17 @@ class TrainingOptions:
 
 @dataclass(frozen=True, slots=True)
 class TeacherOptions:
-    """A trained model whose probabilities are learnt beside the treebank, also on sentences made up for it."""
+    """Trained models whose mean probabilities are learnt beside the treebank, also on sentences that it lacks."""
 
-    model: str = ""
+    model: tuple[str, ...] = ()
     weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
     copies: int = option(0, low=0)  # how often the treebank is learnt once more with other words in its sentences
     replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
+    texts: tuple[str, ...] = ()  # files of sentences without trees: what the teacher says of them is learnt
+    segmenter: str = ""  # a model or a folder whose segmenter cuts plain text
+    sources: str = ""  # a file of Markdown that says what the texts are, under which licences, for the card
     treebank_tags: tuple[str, ...] = ()  # columns of tags that are learnt from the treebank alone
+    precision: str = option("no", choices=("no", "bf16"))  # in which it is asked
     cache: str = ""  # a folder where its answers are kept, so that no run asks the same again
 
 

@@ -44,6 +44,21 @@ class Examples:
     def __len__(self) -> int:
         return len(self.forms)
 
+    def followed_by(self, other: Examples) -> Examples:
+        """Lay two groups of sentences without graphs end to end."""
+
+        def all_of(first: tuple[Numbers, ...], second: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
+            return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
+
+        return Examples(
+            self.forms + other.forms,
+            np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
+            all_of(self.columns, other.columns),
+            np.concatenate([self.heads, other.heads]),
+            np.concatenate([self.relations, other.relations]),
+            all_of(self.tags, other.tags),
+        )
+
 
 def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
     """Give the words of every sentence."""

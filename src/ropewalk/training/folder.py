@@ -68,6 +68,7 @@ def portable(config: Config) -> Config:
     def names(paths: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(Path(path).name for path in paths)
 
+    teacher = config.teacher
     local = Path(encoder.name).is_dir()
     encoder = replace(
         encoder, name=Path(encoder.name).name if local else encoder.name, vectors=Path(encoder.vectors).name
@@ -76,7 +77,14 @@ def portable(config: Config) -> Config:
         config,
         data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)),
         model=replace(config.model, encoder=encoder),
-        teacher=replace(config.teacher, model=Path(config.teacher.model).name),
+        teacher=replace(
+            teacher,
+            model=names(teacher.model),
+            texts=names(teacher.texts),
+            segmenter=Path(teacher.segmenter).name,
+            sources=Path(teacher.sources).name,
+            cache=Path(teacher.cache).name,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from accelerate import PartialState
 
 from ropewalk import files
 from ropewalk.errors import TrainingError
+from ropewalk.formats.text import text_pieces
 from ropewalk.models.description import Description
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.model import demand_decoders
@@ -22,10 +23,11 @@ from ropewalk.training import folder
 from ropewalk.training.building import graph_shape, head_shape
 from ropewalk.training.card import card
 from ropewalk.training.config import from_mapping
-from ropewalk.training.data import examples, forms_of, label_set, read_treebank
+from ropewalk.training.data import examples, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
+from ropewalk.training.texts import read_texts
 from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
 
@@ -34,11 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ropewalk.errors import FormatError
-    from ropewalk.models.labels import LabelSet
     from ropewalk.training.config import Config
-    from ropewalk.training.data import Examples
     from ropewalk.training.loop import Metrics, Progress, TrainingState
-    from ropewalk.training.teaching import Lessons
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +67,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     home = Path(out)
     process = PartialState(cpu=config.training.device == "cpu")
     main = process.is_main_process
+    _demand_teachable(config)
     _check_home(home, config, resume=resume)
     process.wait_for_everyone()  # or another would find what the first begins to write
     if config.training.threads:
@@ -77,6 +77,9 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     test = read_treebank(config.data.test, config.data.bad_trees, "test")[0] if config.data.test else None
     for problem in (*problems, *more) if main else ():
         tell(problem)
+    teacher = config.teacher
+    sources = "".join(text_pieces(teacher.sources)) if teacher.sources else ""
+    texts = read_texts(teacher.texts, teacher.segmenter)
     labels, vectors = label_set(config, bank)
     shape = head_shape(config.model)
     described = Description(heads=shape, decoding=config.decoding, graphs=graph_shape(config.model))
@@ -89,19 +92,21 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         folder.save_description(home, trainable, config)
         write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     model = trainable.model()
-    teacher = config.teacher
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
     learnt = examples(bank, labels, parse_by_labels=shape.labels)
+    taught = None
+    if teacher.model:
+        learnt, taught = lessons(teacher, labels, learnt, texts, arcs=shape.arcs)
     job = Job(
         config,
         trainable.network,
-        trainable.network.encoder.prepare(forms_of(bank)),
+        trainable.network.encoder.prepare(learnt.forms),
         learnt,
         lambda: measures(dev, model.parse(dev), model.tags),
         home,
         report if main else lambda _: None,
-        _taught(config, labels, bank, learnt) if teacher.model else None,
+        taught,
     )
     state = fit(job, resume=resume)
     scores: dict[str, Metrics] = {}
@@ -117,17 +122,20 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         scores["dev"] = measures(dev, best.parse(dev), best.tags)
     if test is not None:
         scores["test"] = measures(test, best.parse(test), best.tags)
-    folder.save_card(home, card(config, state, scores, command))
+    folder.save_card(home, card(config, state, scores, command, sources))
     return Outcome(home, state, scores)
 
 
-def _taught(config: Config, labels: LabelSet, bank: Treebank, learnt: Examples) -> Lessons:
-    """Ask the teacher about all sentences that are learnt."""
-    if not head_shape(config.model).labels or config.model.loss == "sequences":
+def _demand_teachable(config: Config) -> None:
+    """Refuse a teacher for models that cannot learn from one, and texts without a teacher."""
+    if config.teacher.texts and not config.teacher.model:
+        raise TrainingError("teacher.texts are learnt from a teacher; expected teacher.model, a trained model")
+    if config.teacher.model and (not head_shape(config.model).labels or config.model.loss == "sequences"):
         raise TrainingError(
             "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
         )
-    return lessons(config.teacher, labels, bank, learnt.heads, arcs=head_shape(config.model).arcs)
+    if config.teacher.texts and config.model.graph.encoding:
+        raise TrainingError("teacher.texts have no graphs; leave them out, or leave model.graph.encoding empty")
 
 
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> Metrics:

@@ -1,9 +1,13 @@
-"""What a teacher says of sentences, for a model that learns its probabilities beside what a treebank says."""
+"""What a teacher says of sentences, for a model that learns its probabilities beside what a treebank says.
+
+A teacher is one trained model or several, which say together what they say on average. Of sentences without trees it
+also says which trees it takes for right.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +17,15 @@ import torch
 
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
+from ropewalk.models.labels import MISSING
 from ropewalk.models.tags import column_of
+from ropewalk.models.trees import tree_decoder
+from ropewalk.training.data import Examples, examples, forms_of
 from ropewalk.training.folder import read_tensors, write_tensors
 from ropewalk.training.network import TeacherProbabilities
 from ropewalk.training.trainable import load
+from ropewalk.treebank import Column, Treebank
+from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +34,15 @@ if TYPE_CHECKING:
 
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
+    from ropewalk.models.scorer import Floats, Numbers, Scores
     from ropewalk.training.config import TeacherOptions
-    from ropewalk.treebank import Treebank
+    from ropewalk.trees import Ints
 
 Half = npt.NDArray[np.float16]
+Answer = npt.NDArray[Any]
 SENTENCES = 1000  # that are asked about, and kept, together
+OWN = "own."  # begins the names of answers that are a teacher's trees
+LEAST = np.float32(1e-30)  # the least probability whose logarithm is taken
 NONE: Half = np.zeros(0, dtype=np.float16)
 
 
@@ -68,29 +81,57 @@ class Lessons:
 
 
 def lessons(
-    options: TeacherOptions, labels: LabelSet, bank: Treebank, heads: npt.NDArray[np.int64], *, arcs: bool
-) -> Lessons:
-    """Ask a teacher about sentences, its relations under the heads that are to be learnt.
+    options: TeacherOptions, labels: LabelSet, learnt: Examples, texts: Treebank, *, arcs: bool
+) -> tuple[Examples, Lessons]:
+    """Ask a teacher about what is learnt and about texts, which become examples too: by its own best trees.
 
-    What it says is kept in the cache, if one is named: some sentences at a time, so that an interrupted run goes on.
+    Its relations are those under the heads that are to be learnt. What it says is kept in the cache, if one is named:
+    some sentences at a time, so that an interrupted run goes on.
     """
-    teacher = load(Path(options.model))
-    asked = _Asked.of(teacher, labels, options.treebank_tags, arcs=arcs)
+    teacher = _Teacher.load(options, labels, arcs=arcs)
     cache = make_folder(options.cache) if options.cache else None
+    bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), learnt.offsets)
     found = []
-    for first in range(0, len(bank), SENTENCES):
-        part = bank.select(np.arange(first, min(first + SENTENCES, len(bank))))
-        above = heads[bank.offsets[first] : bank.offsets[first + len(part)]]
-        found.append(_kept(cache, teacher, asked, part, above) if cache else _answers(teacher, asked, part, above))
-    together = {name: np.concatenate([one[name] for one in found]) for name in (found[0] if found else ())}
-    widths = np.repeat(bank.lengths.astype(np.int64) + 1, bank.lengths)
-    return Lessons(
+    for sentences, known in ((bank, learnt.heads), (texts, None)):
+        for first in range(0, len(sentences), SENTENCES):
+            part = sentences.select(np.arange(first, min(first + SENTENCES, len(sentences))))
+            heads = None if known is None else known[sentences.offsets[first] : sentences.offsets[first + len(part)]]
+            found.append(_kept(cache, teacher, part, heads) if cache else teacher.answers(part, heads))
+    together = _joined(found)
+    tags = tuple(together.get(f"tags.{name}") for name, _ in labels.tags)
+    if len(texts):
+        learnt = learnt.followed_by(_examples(texts, together, tags))
+    lengths = np.diff(learnt.offsets)
+    widths = np.repeat(lengths + 1, lengths)
+    return learnt, Lessons(
         options.weight,
-        tuple(together[f"labels.{number}"] for number in range(len(asked.columns))),
+        tuple(together[f"labels.{number}"] for number in range(len(labels.columns[0]))),
         together["relations"],
-        tuple(together.get(f"tags.{name}") for name, _ in labels.tags),
+        tags,
         together.get("arcs", NONE),
         np.concatenate([[0], np.cumsum(widths)[:-1]]) if len(widths) else np.zeros(0, np.int64),
+    )
+
+
+def _joined(answers: Sequence[dict[str, Answer]]) -> dict[str, Answer]:
+    """Lay all answers of a name end to end, and forget them one by one: there may not be room for both."""
+    names = dict.fromkeys(name for one in answers for name in one)
+    return {name: np.concatenate([one.pop(name) for one in answers if name in one]) for name in names}
+
+
+def _examples(texts: Treebank, together: dict[str, Answer], tags: Sequence[Half | None]) -> Examples:
+    """Take the teacher's trees for right, and its likeliest tags; columns that it is not asked for are not learnt."""
+    columns = sum(name.startswith(f"{OWN}columns.") for name in together)
+    return Examples(
+        forms_of(texts),
+        texts.offsets.astype(np.int64),
+        tuple(together[f"{OWN}columns.{number}"] for number in range(columns)),
+        together[f"{OWN}heads"],
+        together[f"{OWN}relations"],
+        tuple(
+            np.full(texts.words, MISSING) if rows is None else rows[-texts.words :].argmax(axis=1).astype(np.int64)
+            for rows in tags
+        ),
     )
 
 
@@ -127,30 +168,129 @@ class _Asked:
         return cls(columns, relations, tags, arcs)
 
 
-def _kept(cache: Path, teacher: Model, asked: _Asked, bank: Treebank, heads: npt.NDArray[np.int64]) -> dict[str, Half]:
+def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
     """Take answers from the cache, or ask and keep them; whatever they depend on is in the name of their file."""
-    key = hashlib.sha256(repr((teacher.hash, asked, bank.offsets.tolist(), heads.tolist())).encode())
+    key = hashlib.sha256(
+        repr((teacher.identity, bank.offsets.tolist(), None if heads is None else heads.tolist())).encode()
+    )
     key.update("\t".join(bank.column("form").texts()).encode())
     file = cache / f"{key.hexdigest()[:32]}.safetensors"
     if file.is_file():
         return {name: tensor.numpy() for name, tensor in read_tensors(file).items()}
-    found = _answers(teacher, asked, bank, heads)
+    found = teacher.answers(bank, heads)
     write_tensors(file, {name: torch.from_numpy(rows) for name, rows in found.items()})
     return found
 
 
-def _answers(teacher: Model, asked: _Asked, bank: Treebank, heads: npt.NDArray[np.int64]) -> dict[str, Half]:
-    """Ask a teacher about sentences; everything has a name, and a row for each word but for arcs."""
-    found: list[dict[str, Half]] = []
-    for part, scores in teacher.scores(bank):
-        tags = scores.tags()
-        found.append(
-            {f"labels.{at}": _half(one[:, asked.columns[at]]) for at, one in enumerate(scores.labels())}
-            | {"relations": _half(scores.relations(heads[part.words].astype(np.int32))[:, asked.relations])}
-            | {f"tags.{name}": _half(tags[place][:, order]) for name, (place, order) in asked.tags.items()}
-            | ({"arcs": np.concatenate([_half(one).reshape(-1) for one in scores.arcs()])} if asked.arcs else {})
+class _Teacher:
+    """One or several trained models as one, which finds trees by the mean of their probabilities."""
+
+    def __init__(self, models: Sequence[Model], asked: Sequence[_Asked], labels: LabelSet, precision: str) -> None:
+        self._models = models
+        self._precision = precision
+        self._asked = asked
+        self._labels = replace(labels, tags=())
+        self._tags = dict(labels.tags)
+        found = max((one.description for one in models), key=lambda one: one.heads.relations_need_heads)
+        described = replace(found, decoding=replace(found.decoding, confidence=False))
+        self._decoder = tree_decoder(described, labels)
+        if self._decoder.needs_arcs and not all(one.description.heads.arcs for one in models):
+            raise TrainingError(
+                "a teacher parses by labels and arcs, another scores no arcs; train all with model.arc_weight=1"
+            )
+        names = (labels.encodings, labels.columns, labels.relations)
+        self.identity = repr(([one.hash for one in models], precision, asked, described.decoding, names))
+
+    @classmethod
+    def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool) -> _Teacher:
+        """Load the models, and compare what they know with what is to be learnt."""
+        models = [load(Path(name)) for name in options.model]
+        asked = [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models]
+        return cls(models, asked, labels, options.precision)
+
+    def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
+        """Say what is thought of sentences; everything has a name, and a row for each word but for arcs.
+
+        Relations are those under these heads; without heads under those of the best trees, which are said too.
+        """
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bf16"):
+            return self._answers(bank, heads)
+
+    def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
+        forms = bank.column("form")
+        found = [one.scorer.scores(forms, bank.offsets, one.decoding.batch) for one in self._models]
+        mean = _Mean(found, self._asked)
+        own: dict[str, Answer] = {}
+        if heads is None:
+            best = self._best(mean, bank)
+            heads = best.heads
+            own = {f"{OWN}heads": best.heads, f"{OWN}relations": best.relations}
+            own |= {f"{OWN}columns.{number}": column for number, column in enumerate(best.columns)}
+        return (
+            {f"labels.{number}": _half(one) for number, one in enumerate(mean.label_shares())}
+            | {"relations": _half(mean.relation_shares(heads.astype(np.int32)))}
+            | {f"tags.{name}": _half(one) for name, one in mean.tag_shares().items()}
+            | (
+                {"arcs": np.concatenate([_half(one).ravel() for one in mean.arc_shares()])}
+                if self._asked[0].arcs
+                else {}
+            )
+            | own
         )
-    return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+
+    def _best(self, mean: _Mean, bank: Treebank) -> Examples:
+        """Find the best trees, and what is to be learnt of them."""
+        words = Treebank.of_words(bank.column("form"), bank.offsets)
+        if "upos" in self._asked[0].tags:
+            ids = mean.tag_shares()["upos"].argmax(axis=1)
+            words = words.with_columns({"upos": Column(frozen_ints(ids), self._tags["upos"])})
+        trees = self._decoder.decode(mean, bank.offsets, words.upos)
+        return examples(words.with_trees(trees.heads, trees.relations), self._labels, parse_by_labels=True)
+
+
+class _Mean:
+    """The mean of what several models say of sentences, with names in the order of the model that learns."""
+
+    def __init__(self, scores: Sequence[Scores], asked: Sequence[_Asked]) -> None:
+        self._pairs = list(zip(scores, asked, strict=True))
+
+    def label_shares(self) -> list[Floats]:
+        """Say how likely the labels of each column are."""
+        found = [
+            [_shares(*one) for one in zip(scores.labels(), asked.columns, strict=True)] for scores, asked in self._pairs
+        ]
+        return [_mean(one) for one in zip(*found, strict=True)]
+
+    def arc_shares(self) -> list[Floats]:
+        """Say how likely the heads of each sentence are."""
+        return [
+            _mean([_shares(one) for one in some])
+            for some in zip(*(scores.arcs() for scores, _ in self._pairs), strict=True)
+        ]
+
+    def relation_shares(self, heads: Ints | None) -> Floats:
+        """Say how likely relations under these heads are."""
+        return _mean([_shares(scores.relations(heads), asked.relations) for scores, asked in self._pairs])
+
+    def tag_shares(self) -> dict[str, Floats]:
+        """Say how likely the tags of each tag set are that is asked for."""
+        found = [(scores.tags(), asked.tags) for scores, asked in self._pairs]
+        return {
+            name: _mean([_shares(tags[places[name][0]], places[name][1]) for tags, places in found])
+            for name in found[0][1]
+        }
+
+    def labels(self) -> list[Floats]:
+        """Score the labels of each column."""
+        return [_logs(one) for one in self.label_shares()]
+
+    def arcs(self) -> list[Floats]:
+        """Score heads for each sentence."""
+        return [_logs(one) for one in self.arc_shares()]
+
+    def relations(self, heads: Ints | None = None) -> Floats:
+        """Score relations under these heads."""
+        return _logs(self.relation_shares(heads))
 
 
 def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:
@@ -175,8 +315,24 @@ def _order(mine: Sequence[str], theirs: Sequence[str], what: str) -> list[int]:
     return [numbers[name] for name in mine]
 
 
-def _half(logs: npt.NDArray[np.float32]) -> Half:
-    """Make probabilities that add up to 1 of scores, in half precision."""
-    out = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    half: Half = (out / out.sum(axis=-1, keepdims=True)).astype(np.float16)
+def _shares(logs: Floats, order: Sequence[int] | None = None) -> Floats:
+    """Make probabilities that add up to 1 of the scores of some names."""
+    chosen = logs if order is None else logs[:, order]
+    out = np.exp(chosen - chosen.max(axis=-1, keepdims=True))
+    shares: Floats = out / out.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _mean(shares: Sequence[Floats]) -> Floats:
+    mean: Floats = np.mean(shares, axis=0)
+    return mean
+
+
+def _logs(shares: Floats) -> Floats:
+    logs: Floats = np.log(np.maximum(shares, LEAST))
+    return logs
+
+
+def _half(shares: Floats) -> Half:
+    half: Half = shares.astype(np.float16)
     return half
