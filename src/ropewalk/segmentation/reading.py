@@ -8,6 +8,7 @@ space, control characters, zero-width spaces.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
 UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk without letters and digits
 _SPACES = frozenset({"Cc", "Zs", "Zl", "Zp"})
 _MORE_SPACES = frozenset("\u200b\ufeff")
+_RUN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")  # of all these
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
 _FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # to what a character sticks
 _CODES = 0x110000
@@ -65,6 +67,11 @@ def is_space(character: str) -> bool:
     return unicodedata.category(character) in _SPACES or character in _MORE_SPACES
 
 
+def single_spaced(text: str) -> str:
+    """Write one space wherever there are any."""
+    return _RUN.sub(" ", text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """What a network reads of a text: `characters` and, for each chunk, `words`, and its `first` and `last` character.
@@ -89,6 +96,13 @@ class Reading:
     def openings(self) -> Numbers:
         """Give the place in the text where each chunk begins, the spaces before it left out."""
         found: Numbers = self.places[self.first + (self.places[self.first] < 0)]
+        return found
+
+    def joinable(self, start: int, stop: int) -> Bools:
+        """Tell which of some characters stand before spaces that a token may go over: those that hold no blank line."""
+        after = self.characters[start + 1 : stop + 1]
+        found = np.zeros(stop - start, dtype=np.bool_)
+        found[: len(after)] = (after >= SPACE) & (after < PARAGRAPH)
         return found
 
     def part(self, start: int, stop: int) -> dict[str, Numbers]:

@@ -22,7 +22,7 @@ from ropewalk import conllu
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.options import to_mapping
-from ropewalk.segmentation.alignment import END, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
 from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from ropewalk.trees import Bools
 
 KERNEL, CHUNK_KERNEL = 5, 3
-MARKS = (END, SENTENCE, MULTIWORD)
+MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has tokens with spaces inside
+JOINABLE = 16  # beside the marks: spaces follow that a token may go over
 OUTSIDE = 255  # in place of the marks of spaces, which are not learnt
 SHIFTS = np.arange(-30, 31) / 10  # of odds that are tried on the dev data
 WRAP = 80  # characters of a line of raw text
@@ -65,9 +66,12 @@ CHECKED, MOST_APART = 20_000, 1e-3  # characters, and how far the graph may be f
 
 
 class SegmenterNetwork(nn.Module):
-    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's."""
+    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's.
 
-    def __init__(self, options: NetworkOptions, characters: int, words: int) -> None:
+    If tokens have spaces inside, there is a fourth: whether the token goes on over the spaces that follow.
+    """
+
+    def __init__(self, options: NetworkOptions, characters: int, words: int, *, joins: bool = False) -> None:
         super().__init__()
         size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
         self.characters = nn.Embedding(characters, options.character_size)
@@ -84,11 +88,11 @@ class SegmenterNetwork(nn.Module):
         )
         self.from_character = nn.Linear(size, hidden)
         self.from_chunk = nn.Linear(wide, hidden, bias=False)
-        self.out = nn.Linear(hidden, len(MARKS))
+        self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
         self.dropout = nn.Dropout(options.dropout)
 
     def forward(self, characters: Tensor, chunks: Tensor, words: Tensor, first: Tensor, last: Tensor) -> Tensor:
-        """Give three numbers for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3]."""
+        """Give odds for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3 or 4]."""
         near = self.characters(characters).T[None]
         for layer in self.near:
             near = functional.relu(layer(near))
@@ -144,9 +148,11 @@ def train(
     dev = _read(config.data.dev, "dev")
     test = _read(config.data.test, "test") if config.data.test else None
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
-    vocabulary = CharacterVocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
+    aligned = align(sentences)
+    vocabulary = CharacterVocabulary.of(aligned.text, config.model.least_characters, config.model.least_words)
+    joins = bool((aligned.marks & JOIN).any())
     torch.manual_seed(config.seed)
-    network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary))
+    network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary), joins=joins)
     trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
@@ -212,11 +218,18 @@ class Trained:
         odds = self.score(reading.part(0, len(reading.first)))[inside]
         gold = aligned.marks[reading.places[inside]]
         ends = gold & END > 0
-        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends in any case
-        for place, bit in enumerate(MARKS):
+        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends, unless it goes on
+        joinable = reading.joinable(0, len(reading.places))[inside]
+        for place, bit in enumerate(MARKS[: odds.shape[1]]):
             asked = odds[:, place]
-            found = [(asked > shift) | forced if bit == END else (asked > shift) & ends for shift in SHIFTS]
-            values = [_f1(gold & bit > 0, marks, spans=bit != MULTIWORD) for marks in found]
+            if bit == END:
+                found = [np.where(forced, ends, asked > shift) for shift in SHIFTS]
+            elif bit == JOIN:
+                found = [np.where(joinable, asked <= shift, ends) for shift in SHIFTS]
+            else:
+                found = [(asked > shift) & ends for shift in SHIFTS]
+            wanted = ends if bit == JOIN else gold & bit > 0
+            values = [_f1(wanted, marks, spans=bit != MULTIWORD) for marks in found]
             smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
             with torch.no_grad():
                 self.network.out.bias[place] -= float(SHIFTS[int(np.argmax(smooth))])
@@ -279,11 +292,15 @@ def _epochs(
 
 
 def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
-    """Sum the losses of all marks, and count tokens; whether sentences and multiword tokens end is asked at ends."""
-    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS], dim=1).float()
+    """Sum the losses of all marks, and count tokens.
+
+    Whether sentences and multiword tokens end is asked at ends, whether a token goes on over spaces before them.
+    """
+    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS[: odds.shape[1]]], dim=1).float()
     inside, ends = marks != OUTSIDE, (marks & END > 0) & (marks != OUTSIDE)
     costs = functional.binary_cross_entropy_with_logits(odds, wanted, reduction="none")
-    return costs[inside, 0].sum() + costs[ends, 1:].sum(), int(ends.sum())
+    joinable = (marks & JOINABLE > 0) & inside
+    return costs[inside, 0].sum() + costs[ends, 1:3].sum() + costs[joinable, 3:].sum(), int(ends.sum())
 
 
 def _batches(
@@ -295,7 +312,8 @@ def _batches(
     hidden = random.random(len(reading.characters)) < options.forget_characters
     characters = np.where(hidden, reader.categories[reading.characters], reading.characters)
     reading = replace(reading, words=words, characters=characters)
-    marks = np.where(reading.places >= 0, aligned.marks[reading.places], OUTSIDE).astype(np.uint8)
+    asked = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
+    marks = np.where(reading.places >= 0, aligned.marks[reading.places] | asked, OUTSIDE).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
     out = []
     for start in random.permutation(starts).tolist():
