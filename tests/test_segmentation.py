@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
 BANK = bank_of(SENTENCES)
 SPACED_BANK = bank_of(SPACED)
 VOCABULARY = CharacterVocabulary.of(TEXT, 1, 1)
+PAIRED = CharacterVocabulary.of(TEXT + "漢 a字a don't dunno CAN'T don't 1 5", 1, 1, 1)
 SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sentence.tokens)
 
 
@@ -180,7 +182,9 @@ def test_tokens_go_on_over_spaces_where_the_treebank_says_so() -> None:
         assert text_of(bank) == aligned.text
         again = conllu.loads(conllu.dumps(bank))
         assert text_of(again) == aligned.text
-        assert " ".join(bank[number].text for number in range(4)) == single_spaced(SPACED_TEXT.replace(".", ". ")).strip()
+        assert (
+            " ".join(bank[number].text for number in range(4)) == single_spaced(SPACED_TEXT.replace(".", ". ")).strip()
+        )
 
 
 def test_spaces_inside_of_a_token_are_kept_and_shown_as_one() -> None:
@@ -325,9 +329,23 @@ def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
         for a, b, word in zip(found.first.tolist(), found.last.tolist(), found.words.tolist(), strict=True)
     ]
     assert parts == plain_reading(text, VOCABULARY)
+    assert found.pairs is None
     kept = found.places[found.places >= 0]
     assert "".join(text[place] for place in kept) == "".join(one for one in text if not is_space(one))
     assert np.array_equal(found.chunks, np.repeat(np.arange(len(parts)), [len(part) for part, _ in parts]))
+
+
+@given(texts())
+def test_a_word_and_the_next_are_read_together(text: str) -> None:
+    found = CharacterReader(PAIRED).read(codes_of(text))
+    chunks = plain_reading(text, PAIRED)
+    wanted = [
+        PAIRED.pairs.index((a - 2, b - 2)) + 1
+        if (a - 2, b - 2) in PAIRED.pairs and numbers[0] != reading.PARAGRAPH
+        else reading.UNKNOWN
+        for (_, a), (numbers, b) in pairwise(chunks)
+    ]
+    assert not chunks or (found.pairs is not None and found.pairs.tolist() == [*wanted, reading.UNKNOWN])
 
 
 @given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]))
@@ -413,16 +431,19 @@ def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeyp
 
 @cache
 def newborn(*, joins: bool = False) -> Segmenter:
-    """A network that has learnt nothing."""
-    options = config.NetworkOptions(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
+    """A network that has learnt nothing; one for words with spaces inside reads pairs too."""
+    options = config.NetworkOptions(
+        character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, pair_size=4 * joins
+    )
+    vocabulary = PAIRED if joins else VOCABULARY
     torch.manual_seed(1)
-    known = reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)
+    known = (reading.characters_known(vocabulary), reading.words_known(vocabulary), reading.pairs_known(vocabulary))
     network = SegmenterNetwork(options, *known, joins=joins)
     with torch.no_grad():
         network.out.weight *= 30  # or all characters would be much the same to it
         network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0, 0.0][: 3 + joins]))
     graph = as_onnx(network).SerializeToString()
-    return Segmenter(Stored(VOCABULARY, SPLITTER, context(options), graph, {}), threads=1)
+    return Segmenter(Stored(vocabulary, SPLITTER, context(options), graph, {}), threads=1)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t", "\u200b\u00a0\x00"])
@@ -436,19 +457,19 @@ def test_text_without_words_has_no_sentences(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "joins"),
     [
-        "word " * 200_000,
-        "word" * 100_000,
-        "." * 100_000,
-        "a" + " " * 1_000_000 + "b",
-        "\n" * 100_000 + "x",
-        " " * 100_000,
-        "字" * 50_000,
+        ("word " * 200_000, False),
+        ("word " * 200_000, True),
+        ("word" * 100_000, False),
+        ("." * 100_000, False),
+        ("a" + " " * 1_000_000 + "b", False),
+        ("\n" * 100_000 + "x", False),
+        (" " * 100_000, False),
+        ("字" * 50_000, False),
     ],
-    ids=["words", "letters", "stops", "spaces", "lines", "nothing", "ideographs"],
+    ids=["words", "words with spaces", "letters", "stops", "spaces", "lines", "nothing", "ideographs"],
 )
-@pytest.mark.parametrize("joins", [False, True])
 def test_a_megabyte_on_one_line(text: str, joins: bool) -> None:  # noqa: FBT001 - a parameter
     banks = list(newborn(joins=joins).stream([text]))
     assert text_of(banks) == text
@@ -522,6 +543,20 @@ def test_a_trained_segmenter_finds_what_it_learnt(home: Path) -> None:
     assert told["scores"]["test"]["words"] == 1.0
     assert told["config"]["data"]["train"] == ["bank.conllu"]
     assert sorted(file.name for file in (home / "out").iterdir()) == ["segmenter.json", "segmenter.onnx"]
+
+
+def test_words_with_spaces_are_learnt(home: Path, tmp_path: Path) -> None:
+    conllu.write(tmp_path / "spaced.conllu", SPACED_BANK)
+    files = [f'data.{part}="{tmp_path / "spaced.conllu"}"' for part in ("train", "dev", "test")]
+    told = config.load(home / "config.toml", [*OPTIONS, *files, "model.pair_size=4", "training.forget_pairs=0.1"])
+    assert train(told, tmp_path / "out").scores["test"] == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+    segmenter = Segmenter.load(tmp_path / "out", threads=1)
+    bank = segmenter.segment(SPACED_TEXT)
+    assert bank.column("form").texts() == SPACED_BANK.column("form").texts()
+    assert text_of(segmenter.stream(SPACED_TEXT)) == SPACED_TEXT
+    folder.save(tmp_path / "again", folder.load(tmp_path / "out"))
+    written = [(tmp_path / name / "segmenter.json").read_bytes() for name in ("out", "again")]
+    assert written[0] == written[1]
 
 
 def test_the_same_seed_gives_the_same_files(home: Path, tmp_path: Path) -> None:

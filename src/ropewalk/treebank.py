@@ -201,8 +201,8 @@ class Surface:
     `texts` has what is written for a token of several words; any other is written as its word. `after` has the spaces
     after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number;
     text of nothing but spaces, which has no sentences, has them as if before a first.
-    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows. `written` has the tokens
-    with other spaces inside than single ones as they stand there.
+    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows. `written` has
+    tokens with other than single spaces inside as they stand there.
     """
 
     first: Ints

@@ -34,6 +34,7 @@ from ropewalk.segmentation.reading import (
     CharacterVocabulary,
     characters_known,
     codes_of,
+    pairs_known,
     words_known,
 )
 from ropewalk.segmentation.segmenter import Segmenter
@@ -71,7 +72,9 @@ class SegmenterNetwork(nn.Module):
     If tokens have spaces inside, there is a fourth: whether the token goes on over the spaces that follow.
     """
 
-    def __init__(self, options: NetworkOptions, characters: int, words: int, *, joins: bool = False) -> None:
+    def __init__(
+        self, options: NetworkOptions, characters: int, words: int, pairs: int = 0, *, joins: bool = False
+    ) -> None:
         super().__init__()
         size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
         self.characters = nn.Embedding(characters, options.character_size)
@@ -81,7 +84,8 @@ class SegmenterNetwork(nn.Module):
             nn.Conv1d(before, size, KERNEL, padding="same", dilation=dilation)
             for before, dilation in zip(sizes, options.character_dilations, strict=False)
         )
-        self.chunk = nn.Linear(2 * size + options.word_size, wide)
+        self.pairs = nn.Embedding(pairs, options.pair_size) if pairs else None
+        self.chunk = nn.Linear(2 * size + options.word_size + (options.pair_size if pairs else 0), wide)
         self.far = nn.ModuleList(
             nn.Conv1d(wide, wide, CHUNK_KERNEL, padding="same", dilation=dilation)
             for dilation in options.chunk_dilations
@@ -90,20 +94,34 @@ class SegmenterNetwork(nn.Module):
         self.from_chunk = nn.Linear(wide, hidden, bias=False)
         self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
         self.dropout = nn.Dropout(options.dropout)
+        with torch.no_grad():
+            for table in filter(None, (self.words, self.pairs)):
+                table.weight *= options.word_spread
 
-    def forward(self, characters: Tensor, chunks: Tensor, words: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    def forward(  # noqa: PLR0913, PLR0917 - what is read
+        self,
+        characters: Tensor,
+        chunks: Tensor,
+        words: Tensor,
+        first: Tensor,
+        last: Tensor,
+        pairs: Tensor | None = None,
+    ) -> Tensor:
         """Give odds for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3 or 4]."""
         near = self.characters(characters).T[None]
         for layer in self.near:
             near = functional.relu(layer(near))
         near = self.dropout(near[0].T)
-        far = torch.cat([near[first], near[last], self.dropout(self.words(words))], dim=1)
+        found = [near[first], near[last], self.dropout(self.words(words))]
+        if self.pairs is not None:
+            found.append(self.dropout(self.pairs(pairs)))
+        far = torch.cat(found, dim=1)
         far = functional.relu(self.chunk(far)).T[None]
         for layer in self.far:
             far = far + functional.relu(layer(self.dropout(far)))
         far = self.from_chunk(self.dropout(far[0].T))
-        found: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
-        return found
+        odds: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
+        return odds
 
 
 def context(options: NetworkOptions) -> int:
@@ -112,7 +130,8 @@ def context(options: NetworkOptions) -> int:
     Whether a line is short depends on the chunks before it.
     """
     characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
-    return characters + sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + FEW + 1
+    chunks = sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + (options.pair_size > 0)
+    return characters + chunks + FEW + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +168,19 @@ def train(
     test = _read(config.data.test, "test") if config.data.test else None
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
     aligned = align(sentences)
-    vocabulary = CharacterVocabulary.of(aligned.text, config.model.least_characters, config.model.least_words)
-    joins = bool((aligned.marks & JOIN).any())
+    model = config.model
+    least_pairs = model.least_pairs if model.pair_size else 0
+    vocabulary = CharacterVocabulary.of(aligned.text, model.least_characters, model.least_words, least_pairs)
+    known = (characters_known(vocabulary), words_known(vocabulary), pairs_known(vocabulary))
     torch.manual_seed(config.seed)
-    network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary), joins=joins)
+    network = SegmenterNetwork(model, *known, joins=bool((aligned.marks & JOIN).any()))
     trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
     trained.balance(dev)
-    model = as_onnx(network)
-    _check(model.SerializeToString(), trained, raw(dev))
-    stored = Stored(vocabulary, splitter, trained.context, rounded(model).SerializeToString(deterministic=True), {})
+    graph = as_onnx(network)
+    _check(graph.SerializeToString(), trained, raw(dev))
+    stored = Stored(vocabulary, splitter, trained.context, rounded(graph).SerializeToString(deterministic=True), {})
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -311,7 +332,10 @@ def _batches(
     words = np.where(random.random(len(reading.words)) < options.forget_words, UNKNOWN, reading.words)
     hidden = random.random(len(reading.characters)) < options.forget_characters
     characters = np.where(hidden, reader.categories[reading.characters], reading.characters)
-    reading = replace(reading, words=words, characters=characters)
+    pairs = reading.pairs
+    if pairs is not None:
+        pairs = np.where(random.random(len(pairs)) < options.forget_pairs, UNKNOWN, pairs)
+    reading = replace(reading, words=words, characters=characters, pairs=pairs)
     asked = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
     marks = np.where(reading.places >= 0, aligned.marks[reading.places] | asked, OUTSIDE).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
@@ -387,6 +411,8 @@ class _Marks(nn.Module):
 def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
     """Write a network as ONNX."""
     sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
+    if network.pairs is not None:
+        sizes["pairs"] = 32
     given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
     return traced(_Marks(network), given, ["odds"])
 
