@@ -118,7 +118,7 @@ def test_columns_features_and_spaces_decide() -> None:
     spaced = plan(SEEN, BuildOptions(), ABOUT).segmenter.model
     assert sum(unspaced.character_dilations) > sum(spaced.character_dilations)
     inside = plan(replace(SEEN, text=replace(SEEN.text, spaced=8_000)), BuildOptions(), ABOUT).segmenter.model
-    assert inside.word_size > spaced.word_size
+    assert inside.pair_size > spaced.pair_size == 0
     assert plan(replace(SEEN, text=replace(SEEN.text, spaced=80)), BuildOptions(), ABOUT).segmenter.model == spaced
     lacks = plan(replace(SEEN, has_test=False, longest=300, bad_trees=3, text=TextCounts()), BuildOptions(), {}).lacks
     for words in ("no test file", "300 words", "3 sentences", "space after every token", "no licence"):

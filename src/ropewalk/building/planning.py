@@ -263,14 +263,16 @@ def _characters(survey: Survey) -> Choice:
     if survey.spaced >= SPACED:
         return Choice(
             "raw text",
-            "a segmenter that goes by words between spaces and their neighbours",
-            f"{script}; {_percent(survey.spaced)} of the words have spaces inside",
-            {
+            "a segmenter that goes by pairs of neighbours between spaces",
+            f"{script}; {_percent(survey.spaced)} of the words have spaces inside, so neighbours go together or not",
+            {  # a network that knows little of each word has to find out what they have in common
                 "segmenter.model.character_dilations": [1, 1],
-                "segmenter.model.word_size": 48,
-                "segmenter.model.chunk_hidden": 128,
-                "segmenter.model.hidden": 64,
-                "segmenter.model.least_words": 2,
+                "segmenter.model.chunk_dilations": [1, 2],
+                "segmenter.model.word_size": 8,
+                "segmenter.model.word_spread": 0.05,
+                "segmenter.model.pair_size": 16,
+                "segmenter.model.least_words": 1,
+                "segmenter.training.forget_words": 0.2,
             },
         )
     several = f", {survey.text.multiwords:,} tokens of several words" if survey.text.multiwords else ""
@@ -283,7 +285,7 @@ def _characters(survey: Survey) -> Choice:
 
 
 def _segmenter_epochs(survey: Survey) -> Choice:
-    epochs = _within(READ_AS_TEXT // survey.words, 24, 80)
+    epochs = _within(READ_AS_TEXT // survey.words, 24, 40 if survey.spaced >= SPACED else 80)
     batch = 400 if survey.words >= MEDIUM else 200 if survey.words >= SMALL else 100
     if survey.text.unspaced >= UNSPACED:  # where a stretch between spaces is long
         batch //= 4

@@ -217,7 +217,8 @@ def _firsts(
     )
     places = np.arange(len(first))
     rank = places - np.maximum.accumulate(np.where(first, places, 0))
-    return first | (rank % MOST_STRETCHES == 0)
+    first |= rank % MOST_STRETCHES == 0
+    return first
 
 
 class _Builder:
