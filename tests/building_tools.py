@@ -34,7 +34,6 @@ class Invented:
 
     syllables: tuple[str, ...] = LATIN
     between: str = " "  # words; an empty one: no spaces
-    inside: str = ""  # between the syllables of a word
     most: int = 2  # syllables of a word
     stop: str = "."
     several: bool = False  # whether some tokens are two words
@@ -53,9 +52,7 @@ class Invented:
 
     def _sentence(self, chance: random.Random, number: int) -> str:
         size = self.longest if self.longest and not number else chance.randint(3, 6)
-        forms = [
-            self.inside.join(chance.choices(self.syllables, k=chance.randint(1, self.most))) for _ in range(size - 1)
-        ]
+        forms = ["".join(chance.choices(self.syllables, k=chance.randint(1, self.most))) for _ in range(size - 1)]
         forms.append(self.stop)
         heads = [2, 0, *[2] * (size - 2)]
         if self.crossing and size > 4:

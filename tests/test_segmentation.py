@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +20,12 @@ from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.conllu import escaped, unescaped
 from ropewalk.segmentation import building, config, folder, reading, windows
-from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE, align
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE, align
 from ropewalk.segmentation.building import Marked, build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space
+from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space, single_spaced
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.reading import Numbers
 
-# Invented. After > stand the words of a token of several; ~ says that no space follows.
+# Invented. After > stand the words of a token of several; ~ says that no space follows, _ is a space inside.
 SENTENCES = [
     ("# newdoc", ["The", "harbour~", "."]),
     ("# newpar", ["Don't>Do n't", "touch", "the", "ropes~", "!"]),
@@ -56,6 +57,17 @@ TEXT = (
 )
 
 
+SPACED = [
+    ("# newdoc", ["Há_lô", "mi", "tă_rô", ",", "ki_ki_nô", "tă", ".~"]),
+    ("", ["Mi", "rô", "10_000~", "%", ";", "tă_rô", "há", "!"]),
+    ("# newpar", ["Ki", "lô", "tă", "há_lô", "au>à le", "mi_mi~", "."]),
+    ("", ["Tă_rô", "ki", "há_lô", "10", "mi", "."]),
+]
+SPACED_TEXT = (
+    "Há lô mi tă rô , ki ki nô tă .Mi rô 10 000% ; tă rô há !\n\nKi lô tă há lô au mi mi. Tă rô ki há lô 10 mi .\n"
+)
+
+
 def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
     """Write sentences down as CoNLL-U and read them."""
     lines: list[str] = []
@@ -64,7 +76,7 @@ def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
         number = 1
         for token in tokens:
             text, _, several = token.removesuffix("~").partition(">")
-            words = several.split() or [text]
+            text, words = text.replace("_", " "), [word.replace("_", " ") for word in (several or text).split()]
             misc = "SpaceAfter=No" if token.endswith("~") else "_"
             if several:
                 lines.append(f"{number}-{number + len(words) - 1}\t{text}" + "\t_" * 7 + f"\t{misc}")
@@ -78,7 +90,9 @@ def bank_of(sentences: list[tuple[str, list[str]]]) -> Treebank:
 
 
 BANK = bank_of(SENTENCES)
+SPACED_BANK = bank_of(SPACED)
 VOCABULARY = CharacterVocabulary.of(TEXT, 1, 1)
+PAIRED = CharacterVocabulary.of(TEXT + "漢 a字a don't dunno CAN'T don't 1 5", 1, 1, 1)
 SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sentence.tokens)
 
 
@@ -112,14 +126,14 @@ def test_addresses_and_dashes_are_tokens_wherever_the_text_is_cut() -> None:
             assert conllu.dumps(parts) == conllu.dumps(whole), cut
 
 
-def noise(seed: int) -> Callable[[dict[str, Numbers]], npt.NDArray[Any]]:
+def noise(seed: int, marks: int = 3) -> Callable[[dict[str, Numbers]], npt.NDArray[Any]]:
     """Give numbers that depend on a character and the one before it, as good as random."""
 
     def score(part: dict[str, Numbers]) -> npt.NDArray[Any]:
         numbers = part["characters"]
         before = np.concatenate([[0], numbers[:-1]])
-        mixed = (numbers[:, None] * [7919, 104729, 1299709] + before[:, None] * 31 + seed) % 1009
-        return np.asarray(mixed) - [400, 700, 500]
+        mixed = (numbers[:, None] * [7919, 104729, 1299709, 15485863] + before[:, None] * 31 + seed) % 1009
+        return (np.asarray(mixed) - [400, 700, 500, 400])[:, :marks]
 
     return score
 
@@ -149,6 +163,66 @@ def test_alignment_gives_the_raw_text_and_its_marks() -> None:
         "Don't", "We'll", "CAN'T", "dunno", "du", "au", "rope-walker's",
     ]  # fmt: skip
     assert np.count_nonzero(aligned.marks & END) == sum(len(one.tokens) for one in tokens_of(BANK))
+
+
+def test_tokens_go_on_over_spaces_where_the_treebank_says_so() -> None:
+    aligned = align(tokens_of(SPACED_BANK))
+    assert aligned.text == SPACED_TEXT
+    joined = np.flatnonzero(aligned.marks & JOIN)
+    assert [SPACED_TEXT[place : place + 3] for place in joined] == [
+        "á l", "ă r", "i k", "i n", "0 0", "ă r", "á l", "i m", "ă r", "á l",
+    ]  # fmt: skip
+    assert not (aligned.marks[joined] & (END | SENTENCE)).any()
+    for wrap in (0, 1, 10, 80):
+        aligned = align(tokens_of(SPACED_BANK), wrap=wrap)
+        splitter = Splitter.learn(token for sentence in tokens_of(SPACED_BANK) for token in sentence.tokens)
+        bank = Treebank.concat(build([marked(aligned.text, aligned.marks)], splitter))
+        assert scores(SPACED_BANK, bank) == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+        assert bank.column("form").texts() == SPACED_BANK.column("form").texts()
+        assert text_of(bank) == aligned.text
+        again = conllu.loads(conllu.dumps(bank))
+        assert text_of(again) == aligned.text
+        assert (
+            " ".join(bank[number].text for number in range(4)) == single_spaced(SPACED_TEXT.replace(".", ". ")).strip()
+        )
+
+
+def test_spaces_inside_of_a_token_are_kept_and_shown_as_one() -> None:
+    text = "há \n lô a|\\\u00a0b\tx, don't don't"
+    marks = np.zeros(len(text), dtype=np.uint8)
+    marks[[1, 10, 12, -7]] = JOIN
+    marks[[6, 14, 15, -1]] = END, END, END, END | MULTIWORD
+    bank = built(text, marks)
+    lines = conllu.dumps(bank).decode().split("\n")[3:-2]
+    assert lines[0] == "# text = há lô a|\\ b x, don't don't"
+    assert [(row[0], row[1], row[9]) for row in (line.split("\t") for line in lines[1:])] == [
+        ("1", "há lô", r"SpacesInToken=há\s\n\slô|TokenRange=0:7"),
+        ("2", "a|\\ b x", r"SpaceAfter=No|SpacesInToken=a\p\\\u00A0b\tx|TokenRange=8:15"),
+        ("3", ",", "TokenRange=15:16"),
+        ("4", "don't don't", "SpaceAfter=No|TokenRange=17:28"),  # in UD a multiword token has no spaces
+    ]
+    for one in (bank, conllu.loads(conllu.dumps(bank)), Treebank.concat([bank, bank]).select([1])):
+        assert text_of(one) == text
+        assert [token.text for token in one[0].tokens] == ["há lô", "a|\\ b x", ",", "don't don't"]
+        assert [token.written for token in one[0].tokens] == ["há \n lô", "a|\\\u00a0b\tx", ",", "don't don't"]
+
+
+def test_no_token_goes_over_a_blank_line_a_rule_or_too_many_spaces() -> None:
+    text = "a b\n\nc\nd www.x.org e " + "f " * 45
+    marks = np.full(len(text), JOIN, dtype=np.uint8)
+    bank = built(text, marks)
+    assert bank.column("form").texts() == [
+        "a b", "c d", "www.x.org", " ".join(["e", *"f" * 19]), " ".join("f" * 20), " ".join("f" * 6),
+    ]  # fmt: skip
+    assert text_of(bank) == text
+    for unit in ("sentence", "paragraph"):
+        apart = Treebank.concat(build([marked(text, marks)], SPLITTER, each_line=unit))
+        assert apart.column("form").texts()[:4] == ["a b", "c", "d", "www.x.org"]
+
+
+def test_spaces_are_one_wherever_there_are_any() -> None:
+    for code in range(0x110000):
+        assert (single_spaced(chr(code)) == " ") == is_space(chr(code)) or code == 0x20
 
 
 @pytest.mark.parametrize("wrap", [0, 1, 10, 30, 80])
@@ -255,38 +329,55 @@ def test_a_text_is_read_as_in_the_plainest_way(text: str) -> None:
         for a, b, word in zip(found.first.tolist(), found.last.tolist(), found.words.tolist(), strict=True)
     ]
     assert parts == plain_reading(text, VOCABULARY)
+    assert found.pairs is None
     kept = found.places[found.places >= 0]
     assert "".join(text[place] for place in kept) == "".join(one for one in text if not is_space(one))
     assert np.array_equal(found.chunks, np.repeat(np.arange(len(parts)), [len(part) for part, _ in parts]))
 
 
-@given(texts(), st.integers(0, 1008))
-def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int) -> None:
+@given(texts())
+def test_a_word_and_the_next_are_read_together(text: str) -> None:
+    found = CharacterReader(PAIRED).read(codes_of(text))
+    chunks = plain_reading(text, PAIRED)
+    wanted = [
+        PAIRED.pairs.index((a - 2, b - 2)) + 1
+        if (a - 2, b - 2) in PAIRED.pairs and numbers[0] != reading.PARAGRAPH
+        else reading.UNKNOWN
+        for (_, a), (numbers, b) in pairwise(chunks)
+    ]
+    assert not chunks or (found.pairs is not None and found.pairs.tolist() == [*wanted, reading.UNKNOWN])
+
+
+@given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]))
+def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int, marks: int) -> None:
     bank = Treebank.concat(
-        build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER)
+        build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed, marks), reading.FEW + 1), SPLITTER)
     )
     assert text_of(bank) == text
     again = conllu.loads(conllu.dumps(bank)) if len(bank) else bank  # any fault of form would be raised
+    assert text_of(again) == text
     assert {problem.kind for problem in conllu.tree_problems(again)} <= {"missing-head"}
     assert (again.heads == -1).all()
     for form in again.column("form").names:
         assert form
-        assert not any(is_space(one) for one in form)
+        assert form == single_spaced(form).strip(" ")
+        assert marks == 4 or " " not in form
     shown = [again[sentence].text for sentence in range(len(again))]
     assert "".join("".join(line or "" for line in shown).split(" ")) == "".join(o for o in text if not is_space(o))
 
 
-@given(texts(), st.integers(0, 1008), st.data())
-def test_pieces_make_no_difference(text: str, seed: int, data: st.DataObject) -> None:
+@given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]), st.data())
+def test_pieces_make_no_difference(text: str, seed: int, marks: int, data: st.DataObject) -> None:
+    score = noise(seed, marks)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     with pytest.MonkeyPatch.context() as patch:
         whole = Treebank.concat(
-            build(windows.mark([text], CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER)
+            build(windows.mark([text], CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER)
         )
         small_windows(patch)
         patch.setattr(building, "SENTENCES", 2)
-        banks = list(build(windows.mark(pieces, CharacterReader(VOCABULARY), noise(seed), reading.FEW + 1), SPLITTER))
+        banks = list(build(windows.mark(pieces, CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER))
     assert text_of(banks) == text_of(whole)
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
@@ -339,16 +430,20 @@ def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeyp
 
 
 @cache
-def newborn() -> Segmenter:
-    """A network that has learnt nothing."""
-    options = config.NetworkOptions(character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4)
+def newborn(*, joins: bool = False) -> Segmenter:
+    """A network that has learnt nothing; one for words with spaces inside reads pairs too."""
+    options = config.NetworkOptions(
+        character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, pair_size=4 * joins
+    )
+    vocabulary = PAIRED if joins else VOCABULARY
     torch.manual_seed(1)
-    network = SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY))
+    known = (reading.characters_known(vocabulary), reading.words_known(vocabulary), reading.pairs_known(vocabulary))
+    network = SegmenterNetwork(options, *known, joins=joins)
     with torch.no_grad():
         network.out.weight *= 30  # or all characters would be much the same to it
-        network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0]))
+        network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0, 0.0][: 3 + joins]))
     graph = as_onnx(network).SerializeToString()
-    return Segmenter(Stored(VOCABULARY, SPLITTER, context(options), graph, {}), threads=1)
+    return Segmenter(Stored(vocabulary, SPLITTER, context(options), graph, {}), threads=1)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t", "\u200b\u00a0\x00"])
@@ -362,20 +457,21 @@ def test_text_without_words_has_no_sentences(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "joins"),
     [
-        "word " * 200_000,
-        "word" * 100_000,
-        "." * 100_000,
-        "a" + " " * 1_000_000 + "b",
-        "\n" * 100_000 + "x",
-        " " * 100_000,
-        "字" * 50_000,
+        ("word " * 200_000, False),
+        ("word " * 200_000, True),
+        ("word" * 100_000, False),
+        ("." * 100_000, False),
+        ("a" + " " * 1_000_000 + "b", False),
+        ("\n" * 100_000 + "x", False),
+        (" " * 100_000, False),
+        ("字" * 50_000, False),
     ],
-    ids=["words", "letters", "stops", "spaces", "lines", "nothing", "ideographs"],
+    ids=["words", "words with spaces", "letters", "stops", "spaces", "lines", "nothing", "ideographs"],
 )
-def test_a_megabyte_on_one_line(text: str) -> None:
-    banks = list(newborn().stream([text]))
+def test_a_megabyte_on_one_line(text: str, joins: bool) -> None:  # noqa: FBT001 - a parameter
+    banks = list(newborn(joins=joins).stream([text]))
     assert text_of(banks) == text
     assert (
         max(int(bank.lengths.max(initial=0)) for bank in banks) <= 3 * building.MOST_TOKENS
@@ -391,19 +487,19 @@ def test_half_characters_are_refused_with_their_place() -> None:
 
 
 @settings(max_examples=20)
-@given(st.lists(texts(), max_size=8))
-def test_a_stream_is_the_whole_text(pieces: list[str]) -> None:
-    segmenter = newborn()
+@given(st.lists(texts(), max_size=8), st.booleans())
+def test_a_stream_is_the_whole_text(pieces: list[str], joins: bool) -> None:  # noqa: FBT001 - drawn
+    segmenter = newborn(joins=joins)
     whole = segmenter.segment("".join(pieces))
     banks = list(segmenter.stream(pieces))
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
 
 @settings(max_examples=30)
-@given(st.lists(texts(), max_size=6))
-def test_texts_together_are_what_each_is_alone(some: list[str]) -> None:
+@given(st.lists(texts(), max_size=6), st.booleans())
+def test_texts_together_are_what_each_is_alone(some: list[str], joins: bool) -> None:  # noqa: FBT001 - drawn
     """Whether a text is read in one go, with others, or as a stream with small windows makes no difference."""
-    segmenter = newborn()
+    segmenter = newborn(joins=joins)
     together, counts = segmenter.segment_many(some)
     assert sum(counts) == len(together)
     starts = np.cumsum([0, *counts])
@@ -447,6 +543,20 @@ def test_a_trained_segmenter_finds_what_it_learnt(home: Path) -> None:
     assert told["scores"]["test"]["words"] == 1.0
     assert told["config"]["data"]["train"] == ["bank.conllu"]
     assert sorted(file.name for file in (home / "out").iterdir()) == ["segmenter.json", "segmenter.onnx"]
+
+
+def test_words_with_spaces_are_learnt(home: Path, tmp_path: Path) -> None:
+    conllu.write(tmp_path / "spaced.conllu", SPACED_BANK)
+    files = [f'data.{part}="{tmp_path / "spaced.conllu"}"' for part in ("train", "dev", "test")]
+    told = config.load(home / "config.toml", [*OPTIONS, *files, "model.pair_size=4", "training.forget_pairs=0.1"])
+    assert train(told, tmp_path / "out").scores["test"] == {"tokens": 1.0, "sentences": 1.0, "words": 1.0}
+    segmenter = Segmenter.load(tmp_path / "out", threads=1)
+    bank = segmenter.segment(SPACED_TEXT)
+    assert bank.column("form").texts() == SPACED_BANK.column("form").texts()
+    assert text_of(segmenter.stream(SPACED_TEXT)) == SPACED_TEXT
+    folder.save(tmp_path / "again", folder.load(tmp_path / "out"))
+    written = [(tmp_path / name / "segmenter.json").read_bytes() for name in ("out", "again")]
+    assert written[0] == written[1]
 
 
 def test_the_same_seed_gives_the_same_files(home: Path, tmp_path: Path) -> None:

@@ -153,9 +153,14 @@ class Token:
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """What is written, with single spaces if there are any inside."""
         text = self._lists.bank.surface.texts.get(self._number)
         return self._lists.form[self._lists.first[self._number]] if text is None else text
+
+    @property
+    def written(self) -> str:
+        """What is written, with its spaces as they are."""
+        return self._lists.bank.surface.written.get(self._number, self.text)
 
     @property
     def first(self) -> int:

@@ -201,7 +201,8 @@ class Surface:
     `texts` has what is written for a token of several words; any other is written as its word. `after` has the spaces
     after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number;
     text of nothing but spaces, which has no sentences, has them as if before a first.
-    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows.
+    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows. `written` has
+    tokens with other than single spaces inside as they stand there.
     """
 
     first: Ints
@@ -210,6 +211,7 @@ class Surface:
     before: Mapping[int, str]
     starts: Ints
     stops: Ints
+    written: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of_words(cls, words: int) -> Surface:
@@ -229,15 +231,15 @@ class Surface:
         """Keep the tokens of some sentences."""
         _, tokens = gather(self.offsets(offsets), sentences)
         sizes = np.diff(self.first)[tokens]
-        texts = {new: self.texts[old] for new, old in enumerate(tokens.tolist()) if old in self.texts}
         before = {new: self.before[old] for new, old in enumerate(sentences.tolist()) if old in self.before}
         return Surface(
             frozen_ints(starts_of(sizes)),
-            texts if self.texts else {},
+            _chosen(self.texts, tokens),
             self.after.take(tokens),
             before if self.before else {},
             frozen_ints(self.starts[tokens]),
             frozen_ints(self.stops[tokens]),
+            _chosen(self.written, tokens),
         )
 
     @classmethod
@@ -254,7 +256,13 @@ class Surface:
             {s + base: text for part, base in zip(parts, sentences, strict=False) for s, text in part.before.items()},
             frozen_ints(np.concatenate([part.starts for part in parts])),
             frozen_ints(np.concatenate([part.stops for part in parts])),
+            {t + base: text for part, base in zip(parts, tokens, strict=False) for t, text in part.written.items()},
         )
+
+
+def _chosen(texts: Mapping[int, str], tokens: npt.NDArray[Any]) -> dict[int, str]:
+    """Number the texts of some tokens anew."""
+    return {new: texts[old] for new, old in enumerate(tokens.tolist()) if old in texts} if texts else {}
 
 
 class Heading(NamedTuple):

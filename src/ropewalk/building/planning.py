@@ -22,6 +22,7 @@ GAIN = 0.002  # LAS that relations with heads in them must bring back to be wort
 LOST = 0.03  # LAS that labels may lose before arcs alone parse
 PRESENT = 0.02  # share of words with a value that makes a column worth predicting
 UNSPACED = 0.5  # share of words without a space between them in a script that has none
+SPACED = 0.02  # share of words with spaces inside, where to find them is work
 SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # of the time: the segmenter's, and what at least is left for export and scores
 LEAST = 0.1  # of the time, that a parser learns in any case
 EXPORT = 3  # times as long as the end of a segmenter's training, which exports too, those take
@@ -263,6 +264,21 @@ def _characters(survey: Survey) -> Choice:
                 "segmenter.model.least_characters": 2,
             },
         )
+    if survey.spaced >= SPACED:
+        return Choice(
+            "raw text",
+            "a segmenter that goes by pairs of neighbours between spaces",
+            f"{script}; {_percent(survey.spaced)} of the words have spaces inside, so neighbours go together or not",
+            {  # a network that knows little of each word has to find out what they have in common
+                "segmenter.model.character_dilations": [1, 1],
+                "segmenter.model.chunk_dilations": [1, 2],
+                "segmenter.model.word_size": 8,
+                "segmenter.model.word_spread": 0.05,
+                "segmenter.model.pair_size": 16,
+                "segmenter.model.least_words": 1,
+                "segmenter.training.forget_words": 0.2,
+            },
+        )
     several = f", {survey.text.multiwords:,} tokens of several words" if survey.text.multiwords else ""
     return Choice(
         "raw text",
@@ -273,7 +289,7 @@ def _characters(survey: Survey) -> Choice:
 
 
 def _segmenter_epochs(survey: Survey) -> Choice:
-    epochs = _within(READ_AS_TEXT // survey.words, 24, 80)
+    epochs = _within(READ_AS_TEXT // survey.words, 24, 40 if survey.spaced >= SPACED else 80)
     batch = 400 if survey.words >= MEDIUM else 200 if survey.words >= SMALL else 100
     if survey.text.unspaced >= UNSPACED:  # where a stretch between spaces is long
         batch //= 4
@@ -315,13 +331,6 @@ def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:
         (not survey.has_test, "there is no test file: the model stays unscored but for its development data"),
         (survey.columns.get("lemma", 0.0) < PRESENT, "there are no lemmas: LEMMA stays empty"),
         (survey.columns.get("upos", 0.0) < PRESENT, "there are no parts of speech: UPOS stays empty"),
-        (
-            survey.text.spaced,
-            (
-                f"{survey.text.spaced:,} tokens of train have spaces inside; from raw text they come apart, since a "
-                "token ends before spaces; give such words as tokens or CoNLL-U"
-            ),
-        ),
         (
             not survey.text.closed and not survey.text.texts,
             (

@@ -15,6 +15,7 @@ from ropewalk.feats import NONE
 from ropewalk.models.tags import TAGS
 from ropewalk.scoring.attachment import score
 from ropewalk.scoring.coverage import restricted
+from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.training.data import bad_sentences
 from ropewalk.treebank import Treebank
@@ -60,6 +61,11 @@ class Survey:
     graphs: bool = False
     coverage: Mapping[str, float] = field(default_factory=dict)
     covered_part: str = "dev"  # what coverage was measured on
+
+    @property
+    def spaced(self) -> float:
+        """The share of words that have spaces inside."""
+        return self.text.spaced / max(self.words, 1)
 
 
 def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
@@ -108,7 +114,7 @@ def _text(bank: Treebank) -> TextCounts:
     for number, sentence in enumerate(tokens_of(bank)):
         for token in sentence.tokens:
             multiwords += len(token.words) > 1
-            spaced += any(one.isspace() for one in token.text)
+            spaced += bool(joins(token.text))
             closed += not token.after
         for first, second in pairwise(sentence.tokens):
             if _is_of_words(first.text[-1]) and _is_of_words(second.text[0]):

@@ -65,6 +65,7 @@ EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILI
 EMPTY_NODE: Final = re.compile(rb"^[0-9]+\.[0-9]+\t.*\n", re.MULTILINE)
 _NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_BESIDE_TEXT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff|\\]")  # what MISC cannot hold as it is
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
 SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
 BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
@@ -242,6 +243,7 @@ class Text(Source):
             {number: spaces[token].before for number, token in enumerate(begun) if spaces[token].before},
             frozen_ints([one.start for one in spaces]),
             frozen_ints([one.stop for one in spaces]),
+            {token: one.inside for token, one in enumerate(spaces) if one.inside},
         )
 
     def _multiwords(self, sentence: int) -> Iterator[list[str]]:
@@ -348,12 +350,16 @@ class Text(Source):
 
 
 class _Spaces(NamedTuple):
-    """What MISC says of a token: the spaces after it and before it, and its place in the text."""
+    """What MISC says of a token: the spaces after it and before it, its place in the text, and those inside of it.
+
+    The last are told as the whole token, if there are other than single ones.
+    """
 
     after: str
     before: str
     start: int
     stop: int
+    inside: str = ""
 
     @classmethod
     def of(cls, misc: str) -> _Spaces:
@@ -369,6 +375,7 @@ class _Spaces(NamedTuple):
             unescaped(parts.get("SpacesBefore", "")),
             int(start) if known else -1,
             int(stop) if known else -1,
+            unescaped(parts.get("SpacesInToken", "")),
         )
 
     def text(self) -> str:
@@ -378,6 +385,8 @@ class _Spaces(NamedTuple):
             parts.append(f"SpacesAfter={escaped(self.after)}" if self.after else "SpaceAfter=No")
         if self.before:
             parts.append(f"SpacesBefore={escaped(self.before)}")
+        if self.inside:
+            parts.append(f"SpacesInToken={_BESIDE_TEXT.sub(lambda found: escaped(found[0]), self.inside)}")
         if self.start >= 0:
             parts.append(f"TokenRange={self.start}:{self.stop}")
         return "|".join(parts)
@@ -557,7 +566,10 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
     tokens = bank.tokens
     before = dict(zip(tokens.offsets(bank.offsets)[list(tokens.before)].tolist(), tokens.before.values(), strict=True))
     rows = zip(tokens.after.texts(), tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
-    misc_values = [_Spaces(after, before.get(t, ""), a, b).text() for t, (after, a, b) in enumerate(rows)]
+    inside = tokens.written
+    misc_values = [
+        _Spaces(after, before.get(t, ""), a, b, inside.get(t, "")).text() for t, (after, a, b) in enumerate(rows)
+    ]
     if not tokens.texts:
         return misc_values, {}
     out = [""] * bank.words

@@ -156,12 +156,12 @@ class LabelDecoder:
         temperature = decoding.fit_temperature(given, best, wanted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
 
-    def _attached(self, gold: Treebank, best: Best, scores: Scores) -> float:
+    def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
         """Give the LAS of trees."""
         trees = self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets)
         return score(gold, gold.with_trees(*trees)).las
 
-    def _relations(self, best: Best, scores: Scores) -> Column:
+    def _relations(self, best: Best, scores: TreeScores) -> Column:
         """Choose the best relation of every word under its head."""
         found = scores.relations(best.heads)
         return _best_relations(found, self._labels.relations, best.heads, tied=self._options.root_relation)

@@ -1,8 +1,10 @@
 """From marks on the characters of a text to a treebank, whatever the marks are.
 
-A token ends where a mark says so, before spaces, at the end of the text, and after `MOST_CHARACTERS`. A sentence ends
+A token ends where a mark says so, before spaces unless a mark says that it goes on over them, before a blank line, at
+the end of the text, and after `MOST_CHARACTERS` without or `MOST_STRETCHES` with spaces between them. A sentence ends
 with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Rules come
-before marks (see `rules`). Words have neither heads nor tags. Places in the text are counted in code points.
+before marks (see `rules`). Words have neither heads nor tags; spaces inside of one are a single one in its form. Places
+in the text are counted in code points.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
+from ropewalk.segmentation.reading import single_spaced
 from ropewalk.segmentation.rules import CONTEXT, NEUTRAL
 from ropewalk.treebank import Column, Heading, Surface, Treebank, starts_of
 from ropewalk.trees import frozen_ints
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.rules import Rules
     from ropewalk.trees import Bools
 
-MOST_CHARACTERS = 1_000  # of a token
+MOST_CHARACTERS = 1_000  # of a token, one after the other
+MOST_STRETCHES = 20  # of a token, with spaces between them
 MOST_TOKENS = 2_000  # of a sentence
 LineUnit = Literal["sentence", "paragraph"] | None  # what each line is, if it is known
 SENTENCES = 300  # of a treebank, when there is more text
@@ -66,6 +70,7 @@ class _Tokens:
     starts: npt.NDArray[Any]
     stops: npt.NDArray[Any]
     multiword: Bools
+    spaced: Bools  # whether there are spaces inside
     ends: npt.NDArray[Any]  # the number of each sentence's last token
     paragraph: Bools  # whether a blank line follows the token
     following: int = -1  # the place of the token after the last, -1 if there is none
@@ -74,7 +79,7 @@ class _Tokens:
         """Keep the tokens of some sentences, whose last ones are given."""
         here = slice(low, high)
         following = int(self.starts[high]) if high < len(self.starts) else -1
-        tokens = (self.starts[here], self.stops[here], self.multiword[here])
+        tokens = (self.starts[here], self.stops[here], self.multiword[here], self.spaced[here])
         return _Tokens(*tokens, ends - low, self.paragraph[here], following)
 
 
@@ -147,7 +152,7 @@ def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
         if whole == text:
             *rest, run = text.rsplit(maxsplit=1) or [""]
             start = len(text) - min(len(run), MOST_CHARACTERS)
-            marks[start:] = 0
+            marks[start:] &= JOIN  # which rules may take away
             whole = rest[0] if rest and len(run) <= MOST_CHARACTERS else ""
         run = (whole.rsplit(maxsplit=1) or [""])[-1]
         marks[len(whole) - len(run) : len(whole)] &= ~SENTENCE & 0xFF
@@ -170,6 +175,13 @@ def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
     stops = inside[last] + 1
     starts = inside[np.append(0, last[:-1] + 1)] if len(last) else stops
     breaks = np.concatenate([[0], np.cumsum(part.breaks, dtype=np.int64)])
+    spaced = np.zeros(len(last), dtype=np.bool_)
+    if (marks & JOIN).any():
+        first = _firsts(part, starts, stops, breaks, each_line)
+        tokens = np.flatnonzero(first)
+        starts, spaced = starts[tokens], np.diff(tokens, append=len(first)) > 1
+        final = np.append(tokens[1:], len(first)) - 1
+        stops, last = stops[final], last[final]
     lines = np.zeros(len(last), dtype=np.int64)  # that end after the token
     lines[:-1] = breaks[starts[1:]] - breaks[stops[:-1]]
     paragraph = lines > (each_line != "paragraph")
@@ -185,7 +197,28 @@ def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
         found = np.flatnonzero(closing | (rank % MOST_TOKENS == MOST_TOKENS - 1))
     if not part.last:
         found = found[found + 1 < len(closing)]
-    return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), found, paragraph)
+    return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), spaced, found, paragraph)
+
+
+def _firsts(
+    part: Marked, starts: npt.NDArray[Any], stops: npt.NDArray[Any], breaks: npt.NDArray[Any], each_line: LineUnit
+) -> Bools:
+    """Tell which of the stretches that could be tokens begin one; any other goes on with the one before it.
+
+    A mark on a space says that no token goes over it.
+    """
+    before, after = stops[:-1], starts[1:]
+    first = np.ones(len(starts), dtype=np.bool_)
+    first[1:] = (
+        (part.marks[before - 1] & (JOIN | END) != JOIN)
+        | (before == after)
+        | (part.marks[after - 1] & END > 0)
+        | (breaks[after] - breaks[before] > (each_line is None))
+    )
+    places = np.arange(len(first))
+    rank = places - np.maximum.accumulate(np.where(first, places, 0))
+    first |= rank % MOST_STRETCHES == 0
+    return first
 
 
 class _Builder:
@@ -245,6 +278,8 @@ def _shown(text: str, found: _Tokens, gaps: Column) -> list[str]:
         here = slice(int(first[number]), int(found.ends[number]) + 1)
         rows = zip(found.starts[here].tolist(), found.stops[here].tolist(), gaps.ids[here].tolist(), strict=True)
         out[number] = "".join(text[a:b] + " " * (gap != _NO_SPACE) for a, b, gap in rows).rstrip(" ")
+    if found.spaced.any():
+        out = list(map(single_spaced, out))
     return out
 
 
@@ -261,9 +296,14 @@ def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
     starts, stops = found.starts, found.stops
     forms = [text[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
     texts: dict[int, str] = {}
+    written: dict[int, str] = {}
+    for token in np.flatnonzero(found.spaced).tolist():
+        form = single_spaced(forms[token])
+        if form != forms[token]:
+            written[token], forms[token] = forms[token], form
     first: npt.NDArray[Any] = np.arange(len(forms) + 1)
     words = forms
-    split = {token: splitter.split(forms[token]) for token in np.flatnonzero(found.multiword).tolist()}
+    split = {token: splitter.split(forms[token]) for token in np.flatnonzero(found.multiword & ~found.spaced).tolist()}
     several = {token: parts for token, parts in split.items() if len(parts) > 1}
     if several:
         sizes = np.ones(len(forms), dtype=np.int64)
@@ -284,6 +324,7 @@ def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
         before,
         frozen_ints(starts - moved),
         frozen_ints(stops - moved),
+        written,
     )
     offsets = first[np.append(0, found.ends + 1)]
     return Treebank.of_words(Column.of(words), offsets, tokens=surface, headings=tuple(headings))

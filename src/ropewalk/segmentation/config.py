@@ -21,12 +21,15 @@ class NetworkOptions:
     character_hidden: int = option(40, low=1)
     character_dilations: tuple[int, ...] = (1, 1)
     word_size: int = option(24, low=1)
+    word_spread: float = option(1.0, low=0)  # of the numbers that stand for words and pairs, before they are learnt
+    pair_size: int = option(0, low=0)  # numbers that stand for a word and the next together; 0: pairs are not read
     chunk_hidden: int = option(80, low=1)
     chunk_dilations: tuple[int, ...] = (1, 2, 4, 8)
     hidden: int = option(32, low=1)
     dropout: float = option(0.2, low=0, high=0.9)
     least_characters: int = option(5, low=1)
     least_words: int = option(3, low=1)
+    least_pairs: int = option(1, low=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class SegmenterTraining:
     warmup: float = option(0.05, low=0, high=1)
     clip: float = option(1.0, low=0)
     forget_words: float = option(0.1, low=0, high=0.9)  # share of words read as unknown
+    forget_pairs: float = option(0.6, low=0, high=0.9)
     forget_characters: float = option(0.01, low=0, high=0.9)  # share of characters read as their category
     wrapped: float = option(0.5, low=0, high=1)  # share of the text with lines of some 80 characters
     lines: float = option(0.2, low=0, high=1)  # share of the text with paragraphs or sentences on lines of their own

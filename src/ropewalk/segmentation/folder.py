@@ -54,6 +54,7 @@ def save(path: Path, stored: Stored) -> None:
         "context": stored.context,
         "characters": stored.vocabulary.characters,
         "words": " ".join(stored.vocabulary.words),
+        **({"pairs": stored.vocabulary.pairs} if stored.vocabulary.pairs else {}),
         "multiwords": stored.splitter.to_json(),
         "training": stored.training,
     }
@@ -72,6 +73,10 @@ def _contents(path: Path) -> tuple[bytes, bytes]:
     if (path / CONFIG).is_file() and (sealed := open_folder(path)).format == EXPORTED:
         return sealed.listed(DESCRIPTION), sealed.listed(GRAPH)
     return read_content(path / DESCRIPTION), read_content(path / GRAPH)
+
+
+def _pairs(table: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(first), int(second)) for first, second in table.get("pairs", []))
 
 
 def load(path: Path) -> Stored:
@@ -94,7 +99,7 @@ def load(path: Path) -> Stored:
         )
     try:
         return Stored(
-            CharacterVocabulary(table["characters"], tuple(table["words"].split())),
+            CharacterVocabulary(table["characters"], tuple(table["words"].split()), _pairs(table)),
             Splitter.from_json(table["multiwords"]),
             int(table["context"]),
             graph,

@@ -8,10 +8,12 @@ space, control characters, zero-width spaces.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Bools
 
 Numbers = npt.NDArray[np.int64]
+Item = TypeVar("Item", str, tuple[int, int])
 
 LONGEST = 40  # characters of a chunk
 FEW = 8  # chunks; a line of fewer did not end for lack of room
@@ -37,6 +40,7 @@ FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
 UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk without letters and digits
 _SPACES = frozenset({"Cc", "Zs", "Zl", "Zp"})
 _MORE_SPACES = frozenset("\u200b\ufeff")
+_RUN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")  # of all these
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
 _FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # to what a character sticks
 _CODES = 0x110000
@@ -65,11 +69,17 @@ def is_space(character: str) -> bool:
     return unicodedata.category(character) in _SPACES or character in _MORE_SPACES
 
 
+def single_spaced(text: str) -> str:
+    """Write one space wherever there are any."""
+    return _RUN.sub(" ", text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """What a network reads of a text: `characters` and, for each chunk, `words`, and its `first` and `last` character.
 
-    `chunks` gives the chunk of each character read, `places` where in the text it stands; spaces have none, -1.
+    `chunks` gives the chunk of each character read, `places` where in the text it stands; spaces have none, -1. `pairs`
+    has for each chunk the number of its word and the next together, if the network knows any such.
     """
 
     characters: Numbers
@@ -78,6 +88,7 @@ class Reading:
     words: Numbers
     first: Numbers
     last: Numbers
+    pairs: Numbers | None = None
 
     def opening(self, chunk: int) -> int:
         """Give the place in the text where a chunk begins, the spaces before it left out; that of the end for none."""
@@ -91,34 +102,53 @@ class Reading:
         found: Numbers = self.places[self.first + (self.places[self.first] < 0)]
         return found
 
+    def joinable(self, start: int, stop: int) -> Bools:
+        """Tell which of some characters stand before spaces that a token may go over: those that hold no blank line."""
+        after = self.characters[start + 1 : stop + 1]
+        found = np.zeros(stop - start, dtype=np.bool_)
+        found[: len(after)] = (after >= SPACE) & (after < PARAGRAPH)
+        return found
+
     def part(self, start: int, stop: int) -> dict[str, Numbers]:
         """Give the arrays of some chunks, counted from 0 on."""
         low, high = int(self.first[start]), int(self.last[stop - 1]) + 1
+        pairs = {} if self.pairs is None else {"pairs": self.pairs[start:stop]}
         return {
             "characters": self.characters[low:high],
             "chunks": self.chunks[low:high] - start,
             "words": self.words[start:stop],
             "first": self.first[start:stop] - low,
             "last": self.last[start:stop] - low,
+            **pairs,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterVocabulary:
-    """The characters and words that a network knows; of others it knows the category, or nothing."""
+    """The characters and words that a network knows; of others it knows the category, or nothing.
+
+    `pairs` are places in `words` of those that it knows to follow each other.
+    """
 
     characters: str
     words: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, text: str, least_characters: int, least_words: int) -> CharacterVocabulary:
-        """Take what occurs often enough, most frequent first."""
+    def of(cls, text: str, least_characters: int, least_words: int, least_pairs: int = 0) -> CharacterVocabulary:
+        """Take what occurs often enough, most frequent first; of 0 pairs, none."""
         characters = Counter(one for one in text if not is_space(one))
-        words = Counter(filter(None, map(key, text.split())))
-        return cls("".join(_frequent(characters, least_characters)), tuple(_frequent(words, least_words)))
+        chunks = [key(chunk) for chunk in text.split()]
+        words = tuple(_frequent(Counter(filter(None, chunks)), least_words))
+        places = {word: place for place, word in enumerate(words)}
+        found = (
+            (places[a], places[b]) for a, b in pairwise(chunks if least_pairs else []) if a in places and b in places
+        )
+        pairs = tuple(_frequent(Counter(found), least_pairs))
+        return cls("".join(_frequent(characters, least_characters)), words, pairs)
 
 
-def _frequent(counts: Counter[str], least: int) -> list[str]:
+def _frequent(counts: Counter[Item], least: int) -> list[Item]:
     return sorted((one for one, count in counts.items() if count >= least), key=lambda one: (-counts[one], one))
 
 
@@ -146,6 +176,10 @@ class CharacterReader:
         order = np.argsort(hashes)
         self._hashes = np.append(hashes[order], np.uint64(0))
         self._ids = np.append(order + WORDLESS + 1, 0)
+        self._known_words = words_known(vocabulary)
+        pairs = np.array(vocabulary.pairs, dtype=np.int64).reshape(-1, 2) + WORDLESS + 1
+        self._pairs = pairs[:, 0] * self._known_words + pairs[:, 1]
+        self._pair_order = np.argsort(self._pairs)
         self.categories = np.array(  # the category's number in place of each character's, for training
             [
                 *range(FIRST_CHARACTER),
@@ -212,14 +246,26 @@ class CharacterReader:
         opens[first] = 1
         back = np.full(size, -1, dtype=np.int64)
         back[places] = inside
+        words = self._words(codes[inside], starts)
         return Reading(
             characters,
             np.cumsum(opens) - 1,
             back,
-            self._words(codes[inside], starts),
+            words,
             first,
             np.append(first[1:], size) - 1,
+            self._paired(words, characters[first] == PARAGRAPH) if len(self._pairs) else None,
         )
+
+    def _paired(self, words: Numbers, apart: Bools) -> Numbers:
+        """Look up the word of each chunk and the next together; nothing reaches over a blank line."""
+        keys = words[:-1] * self._known_words + words[1:]
+        at = self._pair_order[
+            np.minimum(np.searchsorted(self._pairs, keys, sorter=self._pair_order), len(self._pairs) - 1)
+        ]
+        found = np.full(len(words), UNKNOWN, dtype=np.int64)
+        found[:-1] = np.where((self._pairs[at] == keys) & ~apart[1:], at + 1, UNKNOWN)
+        return found
 
     def _gaps(
         self,
@@ -271,6 +317,11 @@ def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
 def words_known(vocabulary: CharacterVocabulary) -> int:
     """Count the rows of a table of words."""
     return len(vocabulary.words) + WORDLESS + 1
+
+
+def pairs_known(vocabulary: CharacterVocabulary) -> int:
+    """Count the rows of a table of pairs, 0 for none."""
+    return len(vocabulary.pairs) + 1 if vocabulary.pairs else 0
 
 
 def characters_known(vocabulary: CharacterVocabulary) -> int:

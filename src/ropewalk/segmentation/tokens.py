@@ -33,9 +33,10 @@ def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
     """Give the tokens of each sentence; a word outside multiword tokens is a token of its own."""
     surface = bank.surface
     forms = bank.column("form").texts()
+    written = {**surface.texts, **surface.written}
     rows = zip(pairwise(surface.first.tolist()), surface.after.texts(), strict=True)
     tokens = [
-        RawToken(surface.texts.get(number, forms[start]), tuple(forms[start:stop]), after)
+        RawToken(written.get(number, forms[start]), tuple(forms[start:stop]), after)
         for number, ((start, stop), after) in enumerate(rows)
     ]
     for number, (start, stop) in enumerate(pairwise(surface.offsets(bank.offsets).tolist())):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.building import BETWEEN, Marked
 from ropewalk.segmentation.reading import codes_of
 from ropewalk.treebank import starts_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WINDOW = 1024  # chunks of a window whose marks are used
 BLOCK = 1 << 16  # characters that are read at a time
-_BITS = np.array([END, SENTENCE, MULTIWORD], dtype=np.uint8)
+_BITS = np.array([END, SENTENCE, MULTIWORD, JOIN], dtype=np.uint8)  # of which a network may leave out the last
 
 
 def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
@@ -74,11 +74,15 @@ def _fill(marks: Marks, reading: Reading, score: Score, window: tuple[int, int, 
     here = slice(int(reading.first[start]), int(reading.last[stop - 1]) + 1)
     scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
     places = reading.places[here]
-    marks[places[places >= 0]] = ((scores > 0) @ _BITS)[places >= 0]
+    found = (scores > 0) @ _BITS[: scores.shape[1]]
+    if scores.shape[1] == len(_BITS):
+        joined = (found & JOIN > 0) & reading.joinable(here.start, here.stop)
+        found = np.where(joined, JOIN, found & (JOIN - 1))  # a token that goes on does not end
+    marks[places[places >= 0]] = found[places >= 0]
 
 
 def mark(pieces: Iterable[str], reader: CharacterReader, score: Score, context: int) -> Iterator[Marked]:
-    """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3]."""
+    """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3 or 4]."""
     buffer = ""  # begins where a chunk begins, with the spaces before it
     done = 0  # characters of the buffer whose marks are out
     skip = 0  # chunks likewise

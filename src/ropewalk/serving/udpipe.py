@@ -136,7 +136,7 @@ def _surface(asked: Request, tokens: Surface) -> Surface:
         tokens = replace(tokens, starts=unknown, stops=unknown)
     if asked.normalized_spaces:
         after = Column(tokens.after.ids, tuple(" " * bool(spaces) for spaces in tokens.after.names))
-        tokens = replace(tokens, after=after, before={})
+        tokens = replace(tokens, after=after, before={}, written={})
     return tokens
 
 
@@ -162,4 +162,4 @@ def _plain(sentence: Sentence, options: frozenset[str]) -> str:
         text = "".join(token.text + " " * token.space_after for token in tokens)
         return f"{_begins(sentence)}{text.rstrip(' ')}\n"
     before = sentence.treebank.surface.before.get(sentence.number, "")
-    return before + "".join(token.text + token.spaces for token in tokens)
+    return before + "".join(token.written + token.spaces for token in tokens)

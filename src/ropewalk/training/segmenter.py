@@ -22,7 +22,7 @@ from ropewalk import conllu
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.options import to_mapping
-from ropewalk.segmentation.alignment import END, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
 from ropewalk.segmentation.building import build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import GRAPH, Stored, save
@@ -34,6 +34,7 @@ from ropewalk.segmentation.reading import (
     CharacterVocabulary,
     characters_known,
     codes_of,
+    pairs_known,
     words_known,
 )
 from ropewalk.segmentation.segmenter import Segmenter
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from ropewalk.trees import Bools
 
 KERNEL, CHUNK_KERNEL = 5, 3
-MARKS = (END, SENTENCE, MULTIWORD)
+MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has tokens with spaces inside
+JOINABLE = 16  # beside the marks: spaces follow that a token may go over
 OUTSIDE = 255  # in place of the marks of spaces, which are not learnt
 SHIFTS = np.arange(-30, 31) / 10  # of odds that are tried on the dev data
 WRAP = 80  # characters of a line of raw text
@@ -65,9 +67,14 @@ CHECKED, MOST_APART = 20_000, 1e-3  # characters, and how far the graph may be f
 
 
 class SegmenterNetwork(nn.Module):
-    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's."""
+    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's.
 
-    def __init__(self, options: NetworkOptions, characters: int, words: int) -> None:
+    If tokens have spaces inside, there is a fourth: whether the token goes on over the spaces that follow.
+    """
+
+    def __init__(
+        self, options: NetworkOptions, characters: int, words: int, pairs: int = 0, *, joins: bool = False
+    ) -> None:
         super().__init__()
         size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
         self.characters = nn.Embedding(characters, options.character_size)
@@ -77,29 +84,44 @@ class SegmenterNetwork(nn.Module):
             nn.Conv1d(before, size, KERNEL, padding="same", dilation=dilation)
             for before, dilation in zip(sizes, options.character_dilations, strict=False)
         )
-        self.chunk = nn.Linear(2 * size + options.word_size, wide)
+        self.pairs = nn.Embedding(pairs, options.pair_size) if pairs else None
+        self.chunk = nn.Linear(2 * size + options.word_size + (options.pair_size if pairs else 0), wide)
         self.far = nn.ModuleList(
             nn.Conv1d(wide, wide, CHUNK_KERNEL, padding="same", dilation=dilation)
             for dilation in options.chunk_dilations
         )
         self.from_character = nn.Linear(size, hidden)
         self.from_chunk = nn.Linear(wide, hidden, bias=False)
-        self.out = nn.Linear(hidden, len(MARKS))
+        self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
         self.dropout = nn.Dropout(options.dropout)
+        with torch.no_grad():
+            for table in filter(None, (self.words, self.pairs)):
+                table.weight *= options.word_spread
 
-    def forward(self, characters: Tensor, chunks: Tensor, words: Tensor, first: Tensor, last: Tensor) -> Tensor:
-        """Give three numbers for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3]."""
+    def forward(  # noqa: PLR0913, PLR0917 - what is read
+        self,
+        characters: Tensor,
+        chunks: Tensor,
+        words: Tensor,
+        first: Tensor,
+        last: Tensor,
+        pairs: Tensor | None = None,
+    ) -> Tensor:
+        """Give odds for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3 or 4]."""
         near = self.characters(characters).T[None]
         for layer in self.near:
             near = functional.relu(layer(near))
         near = self.dropout(near[0].T)
-        far = torch.cat([near[first], near[last], self.dropout(self.words(words))], dim=1)
+        found = [near[first], near[last], self.dropout(self.words(words))]
+        if self.pairs is not None:
+            found.append(self.dropout(self.pairs(pairs)))
+        far = torch.cat(found, dim=1)
         far = functional.relu(self.chunk(far)).T[None]
         for layer in self.far:
             far = far + functional.relu(layer(self.dropout(far)))
         far = self.from_chunk(self.dropout(far[0].T))
-        found: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
-        return found
+        odds: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
+        return odds
 
 
 def context(options: NetworkOptions) -> int:
@@ -108,7 +130,8 @@ def context(options: NetworkOptions) -> int:
     Whether a line is short depends on the chunks before it.
     """
     characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
-    return characters + sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + FEW + 1
+    chunks = sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + (options.pair_size > 0)
+    return characters + chunks + FEW + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +167,20 @@ def train(
     dev = _read(config.data.dev, "dev")
     test = _read(config.data.test, "test") if config.data.test else None
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
-    vocabulary = CharacterVocabulary.of(align(sentences).text, config.model.least_characters, config.model.least_words)
+    aligned = align(sentences)
+    model = config.model
+    least_pairs = model.least_pairs if model.pair_size else 0
+    vocabulary = CharacterVocabulary.of(aligned.text, model.least_characters, model.least_words, least_pairs)
+    known = (characters_known(vocabulary), words_known(vocabulary), pairs_known(vocabulary))
     torch.manual_seed(config.seed)
-    network = SegmenterNetwork(config.model, characters_known(vocabulary), words_known(vocabulary))
+    network = SegmenterNetwork(model, *known, joins=bool((aligned.marks & JOIN).any()))
     trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
     trained.balance(dev)
-    model = as_onnx(network)
-    _check(model.SerializeToString(), trained, raw(dev))
-    stored = Stored(vocabulary, splitter, trained.context, rounded(model).SerializeToString(deterministic=True), {})
+    graph = as_onnx(network)
+    _check(graph.SerializeToString(), trained, raw(dev))
+    stored = Stored(vocabulary, splitter, trained.context, rounded(graph).SerializeToString(deterministic=True), {})
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -212,11 +239,18 @@ class Trained:
         odds = self.score(reading.part(0, len(reading.first)))[inside]
         gold = aligned.marks[reading.places[inside]]
         ends = gold & END > 0
-        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends in any case
-        for place, bit in enumerate(MARKS):
+        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends, unless it goes on
+        joinable = reading.joinable(0, len(reading.places))[inside]
+        for place, bit in enumerate(MARKS[: odds.shape[1]]):
             asked = odds[:, place]
-            found = [(asked > shift) | forced if bit == END else (asked > shift) & ends for shift in SHIFTS]
-            values = [_f1(gold & bit > 0, marks, spans=bit != MULTIWORD) for marks in found]
+            if bit == END:
+                found = [np.where(forced, ends, asked > shift) for shift in SHIFTS]
+            elif bit == JOIN:
+                found = [np.where(joinable, asked <= shift, ends) for shift in SHIFTS]
+            else:
+                found = [(asked > shift) & ends for shift in SHIFTS]
+            wanted = ends if bit == JOIN else gold & bit > 0
+            values = [_f1(wanted, marks, spans=bit != MULTIWORD) for marks in found]
             smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
             with torch.no_grad():
                 self.network.out.bias[place] -= float(SHIFTS[int(np.argmax(smooth))])
@@ -279,11 +313,15 @@ def _epochs(
 
 
 def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
-    """Sum the losses of all marks, and count tokens; whether sentences and multiword tokens end is asked at ends."""
-    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS], dim=1).float()
+    """Sum the losses of all marks, and count tokens.
+
+    Whether sentences and multiword tokens end is asked at ends, whether a token goes on over spaces before them.
+    """
+    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS[: odds.shape[1]]], dim=1).float()
     inside, ends = marks != OUTSIDE, (marks & END > 0) & (marks != OUTSIDE)
     costs = functional.binary_cross_entropy_with_logits(odds, wanted, reduction="none")
-    return costs[inside, 0].sum() + costs[ends, 1:].sum(), int(ends.sum())
+    joinable = (marks & JOINABLE > 0) & inside
+    return costs[inside, 0].sum() + costs[ends, 1:3].sum() + costs[joinable, 3:].sum(), int(ends.sum())
 
 
 def _batches(
@@ -294,8 +332,12 @@ def _batches(
     words = np.where(random.random(len(reading.words)) < options.forget_words, UNKNOWN, reading.words)
     hidden = random.random(len(reading.characters)) < options.forget_characters
     characters = np.where(hidden, reader.categories[reading.characters], reading.characters)
-    reading = replace(reading, words=words, characters=characters)
-    marks = np.where(reading.places >= 0, aligned.marks[reading.places], OUTSIDE).astype(np.uint8)
+    pairs = reading.pairs
+    if pairs is not None:
+        pairs = np.where(random.random(len(pairs)) < options.forget_pairs, UNKNOWN, pairs)
+    reading = replace(reading, words=words, characters=characters, pairs=pairs)
+    asked = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
+    marks = np.where(reading.places >= 0, aligned.marks[reading.places] | asked, OUTSIDE).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
     out = []
     for start in random.permutation(starts).tolist():
@@ -369,6 +411,8 @@ class _Marks(nn.Module):
 def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
     """Write a network as ONNX."""
     sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
+    if network.pairs is not None:
+        sizes["pairs"] = 32
     given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
     return traced(_Marks(network), given, ["odds"])
 
