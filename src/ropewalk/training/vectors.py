@@ -59,7 +59,7 @@ def static_vectors(encoder: Transformer, words: Sequence[str], size: int) -> Vec
     inputs = encoder.prepare([[word] for word in words])
     rows = np.zeros((len(words), encoder.size), dtype=np.float32)
     encoder.eval()
-    batches = alike([one.size for one in inputs], encoder.canonical, BUDGET)
+    batches = alike([one.size for one in inputs], int, BUDGET)  # a single word would mostly be padding otherwise
     with torch.inference_mode():
         for width, chosen in track(batches, "reading words", total=len(batches)):
             rows[chosen] = encoder.layers(encoder.collate([inputs[word] for word in chosen], width)).numpy()
