@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ropewalk import conllu, files
+from ropewalk import files
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models.description import EXPORTED, training_record
 from ropewalk.models.folder import (
@@ -186,7 +186,7 @@ def sample(labels: LabelSet) -> Treebank:
     words = np.array([*INVENTED, *known], dtype=np.object_)
     lengths = [1, 2, LONGEST, *random.integers(1, LONGEST, SENTENCES - 3).tolist()]
     bank = Treebank.of([Tree(range(length), ["root", *["dep"] * (length - 1)]) for length in lengths])
-    return conllu.loads(conllu.dumps(bank.with_columns({"form": random.choice(words, bank.words).tolist()})))
+    return bank.with_columns({"form": random.choice(words, bank.words).tolist()})
 
 
 def _compared(trained: Model, exported: Model, bank: Treebank, name: str) -> float:
