@@ -19,6 +19,7 @@ import ropewalk
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import text_pieces, token_banks
+from ropewalk.models import model
 from ropewalk.models.model import LongSentenceWarning
 from ropewalk.models.onnx import bilstm
 from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
@@ -153,6 +154,25 @@ def test_time_and_memory_of_a_long_sentence_are_linear(tmp_path: Path) -> None:
     bank = conllu.read(tmp_path / "out.conllu", trees="required")
     assert bank.words == 12_000
     assert bank.probabilities is None
+
+
+def test_many_sentences_just_below_the_limit_do_not_add_up(tmp_path: Path) -> None:
+    file = tmp_path / "brackets.txt"
+    file.write_text("(" * 18_000, encoding="utf-8")  # cut into sentences of 2,000 words
+    done = run("parse", file, "-o", tmp_path / "out.conllu", megabytes=400)
+    assert done.returncode == 0, done.stderr
+    assert conllu.read(tmp_path / "out.conllu", trees="required").lengths.tolist() == [2_000] * 9
+
+
+def test_pieces_by_arcs_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = ropewalk.load("en", threads=1)
+    words = ["The", "rope", "maker", "walks", "backwards", "all", "day", "."]
+    sentences = [words[:size] * times for size, times in ((3, 1), (8, 9), (5, 2), (8, 1), (7, 30), (8, 9), (1, 1))]
+    whole = parser.tokens(sentences).treebank
+    for most in (1, 100, 6_000):
+        monkeypatch.setattr(model, "PIECE_ARCS", most)
+        cut = parser.tokens(sentences).treebank
+        assert conllu.dumps(cut) == conllu.dumps(whole)
 
 
 def test_sentences_beside_a_long_one_are_parsed_as_alone() -> None:

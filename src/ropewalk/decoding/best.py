@@ -219,9 +219,10 @@ def _checked_arcs(
         )
     with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
         arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
-    if not np.isfinite(arcs).all():
+    low, high = arcs.min(initial=0.0), arcs.max(initial=0.0)
+    if not np.isfinite([low, high]).all():
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
-    if np.abs(arcs).max(initial=0.0) > LARGEST_ARC:
+    if max(-low, high) > LARGEST_ARC:
         arcs = np.clip(arcs, -LARGEST_ARC, LARGEST_ARC)
     if not len(arcs):
         return arcs, starts
