@@ -67,7 +67,9 @@ def load_models(settings: Settings) -> dict[str, ServedModel]:
         name = given if given in names else Path(given).resolve().name
         if name in found:
             raise OptionError(f"two models are called {name}; expected models with names of their own")
-        parser = load(given, threads=1, decoder=settings.decoder, repair=settings.repair)
+        parser = load(
+            given, threads=1, decoder=settings.decoder, repair=settings.repair, graph_decoder=settings.graph_decoder
+        )
         found[name] = ServedModel(name, parser)
         if not given.startswith(HUB):
             known = in_folder(locate(given))
