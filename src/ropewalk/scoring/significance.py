@@ -151,7 +151,9 @@ def _stacked(scores: Sequence[Parts]) -> Floats:
 def _ratios(sums: Floats, many: int) -> Floats:
     """Divide; not a number where there is nothing to score."""
     above, below = sums[..., :many], sums[..., many:]
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+    ratios = np.full(above.shape, np.nan)
+    np.divide(above, below, out=ratios, where=below != 0)
+    return ratios
 
 
 def _weights(rng: np.random.Generator, rows: int, sentences: int) -> Floats:
