@@ -17,7 +17,7 @@ KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
 pure: setup  ## the tests of what kernels do, with kernels in plain Python
 	ROPEWALK_PURE=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
 
-CHECKED := build/checked/lib
+CHECKED := $(CURDIR)/build/checked/lib
 
 bounds: setup  ## the same tests, with kernels that look at every index before they use it
 	CFLAGS=-O1 ROPEWALK_BOUNDSCHECK=1 $(PYTHON) setup.py -q build --build-base build/checked --build-lib $(CHECKED)

@@ -31,6 +31,7 @@ extensions = cythonize(
         "annotation_typing": False,  # Python's annotations are for readers; the `.pxd` gives the C types
         "infer_types": True,
         "boundscheck": BOUNDSCHECK,
+        "show_performance_hints": not BOUNDSCHECK,  # it would advise against the checks
         "wraparound": False,
         "initializedcheck": False,
         "cdivision": True,

@@ -1,17 +1,28 @@
 """Look through a built site: whatever a page links to or needs is there, and nothing is fetched from elsewhere.
 
 python docs/check_site.py build/site
+
+Where there is a Chromium, every page is also opened in it, as wide as a phone and as a desk, in light and dark: nothing
+sticks out to the right, nothing is asked for beyond the site, no script fails, and dark pages are dark.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 FETCHED = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("use", "href")}
+WIDTHS = (375, 1400)  # pixels of a phone and of a desk
+SCHEMES = ("light", "dark")
+SEEN = """(() => {
+  const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number);
+  return [document.documentElement.scrollWidth, innerWidth, red + green + blue];
+})()"""
+MIDDLE = 3 * 128  # between dark and light, over three colours
 OUTSIDE = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"]?(?:https?:)?//")
 
 
@@ -63,6 +74,36 @@ def outside(style: Path) -> bool:
     return OUTSIDE.search(style.read_text(encoding="utf-8")) is not None
 
 
+def seen(site: Path) -> list[str]:
+    """Open every page in a browser, and say what is wrong with how it looks; nothing where there is no browser."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    from browser_tools import BROWSER, browsing
+
+    if BROWSER is None:
+        sys.stderr.write("no chromium is installed: no page was looked at\n")
+        return []
+    found = []
+    home = site.resolve().as_uri()
+    with tempfile.TemporaryDirectory() as profile, browsing(Path(profile)) as browser:
+        for file in sorted(site.resolve().rglob("*.html")):
+            browser.open(file)
+            for scheme in SCHEMES:
+                browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                for width in WIDTHS:
+                    browser.call(
+                        "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False
+                    )
+                    taken, there, light = browser.run(SEEN)
+                    if taken > there:
+                        found.append(f"{file}: is {taken} pixels wide where there are {there}")
+                    if (light > MIDDLE) != (scheme == "light"):
+                        found.append(f"{file}: is not {scheme} where that is asked for")
+            found += [f"{file}: asks for {one}" for one in browser.requests() if not one.startswith((home, "data:"))]
+            found += [f"{file}: {failure}" for failure in browser.failures()]
+    return found
+
+
 if __name__ == "__main__":
-    wrong = problems(Path(sys.argv[1]))
+    place = Path(sys.argv[1])
+    wrong = problems(place) + seen(place)
     sys.exit("\n".join(wrong) if wrong else 0)

@@ -37,9 +37,11 @@ from ropewalk.drawing import draw
 from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
+from ropewalk.formats import deps
 from ropewalk.formats.conllu import Text
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.scoring import attachment, breakdown, coverage, statistics
+from ropewalk.scoring import attachment, breakdown, conll18, coverage, significance, statistics
+from ropewalk.scoring import graphs as graph_scores
 from ropewalk.scoring.splits import Corpus
 from ropewalk.treebank import Column
 
@@ -71,6 +73,10 @@ class Dice:
 
     def choice(self, options: Any) -> Any:  # noqa: ANN401 - whatever it is to choose from
         return options[int(self.rng.integers(len(options)))]
+
+    def name(self, options: Any) -> Any:  # noqa: ANN401 - a name, or not
+        """Draw one of some names, or what is none."""
+        return self.choice((self.junk(), "", "nearset")) if self.happens(0.05) else self.choice(options)
 
     def happens(self, share: float = 0.3) -> bool:
         return self.wild and bool(self.rng.random() < share)
@@ -217,7 +223,7 @@ class Dice:
         )
 
     def cover(self) -> ropes.RopeCover:
-        found = ropes.rope_cover(self.choice([self.tree, self.graph])(), self.choice(ropes.COVERS))
+        found = ropes.rope_cover(self.choice([self.tree, self.graph])(), self.name(ropes.COVERS))
         if not self.happens():
             return found
         marks = tuple(bool(mark) for mark in self.rng.random(len(found.arcs)) < 0.5)
@@ -293,11 +299,11 @@ class Dice:
             [self.scores(len(names)) for names in columns],
             self.offsets(),
             columns,
-            decoder=self.choice(decoding.DECODERS),
+            decoder=self.name(decoding.DECODERS),
             root=self.root(),
             upos=self.choice([None, self.tags()]),
             depth=int(self.choice([1, 3, 6])),
-            repair_policy=self.choice(["nearest", "root"]),
+            repair_policy=self.name(["nearest", "root"]),
             arcs=self.junk() if self.happens(0.1) else arcs,
         )
 
@@ -364,7 +370,7 @@ def _read(dice: Dice) -> object:
 
 def _recovered(dice: Dice) -> object:
     encoding = dice.encoding()
-    found = encoding.recover(dice.labels(encoding), repair_policy=dice.choice(["nearest", "root"]))
+    found = encoding.recover(dice.labels(encoding), repair_policy=dice.name(["nearest", "root"]))
     trees.checked_trees(found.heads, found.offsets)  # whatever the labels were
     assert (trees.check(found.heads, found.offsets).roots == (np.diff(found.offsets) > 0)).all()
     return found.trees()
@@ -372,7 +378,7 @@ def _recovered(dice: Dice) -> object:
 
 def _repaired(dice: Dice) -> object:
     heads, offsets = dice.given()
-    found = repair.repair(heads, offsets, dice.choice(["nearest", "root"]))
+    found = repair.repair(heads, offsets, dice.name(["nearest", "root"]))
     trees.checked_trees(found.heads, offsets)
     assert (trees.check(found.heads, offsets).roots == (np.diff(offsets) > 0)).all()
     return found.counts()
@@ -443,6 +449,27 @@ def _trees_from_bank(dice: Dice) -> object:
     return bank.trees(), bank.tree(dice.sentence()), bank.comments(dice.sentence()), bank[dice.sentence()]
 
 
+def _judged(dice: Dice) -> attachment.Judged:
+    bank = dice.bank()
+    return attachment.judge(bank, dice.choice([bank, dice.bank()]), punctuation=dice.choice([True, False]))
+
+
+def _two_banks(dice: Dice) -> tuple[Treebank, Treebank]:
+    bank = dice.spelled(dice.bank())
+    return bank, dice.choice([bank, dice.spelled(dice.bank())])
+
+
+def _statistics(dice: Dice) -> object:
+    corpus = Corpus("random", {"train": dice.bank(), "test": dice.bank()})
+    return statistics.statistics(corpus, [dice.encoding()], labels_in=dice.name(statistics.COUNTED_IN))
+
+
+def _parts(dice: Dice) -> list[attachment.Parts]:
+    size = int(dice.choice([0, 1, 5]))
+    above, below = (dice.junk() if dice.happens(0.1) else dice.rng.integers(0, 9, size) for _ in range(2))
+    return [attachment.Parts(above, below)]
+
+
 TARGETS: dict[str, Callable[[Dice], object]] = {
     "trees.Tree": Dice.tree,
     "trees.Graph": Dice.graph,
@@ -478,7 +505,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "conllu.Text.column": lambda dice: dice.text().column(dice.choice(treebank.COLUMNS)),
     "conllu.Text.splice": lambda dice: dice.text().splice(dice.offsets(), {"form": dice.column()}),
     "ropes.Arcs": Dice.arcs,
-    "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.choice(ropes.COVERS)),
+    "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.name(ropes.COVERS)),
     "ropes.leaning": lambda dice: ropes.leaning(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
     "ropes.brackets": lambda dice: ropes.brackets(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
     "ropes.rope_thickness": lambda dice: ropes.rope_thickness(*dice.given()),
@@ -494,9 +521,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "projectivity.lift_until": lambda dice: projectivity.lift_until(
         dice.bank(), dice.encoding().covers_heads, planes=dice.choice([1, 2, 3, 0])
     ),
-    "projectivity.lift": lambda dice: projectivity.lift(dice.bank(), dice.choice(projectivity.SCHEMES)),
+    "projectivity.lift": lambda dice: projectivity.lift(dice.bank(), dice.name(projectivity.SCHEMES)),
     "projectivity.lower": lambda dice: projectivity.lower(
-        dice.heads(), dice.column(), dice.offsets(), dice.choice(projectivity.SCHEMES)
+        dice.heads(), dice.column(), dice.offsets(), dice.name(projectivity.SCHEMES)
     ),
     "repair.repair": _repaired,
     "repair.rooted_relations": lambda dice: repair.rooted_relations(dice.heads(), dice.column()),
@@ -517,7 +544,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "graphs.arc_planes": lambda dice: graphs.arc_planes(dice.arcs(), dice.choice([0, 1, 2, 3, -1])),
     "graphs.cyclic": lambda dice: graphs.cyclic(graphs.Graphs.of(dice.graphs())),
     "encodings.largest_index": lambda dice: indexed.largest_index(*dice.given()),
-    "encodings.cover_codes": lambda dice: compact.cover_codes(*dice.given(), dice.choice(ropes.COVERS)),
+    "encodings.cover_codes": lambda dice: compact.cover_codes(*dice.given(), dice.name(ropes.COVERS)),
     "encodings.stack_heads": lambda dice: compact.stack_heads(dice.numbers(256, dice.words), dice.offsets()),
     "decoding.decode": Dice.best,
     "decoding.scored": Dice.scored,
@@ -527,21 +554,44 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "decoding.arc_probabilities": lambda dice: decoding.arc_probabilities(dice.scored(), dice.sentence(), depth=4),
     "decoding.k_best": lambda dice: decoding.k_best(dice.scored(), dice.choice([1, 3, 0]), dice.sentence(), depth=4),
     "decoding.sample": lambda dice: decoding.sample(dice.scored(), 2, dice.sentence(), seed=1, depth=4),
+    "decoding.machine_of": lambda dice: decoding.machine_of(e := dice.encoding(), dice.alphabet(e)),
+    "decoding.stacks_of": lambda dice: decoding.stacks_of(e := dice.encoding(), dice.alphabet(e)),
     "decoding.fit_temperature": _temperature,
     "decoding.assign_relations": _relations,
     "decoding.spanning_tree": _spanning,
     "scoring.score": lambda dice: attachment.score(bank := dice.bank(), dice.choice([bank, dice.bank()])),
     "scoring.breakdown": lambda dice: breakdown.breakdown(
-        attachment.judge(bank := dice.bank(), dice.choice([bank, dice.bank()])), dice.choice(breakdown.BREAKDOWNS)
+        attachment.judge(bank := dice.bank(), dice.choice([bank, dice.bank()])), dice.name(breakdown.BREAKDOWNS)
     ),
+    "scoring.judge": _judged,
+    "scoring.scores_of": lambda dice: attachment.scores_of(_judged(dice)),
+    "scoring.confusion": lambda dice: breakdown.confusion(_judged(dice)),
+    "scoring.groupings": lambda dice: breakdown.groupings(_judged(dice), dice.name(breakdown.BREAKDOWNS)),
+    "scoring.parts_by_group": lambda dice: breakdown.parts_by_group(_judged(dice), dice.name(breakdown.BREAKDOWNS)),
+    "scoring.first_difference": lambda dice: attachment.first_difference(*_two_banks(dice)),
+    "scoring.require_same_words": lambda dice: attachment.require_same_words(*_two_banks(dice)),
+    "scoring.align": lambda dice: conll18.align(*_two_banks(dice)),
+    "scoring.evaluate": lambda dice: conll18.evaluate(*_two_banks(dice)),
+    "scoring.enhanced": lambda dice: graph_scores.enhanced(*_two_banks(dice)),
+    "scoring.measures": lambda dice: graph_scores.measures(*_two_banks(dice)),
+    "scoring.between_words": lambda dice: graph_scores.between_words(graphs.Graphs.of(dice.graphs())),
+    "scoring.collapse": lambda dice: graph_scores.collapse(graphs.Graphs.of(dice.graphs())),
+    "scoring.statistics": _statistics,
+    "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
+    "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
+    "scoring.intervals": lambda dice: significance.intervals(_parts(dice), samples=dice.choice([1, 20, 0, -1])),
+    "scoring.compare": lambda dice: significance.compare(_parts(dice), _parts(dice), samples=dice.choice([1, 20, 0])),
     "scoring.crossed": lambda dice: breakdown.crossed(*dice.given()),
     "scoring.per_sentence": lambda dice: attachment.per_sentence(dice.rng.random(dice.words) < 0.5, dice.offsets()),
     "scoring.coverage": _coverage,
     "scoring.most_stars": lambda dice: statistics.most_stars(*dice.given()),
     "scoring.label_statistics": lambda dice: statistics.label_statistics(dice.bank(), dice.encoding()),
-    "scoring.brackets_per_word": lambda dice: statistics.brackets_per_word(dice.bank(), dice.choice(ropes.COVERS)),
+    "scoring.brackets_per_word": lambda dice: statistics.brackets_per_word(dice.bank(), dice.name(ropes.COVERS)),
     "summary.summarize": lambda dice: summary.summarize(dice.bank()),
     "conllu.dumps": lambda dice: conllu.dumps(dice.bank()),
+    "conllu.sentences": lambda dice: list(conllu.sentences(dice.bank())),
+    "deps.forms": lambda dice: deps.forms(dice.bank()),
+    "deps.problems": lambda dice: list(deps.problems(dice.spelled(dice.bank()))),
     "conllu.tree_problems": lambda dice: list(conllu.tree_problems(dice.spelled(dice.bank()))),
     "formats.treebank_of_tokens": _tokens,
     "drawing.draw": _drawn,

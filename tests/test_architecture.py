@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import ropewalk
 from conftest import REPOSITORY
 from ropewalk import kernels
 from ropewalk.cli import COMMANDS
@@ -261,6 +262,13 @@ def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
     )
     assert declared
     assert {name.lower() for name in declared} <= names
+
+
+def test_the_changelog_and_the_citation_name_the_version() -> None:
+    changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
+    assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [ropewalk.__version__]
 
 
 def test_nothing_names_the_place_where_it_is_made() -> None:

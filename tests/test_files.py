@@ -87,6 +87,7 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
         ["draw", bank, "--format", "text", "-o", bank],
         ["parse", bank, "--format", "json", "-o", bank],
         ["parse", bank, "-o", bank],
+        ["enhance", bank, "-o", bank],
     ]
     for words in refused:
         done = run(*words, program=TOY)

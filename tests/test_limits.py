@@ -19,6 +19,7 @@ import ropewalk
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import text_pieces, token_banks
+from ropewalk.models import model
 from ropewalk.models.model import LongSentenceWarning
 from ropewalk.models.onnx import bilstm
 from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
@@ -76,15 +77,13 @@ def random_heads(words: int, seed: int = 1) -> list[int]:
 
 
 def packed(file: Path, begin: bytes, filling: bytes, times: int) -> Path:
-    with lzma.open(file, "wb", preset=0) as out:
-        out.write(begin)
-        for _ in range(times):
-            out.write(filling)
+    """Write the same many times; an .xz file may be several behind each other, so that it is packed only once."""
+    file.write_bytes(lzma.compress(begin, preset=0) + lzma.compress(filling, preset=0) * times)
     return file
 
 
 def test_a_small_file_that_unpacks_to_much(tmp_path: Path) -> None:
-    bomb = packed(tmp_path / "comment.conllu.xz", chain(3).encode() + b"# ", b"x" * MEBIBYTE, 400)
+    bomb = packed(tmp_path / "comment.conllu.xz", chain(3).encode() + b"# ", b"x" * MEBIBYTE, 3_000)
     for command in (["info"], ["validate"], ["encode", "-e", "optimal"], ["draw"], ["parse"]):
         done = run(*command, bomb, megabytes=400)
         assert done.returncode == 1
@@ -93,14 +92,14 @@ def test_a_small_file_that_unpacks_to_much(tmp_path: Path) -> None:
         tmp_path / "labels.xz",
         b"# ropewalk encoding = optimal | columns = form, label, relation\n",
         b"x" * MEBIBYTE,
-        99,
+        3_000,
     )
     refused(run("decode", labels, megabytes=400), f"{labels}:1: ", "16,777,216 bytes")
 
 
 def test_a_long_field_is_neither_held_nor_printed(tmp_path: Path) -> None:
     file = tmp_path / "field.conllu"
-    file.write_bytes(chain(1).encode().replace(b"w1", b"w" * 20_000_000))
+    file.write_bytes(chain(1).encode().replace(b"w1", b"w" * 100_000_000))
     refused(run("evaluate", file, file, megabytes=400), f"{file}:1: ", "16,777,216 bytes")
     file.write_bytes(chain(1).encode().replace(b"w1", b"w" * 1_000_000))
     other = tmp_path / "other.conllu"
@@ -126,7 +125,7 @@ def test_the_limit_can_be_changed_and_names_the_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "tokens"])
 def test_spaces_without_end(form: str, tmp_path: Path) -> None:
-    file = packed(tmp_path / "spaces.txt.xz", b"Hello.\nThere", b" " * MEBIBYTE, 100)
+    file = packed(tmp_path / "spaces.txt.xz", b"Hello.\nThere", b" " * MEBIBYTE, 1_500)
     refused(run("parse", "--input", form, file, megabytes=500), f"{file}:2: more than 1,048,576 spaces in a row")
 
 
@@ -143,16 +142,36 @@ def test_spaces_below_the_limit_are_kept(tmp_path: Path) -> None:
     assert "".join(text_pieces(file)) == text
 
 
-def test_time_and_memory_of_a_long_sentence_are_linear(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "megabytes"), [(20_000, 500), (100_000, 800)])
+def test_time_and_memory_of_a_long_sentence_are_linear(words: int, megabytes: int, tmp_path: Path) -> None:
     file = tmp_path / "long.conllu"
-    file.write_text(chain(12_000), encoding="utf-8")
-    done = run("parse", file, "-o", tmp_path / "out.conllu", megabytes=600)
+    file.write_text(chain(words), encoding="utf-8")
+    done = run("parse", file, "-o", tmp_path / "out.conllu", megabytes=megabytes)
     assert done.returncode == 0, done.stderr
-    assert f"{file}:1: the sentence has 12,000 words; arcs are scored up to 2,000" in done.stderr
+    assert f"{file}:1: the sentence has {words:,} words; arcs are scored up to 2,000" in done.stderr
     assert "labels alone decide" in done.stderr
     bank = conllu.read(tmp_path / "out.conllu", trees="required")
-    assert bank.words == 12_000
+    assert bank.words == words
     assert bank.probabilities is None
+
+
+def test_many_sentences_just_below_the_limit_do_not_add_up(tmp_path: Path) -> None:
+    file = tmp_path / "brackets.txt"
+    file.write_text("(" * 18_000, encoding="utf-8")  # cut into sentences of 2,000 words
+    done = run("parse", file, "-o", tmp_path / "out.conllu", megabytes=400)
+    assert done.returncode == 0, done.stderr
+    assert conllu.read(tmp_path / "out.conllu", trees="required").lengths.tolist() == [2_000] * 9
+
+
+def test_pieces_by_arcs_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = ropewalk.load("en", threads=1)
+    words = ["The", "rope", "maker", "walks", "backwards", "all", "day", "."]
+    sentences = [words[:size] * times for size, times in ((3, 1), (8, 9), (5, 2), (8, 1), (7, 30), (8, 9), (1, 1))]
+    whole = parser.tokens(sentences).treebank
+    for most in (1, 100, 6_000):
+        monkeypatch.setattr(model, "PIECE_ARCS", most)
+        cut = parser.tokens(sentences).treebank
+        assert conllu.dumps(cut) == conllu.dumps(whole)
 
 
 def test_sentences_beside_a_long_one_are_parsed_as_alone() -> None:

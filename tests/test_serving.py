@@ -66,7 +66,7 @@ def result(answer: Answer) -> str:
     assert answer.headers["content-type"].startswith("application/json")
     found = json.loads(answer.body)
     assert list(found) == ["model", "acknowledgements", "result"]
-    assert isinstance(found["acknowledgements"], list)
+    assert found["acknowledgements"] == ["UD_English-EWT, CC-BY-SA-4.0"]  # of a model by name and by folder
     return str(found["result"])
 
 
@@ -179,6 +179,7 @@ def test_a_model_is_named_by_an_unambiguous_beginning(
 ) -> None:
     answer = ask(server, data="Hemp.", model=name, tokenizer="", parser="")
     assert json.loads(answer.body)["model"] == expected
+    assert result(answer)
 
 
 @way

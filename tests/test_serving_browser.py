@@ -201,6 +201,22 @@ def test_two_parses_beside_each_other_mark_their_differences(browser: Browser, s
     calm(browser, server)
 
 
+def test_two_models_beside_each_other_differ_where_their_trees_over_the_same_words_do(browser: Browser) -> None:
+    tiny = Path(__file__).parent / "fixtures" / "version-1" / "exported"
+    with serving("--model", "en", "--model", str(tiny)) as two:
+        visit(browser, two, f"#model=en&against=exported&text={quote(TEXT)}")
+        mine = ropewalk.load("en", threads=1)(TEXT).treebank
+        theirs = ropewalk.load(tiny, threads=1).treebank(mine)
+        rows = [list(zip(bank.heads.tolist(), bank.relations.texts(), strict=True)) for bank in (mine, theirs)]
+        differing = sum(one != other for one, other in zip(*rows, strict=True))
+        assert 0 < differing < mine.words
+        said = browser.run('document.getElementById("status").textContent')
+        assert f"{differing} of {mine.words} words hang otherwise by exported, which is given the same words" in said
+        moved = int((mine.heads != theirs.heads).sum())
+        assert browser.run('document.querySelectorAll("g.arc.missed:has(.line)").length') == moved
+        calm(browser, two)
+
+
 def test_a_file_can_be_dropped_and_is_shown_as_it_is(browser: Browser, server: Served, sample: Path) -> None:
     visit(browser, server)
     given = sample.read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 class RopewalkError(Exception):
@@ -131,17 +131,23 @@ class EncodingError(RopewalkError):
 class UnknownNameError(RopewalkError):
     """No such name; the message lists the known ones and the nearest of them."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         self.what = what
         self.name = name
         self.known = tuple(known)
-        near = difflib.get_close_matches(name, self.known, n=1)
+        near = difflib.get_close_matches(name, self.known, n=1) if isinstance(name, str) else []
         hint = f"; did you mean {near[0]!r}?" if near else ""
         super().__init__(
             f"unknown {what} {name!r}{hint} Known: {', '.join(self.known)}"
             if near
             else f"unknown {what} {name!r}; known: {', '.join(self.known)}"
         )
+
+
+def demand_known(what: str, name: object, known: Collection[str]) -> None:
+    """Refuse what is none of some names, whatever it is."""
+    if not isinstance(name, str) or name not in known:
+        raise UnknownNameError(what, name, known)
 
 
 class OptionError(RopewalkError):

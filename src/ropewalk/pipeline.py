@@ -51,7 +51,7 @@ class Parser:
     """A model ready to parse: call it with a text. `name` is the model's name and hash.
 
     Many threads may use one parser at the same time. A loaded one can be pickled, and works in a process that was
-    forked: either way the model is loaded again.
+    forked: in another process the model is loaded again, unless it is forked and the model has one thread.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk.arrays import ints, numbers_below, one_number
-from ropewalk.errors import FormatError, MismatchError, UnknownNameError
+from ropewalk.errors import FormatError, MismatchError, demand_known
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.treebank import Column, Treebank, gather
@@ -122,8 +122,7 @@ def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes:
 
 def lift(bank: Treebank, scheme: str = "head") -> Treebank:
     """Make every tree projective and mark in its relations how to undo it."""
-    if scheme not in SCHEMES:
-        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    demand_known("pseudo-projective scheme", scheme, SCHEMES)
     chosen = np.flatnonzero(~projective(bank.heads, bank.offsets)).astype(np.int32)
     if not len(chosen):
         return bank
@@ -150,8 +149,7 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
 
 def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -> tuple[Ints, Column]:
     """Hang lifted words back where their marks say, and take the marks off the relations."""
-    if scheme not in SCHEMES:
-        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    demand_known("pseudo-projective scheme", scheme, SCHEMES)
     heads, offsets = heads_and_offsets(heads, offsets)
     if len(relations) != len(heads):
         raise MismatchError(f"{len(heads)} heads but {len(relations)} relations; each word needs one of each")

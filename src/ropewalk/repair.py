@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ropewalk.arrays import ints
-from ropewalk.errors import UnknownNameError
+from ropewalk.errors import demand_known
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ATTACHED, REROOTED
@@ -45,8 +45,7 @@ class Repaired:
 
 def repair(heads: Ints, offsets: Ints, policy: str = "nearest", *, keep_roots: bool = False) -> Repaired:
     """Make every sentence one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
-    if policy not in POLICIES:
-        raise UnknownNameError("repair policy", policy, POLICIES)
+    demand_known("repair policy", policy, POLICIES)
     heads, offsets = heads_and_offsets(heads, offsets)
     out = heads.copy()
     words = np.empty(len(heads), dtype=np.int32)

@@ -9,13 +9,14 @@ each side, and `proper` is the smallest cover, in which no rope leans on another
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets, frozen_array, ints, numbers_below
-from ropewalk.errors import GraphError, UnknownNameError
+from ropewalk.arrays import NOT_AN_ARRAY, checked_offsets, frozen_array, ints, numbers_below
+from ropewalk.errors import GraphError, demand_known
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
@@ -116,6 +117,7 @@ class Arcs:
 
 def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
     """Mark with 1 the structural arcs of a named cover."""
+    demand_known("rope cover", cover, COVERS)
     if cover == "all":
         return np.ones(len(arcs.left), dtype=np.uint8)
     out = np.empty(len(arcs.left), dtype=np.uint8)
@@ -130,7 +132,7 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
             arcs.scratch(),
             arcs.scratch(),
         )
-    elif cover == "farthest":
+    else:
         kernel.farthest(
             view(arcs.left),
             view(arcs.right),
@@ -141,8 +143,6 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
             arcs.scratch(),
             arcs.scratch(),
         )
-    else:
-        raise UnknownNameError("rope cover", cover, COVERS)
     return out
 
 
@@ -280,7 +280,12 @@ def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] =
     if isinstance(cover, str):
         structural = structural_arcs(arcs, cover)
     else:
-        wanted = set(cover)
+        try:
+            wanted = {(index(head), index(word)) for head, word in cover}
+        except NOT_AN_ARRAY as error:
+            raise GraphError(
+                f"found {cover!r} as a cover; expected {', '.join(COVERS)}, or pairs of head and dependent"
+            ) from error
         unknown = sorted(wanted - set(pairs))
         if unknown:
             raise GraphError(f"the arc {unknown[0][0]}->{unknown[0][1]} of the cover is not in the tree or graph")

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.arrays import Rebuilt, as_array, checked_offsets, ints, numbers_below
-from ropewalk.errors import MismatchError, UnknownNameError
+from ropewalk.errors import MismatchError, demand_known
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import Tree, frozen_ints
@@ -538,8 +538,7 @@ class Treebank:
 
     def column(self, name: str) -> Column:
         """Give one column of every word, as it would be written."""
-        if name not in COLUMNS:
-            raise UnknownNameError("column", name, COLUMNS)
+        demand_known("column", name, COLUMNS)
         if name == "head":
             return Column.of_heads(self.heads)
         graphs = self.graphs
@@ -579,8 +578,7 @@ class Treebank:
         """Replace columns of every word by name; IDs stay, and heads are replaced by `with_trees`."""
         edits = dict(self.edits)
         for name, given in columns.items():
-            if name not in EDITABLE:
-                raise UnknownNameError("column", name, EDITABLE)
+            demand_known("column", name, EDITABLE)
             column = given if isinstance(given, Column) else Column.of(given)
             self._fits(name, len(column))
             edits[name] = column

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, put, warn_if_uncompiled
+from ropewalk.cli.shell import OutputOption, OverwriteOption, demand_other, put, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ def enhance(
         bool, typer.Option("--cases", help="Let relations bear the case of their word, such as nmod:gen.")
     ] = False,
     output: OutputOption = "-",
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Make enhanced graphs from basic trees, without a model.
 
@@ -33,6 +34,7 @@ def enhance(
 
     if cases and not rules:
         raise typer.BadParameter("--cases goes with --rules")
+    demand_other(output, [file], overwrite=overwrite)
     warn_if_uncompiled()
 
     def blocks() -> "Iterator[bytes]":

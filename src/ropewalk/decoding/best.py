@@ -27,7 +27,7 @@ from ropewalk.decoding.inputs import (
 from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
 from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
-from ropewalk.errors import MismatchError, UnknownNameError
+from ropewalk.errors import MismatchError, UnknownNameError, demand_known
 from ropewalk.repair import repair
 from ropewalk.trees import UP, Bools, Ints, is_root_relation
 
@@ -107,8 +107,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     take each word's best label and repair what they spell. The decoder `joint` adds the scores of arcs: `arcs` holds,
     sentence after sentence and word after word, the log-probability of every head from 0 to the sentence's length.
     """
-    if decoder not in DECODERS:
-        raise UnknownNameError("decoder", decoder, DECODERS)
+    demand_known("decoder", decoder, DECODERS)
     demand_depth(depth)
     offsets = checked_offsets(offsets)
     words = int(offsets[-1])
@@ -219,9 +218,10 @@ def _checked_arcs(
         )
     with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
         arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
-    if not np.isfinite(arcs).all():
+    low, high = arcs.min(initial=0.0), arcs.max(initial=0.0)
+    if not np.isfinite([low, high]).all():
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
-    if np.abs(arcs).max(initial=0.0) > LARGEST_ARC:
+    if max(-low, high) > LARGEST_ARC:
         arcs = np.clip(arcs, -LARGEST_ARC, LARGEST_ARC)
     if not len(arcs):
         return arcs, starts

@@ -26,7 +26,7 @@ from ropewalk.encodings.base import (
 )
 from ropewalk.encodings.machines import BracketMachine, BracketStacks, Machine, Marks
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.errors import EncodingOptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, UnknownNameError, demand_known
 from ropewalk.projectivity import SCHEMES
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ def get(spec: str, **overriding: str | int) -> Encoding:
     encoding = make(**options)
     if not scheme:
         return encoding
-    if scheme not in SCHEMES:
-        raise UnknownNameError("pseudo-projective scheme", scheme, SCHEMES)
+    demand_known("pseudo-projective scheme", scheme, SCHEMES)
     return PseudoProjective(encoding, scheme)
 
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
 TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
-PIECE = 1 << 14  # words that are scored before their trees are found
+PIECE = 1 << 14  # words that are scored before their trees are found,
+PIECE_ARCS = 1 << 22  # and arcs between them, unless one sentence has more
 
 
 class LongSentenceWarning(UserWarning):
@@ -180,12 +181,16 @@ class Model:
         """Score the words of a treebank for what is to be predicted, piece by piece."""
         forms = treebank.column("form")
         starts = treebank.offsets[:-1]
+        lengths = treebank.lengths.astype(np.int64)
+        arcs = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
         longest = self.decoding.longest_with_arcs
         alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # pieces of their own
         first = 0
         while first < len(treebank):
             long = alone[int(np.searchsorted(alone, first))]
-            last = max(min(int(np.searchsorted(starts, starts[first] + PIECE)), long), first + 1)
+            full = int(np.searchsorted(starts, starts[first] + PIECE))
+            many = int(np.searchsorted(arcs, arcs[first] + PIECE_ARCS, side="right")) - 1
+            last = max(min(full, many, long), first + 1)
             part = Part(treebank, forms, first, last)
             yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, self._outputs)
             first = last

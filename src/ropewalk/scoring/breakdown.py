@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from ropewalk.arrays import frozen_array
-from ropewalk.errors import UnknownNameError
+from ropewalk.errors import demand_known
 from ropewalk.scoring.attachment import Floats, Parts
 from ropewalk.trees import checked_trees, frozen_ints, positions, projective
 
@@ -161,10 +161,8 @@ def confusion(
 
 def known(name: str) -> By:
     """Take the name of a breakdown, or raise an error that lists those there are."""
-    for by in BREAKDOWNS:
-        if by == name:
-            return by
-    raise UnknownNameError("breakdown", name, BREAKDOWNS)
+    demand_known("breakdown", name, BREAKDOWNS)
+    return BREAKDOWNS[BREAKDOWNS.index(name)]
 
 
 def groupings(judged: Judged, by: By) -> list[Grouping]:

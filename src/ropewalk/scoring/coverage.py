@@ -15,7 +15,7 @@ import numpy as np
 
 from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
-from ropewalk.errors import EncodingOptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, MismatchError, UnknownNameError
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
 from ropewalk.tables import Table
 from ropewalk.tables import TableColumn as Heading
@@ -65,6 +65,8 @@ class LabelVocabulary:
     @classmethod
     def of(cls, ids: Ids, names: Sequence[str]) -> LabelVocabulary:
         """Count the texts of train."""
+        if not len(names):
+            raise MismatchError("train has no words, so no labels to choose from; expected at least one")
         counts = np.bincount(ids, minlength=len(names))
         return cls(frozenset(names[number] for number in np.flatnonzero(counts).tolist()), names[int(counts.argmax())])
 
@@ -125,6 +127,10 @@ def coverage(
 
 def restricted(labels: Labels, train: Labels) -> tuple[Labels, int, int]:
     """Replace labels and relations that train does not have; give also how many words had to change either."""
+    if len(labels.ids) != len(train.ids):
+        raise MismatchError(
+            f"labels of {len(labels.ids)} columns, and of {len(train.ids)} in train; expected those of one encoding"
+        )
     columns = [
         LabelVocabulary.of(seen, names).restrict(ids, own)
         for seen, names, ids, own in zip(train.ids, train.alphabets, labels.ids, labels.alphabets, strict=True)

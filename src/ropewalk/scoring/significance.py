@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ropewalk.arrays import floats
 from ropewalk.errors import MismatchError, OptionError
+from ropewalk.scoring.attachment import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ropewalk.scoring.attachment import AttachmentScores, Floats, Parts
+    from ropewalk.scoring.attachment import AttachmentScores, Floats
 
 SAMPLES: Final = 10_000
 MOST_SAMPLES: Final = 1_000_000
@@ -63,6 +65,7 @@ def intervals(
     scores: Sequence[Parts], *, samples: int = SAMPLES, seed: int = 0, level: float = LEVEL
 ) -> list[Interval]:
     """Give the percentile interval of each score, all from the same draws of sentences."""
+    scores = _checked(scores)
     sentences = _sentences(scores, samples, level)
     if not scores:
         return []
@@ -97,7 +100,8 @@ def compare_seeds(
     The interval and the p-value of the bootstrap are about other sentences and other seeds, that of randomization is
     about other sentences for the same trained models. A system with one seed stands for nothing but itself in both.
     """
-    everything = [scores for system in (first, second) for scores in system]
+    first, second = ([_checked(scores) for scores in system] for system in (first, second))
+    everything = [*first, *second]
     if not first or not second:
         raise MismatchError("a system without scores; expected those of at least one seed")
     many = len(first[0])
@@ -164,14 +168,30 @@ def _sentences(scores: Sequence[Parts], samples: int, level: float) -> int:
     return counts.pop() if counts else 0
 
 
+def _checked(scores: Sequence[Parts]) -> list[Parts]:
+    """Take scores as numbers for each sentence."""
+    found = [Parts(*(floats(row, "what sentences add to a score") for row in one)) for one in scores]
+    for above, below in found:
+        if above.ndim != 1 or above.shape != below.shape:
+            raise MismatchError(
+                f"what sentences add to a score has the shapes {above.shape} and {below.shape}; expected a row each"
+            )
+        if not np.isfinite([above, below]).all():
+            raise MismatchError("what a sentence adds to a score is not finite; expected numbers")
+    return found
+
+
 def _stacked(scores: Sequence[Parts]) -> Floats:
     """Lay all numerators and then all denominators side by side: (sentences, 2 scores)."""
     return np.stack([*(one.numerators for one in scores), *(one.denominators for one in scores)], axis=1)
 
 
 def _ratios(sums: Floats, many: int) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., :many] / sums[..., many:])
+    """Divide; not a number where there is nothing to score."""
+    above, below = sums[..., :many], sums[..., many:]
+    ratios = np.full(above.shape, np.nan)
+    np.divide(above, below, out=ratios, where=below != 0)
+    return ratios
 
 
 def _weights(rng: np.random.Generator, rows: int, sentences: int) -> Floats:

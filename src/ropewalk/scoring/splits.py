@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ropewalk import conllu
-from ropewalk.errors import FormatError, OptionError, UnknownNameError
+from ropewalk.errors import FormatError, OptionError, demand_known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,8 +77,7 @@ def find(path: str | os.PathLike[str]) -> list[SplitSource]:
 def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "") -> SplitSource:
     """Take explicit files by split, None where there is none; the name is by default the first file's."""
     for split in files:
-        if split not in SPLITS:
-            raise UnknownNameError("split", split, SPLITS)
+        demand_known("split", split, SPLITS)
     given = {split: Path(file) for split in SPLITS if (file := files.get(split)) is not None}
     if not given:
         raise OptionError("no file for any split; expected one for at least one of train, dev and test")

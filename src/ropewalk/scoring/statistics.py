@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ropewalk.encodings.indexed import bracket_labels, largest_index
-from ropewalk.errors import UnknownNameError
+from ropewalk.errors import demand_known
 from ropewalk.kernels.codes import INDEX
 from ropewalk.projectivity import lift
 from ropewalk.ropes import COVERS, Arcs, rope_thickness, structural_arcs
@@ -73,8 +73,7 @@ class Statistics:
 
 def statistics(corpus: Corpus, encodings: Sequence[Encoding], *, labels_in: str = "train") -> Statistics:
     """Count what one treebank holds."""
-    if labels_in not in COUNTED_IN:
-        raise UnknownNameError("place to count labels in", labels_in, COUNTED_IN)
+    demand_known("place to count labels in", labels_in, COUNTED_IN)
     everything = Treebank.concat(corpus.splits.values())
     counted = everything if labels_in == "all" else corpus.splits.get("train")
     heads, offsets = everything.heads, everything.offsets
@@ -84,8 +83,8 @@ def statistics(corpus: Corpus, encodings: Sequence[Encoding], *, labels_in: str 
         words=everything.words,
         nonprojective=int((~projective(heads, offsets)).sum()),
         counted_in=labels_in,
-        relations=None if counted is None else distinct(counted.relations.ids),
-        lifted_relations=None if counted is None else distinct(lift(counted, "head").relations.ids),
+        relations=None if counted is None else _distinct(counted.relations.ids),
+        lifted_relations=None if counted is None else _distinct(lift(counted, "head").relations.ids),
         indices=_histogram(largest_index(heads, offsets)),
         stars=_histogram(most_stars(heads, offsets)),
         thickness=_histogram(rope_thickness(heads, offsets)),
@@ -94,7 +93,7 @@ def statistics(corpus: Corpus, encodings: Sequence[Encoding], *, labels_in: str 
     )
 
 
-def distinct(ids: npt.NDArray[np.integer]) -> int:
+def _distinct(ids: npt.NDArray[np.integer]) -> int:
     """How many different numbers there are."""
     return int(np.count_nonzero(np.bincount(ids)))
 

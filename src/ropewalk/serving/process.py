@@ -202,7 +202,7 @@ def run(
     workers: int = 1,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until a signal asks to stop; `workers` processes share the port, and each loads each model once.
+    """Serve until a signal asks to stop; `workers` processes share the port and the models, which are loaded once.
 
     `started` is called with the address once requests are taken.
     """

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from ropewalk.documents import Document
 from ropewalk.errors import OptionError, RequestError
-from ropewalk.models.installed import installed
+from ropewalk.loading import HUB
+from ropewalk.models.installed import in_folder, installed, locate
 from ropewalk.pipeline import load
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.bodies import Bodies
@@ -60,19 +61,19 @@ class ServedModel:
 
 def load_models(settings: Settings) -> dict[str, ServedModel]:
     """Load models by name or folder, to be computed by one thread each; a folder is served by its last name."""
-    about = {one.name: one for one in installed()}
+    names = {one.name for one in installed()}
     found: dict[str, ServedModel] = {}
     for given in settings.models:
-        name = given if given in about else Path(given).resolve().name
+        name = given if given in names else Path(given).resolve().name
         if name in found:
             raise OptionError(f"two models are called {name}; expected models with names of their own")
-        parser = load(given, threads=1, decoder=settings.decoder, repair=settings.repair)
-        known = about.get(given)
-        found[name] = (
-            ServedModel(name, parser, known.language, known.treebank, known.licence)
-            if known
-            else ServedModel(name, parser)
+        parser = load(
+            given, threads=1, decoder=settings.decoder, repair=settings.repair, graph_decoder=settings.graph_decoder
         )
+        found[name] = ServedModel(name, parser)
+        if not given.startswith(HUB):
+            known = in_folder(locate(given))
+            found[name] = ServedModel(name, parser, known.language, known.treebank, known.licence)
     return found
 
 
@@ -103,7 +104,7 @@ class Service:
     def start(self) -> None:
         """Begin to work for the running event loop."""
         for name, batcher in self._batchers.items():
-            self.models[name].parser.tokens([["Ready"]])  # in a forked process the model is loaded again, now
+            self.models[name].parser.tokens([["Ready"]])  # the first sentence takes longer than others: not a user's
             batcher.start()
         self.ready = True
 

@@ -20,6 +20,7 @@ class Settings:
     models: tuple[str, ...] = ("en",)
     decoder: str | None = None  # of all models, by default their own
     repair: str | None = None
+    graph_decoder: str | None = None
     max_bytes: int = 1_000_000
     max_words: int = 1000
     max_seconds: float = 30.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ropewalk import files
-from ropewalk.errors import ModelError, UnknownNameError
+from ropewalk.errors import ModelError, demand_known
 from ropewalk.models.description import EXPORTED, training_record
 from ropewalk.models.folder import (
     CARD,
@@ -104,8 +104,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on their words,
     and its configuration and card tell how well it did.
     """
-    if weights not in WEIGHTS:
-        raise UnknownNameError("kind of weights", weights, WEIGHTS)
+    demand_known("kind of weights", weights, WEIGHTS)
     target = Path(out)
     demand_free(target)
     home = Path(model_folder)

@@ -13,7 +13,7 @@ from ropewalk.encodings.graphs.base import FAULTS, DecodedGraphs, GraphEncoding,
 from ropewalk.encodings.graphs.bits import FourBitGraphs, SixBitGraphs
 from ropewalk.encodings.graphs.brackets import HierarchicalGraphs, PlanarGraphs
 from ropewalk.encodings.graphs.offsets import AbsoluteGraphs, RelativeGraphs
-from ropewalk.errors import EncodingOptionError, UnknownNameError
+from ropewalk.errors import EncodingOptionError, demand_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,8 +36,7 @@ def options_of(name: str) -> dict[str, str | int]:
 def get(spec: str, **overriding: str | int) -> GraphEncoding:
     """Make the encoding that a text names; options given by keyword replace those in the text."""
     name, options, scheme = parse_spec(spec)
-    if name not in KNOWN:
-        raise UnknownNameError("encoding of graphs", name, KNOWN)
+    demand_known("encoding of graphs", name, KNOWN)
     if scheme:
         raise EncodingOptionError(
             f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
 from ropewalk.encodings.base import FAULTS as TREE_FAULTS
 from ropewalk.encodings.base import Fault, Ids, smallest
-from ropewalk.errors import MismatchError, UncoveredGraphError, UnknownNameError
+from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known
 from ropewalk.graphs import Graphs, Longs, frozen_bools, lengths_to_offsets
 from ropewalk.kernels.codes import GIVEN_TWICE, OWN_HEAD, RELATION_COUNT, ROOT_DEPENDENT
 from ropewalk.ropes import Arcs
@@ -137,8 +137,7 @@ class GraphEncoding(ABC):
     repeats: ClassVar[bool] = False  # whether an arc may be spelled twice
 
     def __init__(self, *, policy: str = "drop") -> None:
-        if policy not in POLICIES:
-            raise UnknownNameError("policy", policy, POLICIES)
+        demand_known("policy", policy, POLICIES)
         self.policy = policy
 
     def options(self) -> dict[str, str | int]:

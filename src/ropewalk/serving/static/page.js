@@ -74,7 +74,7 @@ function summary() {
   if (before.length) parts.push("edited by hand");
   if (state.against && others.length) {
     const found = differences(blocks, others);
-    parts.push(`${found.differing} of ${counted(found.words, "word")} hang otherwise by ${state.against}`);
+    parts.push(`${found.differing} of ${counted(found.words, "word")} hang otherwise by ${state.against}, which is given the same words`);
   }
   say(`${parts.join("; ")}.`);
 }
