@@ -466,7 +466,10 @@ def _statistics(dice: Dice) -> object:
 
 def _parts(dice: Dice) -> list[attachment.Parts]:
     size = int(dice.choice([0, 1, 5]))
-    above, below = (dice.junk() if dice.happens(0.1) else dice.rng.integers(0, 9, size) for _ in range(2))
+    numbers = (dice.junk() if dice.happens(0.1) else dice.rng.integers(0, 9, size) for _ in range(2))
+    above: Any  # for anything is tried
+    below: Any
+    above, below = numbers
     return [attachment.Parts(above, below)]
 
 

@@ -87,7 +87,7 @@ def test_rows_that_do_not_fit_are_refused(folder: Path, rows: np.ndarray, said: 
 
 
 def test_the_command_writes_vectors_that_a_model_reads(folder: Path, tmp_path: Path) -> None:
-    bank = Invented(LATIN[:3], inside=" ").write(tmp_path / "bank.conllu", 40)
+    bank = Invented(("ka mi", *LATIN[:3]), most=1).write(tmp_path / "bank.conllu", 40)
     out = tmp_path / "vectors.txt"
     given = ["vectors", str(folder), "-o", str(out), "--size", "3", "--words", str(bank)]
     done = CliRunner().invoke(app_of(["vectors"]), given, catch_exceptions=False)
