@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,19 @@ REPOSITORY = Path(__file__).parent.parent
 settings.register_profile("compiled", deadline=None, max_examples=60)  # `make fuzz` tries more
 settings.register_profile("pure", deadline=None, max_examples=20)  # plain Python kernels are slow
 settings.load_profile("pure" if os.environ.get("ROPEWALK_PURE") else "compiled")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hearing() -> Iterator[None]:
+    """Let programs hear signals: those that a shell starts in the background, or by nohup, pass on that they do not."""
+    deaf = [name for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in deaf)}
+    for number, handler in before.items():
+        if handler is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -583,6 +583,11 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
     "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
     "scoring.intervals": lambda dice: significance.intervals(_parts(dice), samples=dice.choice([1, 20, 0, -1])),
+    "scoring.compare_seeds": lambda dice: significance.compare_seeds(
+        [_parts(dice) for _ in range(dice.choice([0, 1, 3]))],
+        [_parts(dice) for _ in range(dice.choice([1, 2]))],
+        samples=20,
+    ),
     "scoring.compare": lambda dice: significance.compare(_parts(dice), _parts(dice), samples=dice.choice([1, 20, 0])),
     "scoring.crossed": lambda dice: breakdown.crossed(*dice.given()),
     "scoring.per_sentence": lambda dice: attachment.per_sentence(dice.rng.random(dice.words) < 0.5, dice.offsets()),

@@ -202,13 +202,9 @@ def test_a_reader_that_leaves_early_is_no_news(broken: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals as POSIX has them")
 def test_an_interrupt_is_quiet() -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # or tests run in the background pass on deafness
-    try:
-        started = subprocess.Popen(
-            [*PROGRAM, "info", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-    finally:
-        signal.signal(signal.SIGINT, before)
+    started = subprocess.Popen(
+        [*PROGRAM, "info", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     with started as process:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(5)  # it is waiting for its input
