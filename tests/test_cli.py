@@ -177,6 +177,44 @@ def test_info_stops_at_a_bad_sentence_or_names_and_skips_it(sample: Path, broken
     assert "skipped 1 sentence" in skipped.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "info SAMPLE",
+        "info --graphs SAMPLE",
+        "stats --train SAMPLE",
+        "stats --graphs --train SAMPLE",
+        "coverage --train SAMPLE",
+        "coverage --graphs --train SAMPLE",
+        "evaluate SAMPLE SAMPLE",
+        "evaluate --graphs SAMPLE SAMPLE",
+        "compare SAMPLE SAMPLE SAMPLE --samples 10",
+        "models",
+        "encodings",
+        "encodings --graphs",
+    ],
+)
+def test_tables_go_to_a_file_as_they_do_to_standard_output(command: str, sample: Path, tmp_path: Path) -> None:
+    words = command.replace("SAMPLE", str(sample)).split()
+    usual = run(*words, "--format", "markdown")
+    assert usual.stdout.count("\n|") > 1, usual.stderr
+    file = tmp_path / "table.md"
+    done = run(*words, "--format", "markdown", "-o", file)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert file.read_text(encoding="utf-8") == usual.stdout
+    assert [one.name for one in tmp_path.iterdir()] == ["table.md"]
+
+
+def test_a_table_appears_whole_or_not_at_all(broken: Path, tmp_path: Path) -> None:
+    file = tmp_path / "table.txt"
+    file.write_text("of yesterday", encoding="utf-8")
+    assert run("info", broken, "-o", file).returncode == 1
+    assert file.read_text(encoding="utf-8") == "of yesterday"
+    nowhere = run("encodings", "-o", tmp_path / "no" / "table.txt")
+    assert nowhere.returncode == 1
+    assert "cannot be written" in nowhere.stderr
+
+
 @pytest.mark.parametrize("command", ["info", "validate"])
 def test_plain_python_kernels_are_mentioned_once_and_give_the_same(command: str, sample: Path) -> None:
     pure, usual = run(command, sample, sample, ROPEWALK_PURE="1"), run(command, sample, sample)

@@ -102,7 +102,7 @@ def build(
 
 def _single(treebank: str | None, *files: str | None) -> "SplitSource":
     """Find the one treebank that is meant."""
-    found = list(sources([treebank] if treebank else None, *files))
+    found = sources([treebank] if treebank else None, *files)
     if len(found) > 1:
         names = ", ".join(source.name for source in found[:6])
         raise typer.BadParameter(

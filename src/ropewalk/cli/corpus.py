@@ -130,7 +130,7 @@ def corpus(
             say(f"interrupted; {follower.how_far()}: run the same command again to go on")
             raise
     for table in tables(state.counts, state.records):
-        show(table, form_report)
+        show(table, form_report, "-")
     if state.counts.errors:
         say(f"{plural(state.counts.errors, 'document or file', 'documents or files')} set aside: see {out}/errors")
 

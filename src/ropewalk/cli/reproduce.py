@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.coverage import corpora
+from ropewalk.cli.coverage import sources
 from ropewalk.cli.shell import say, warn_if_uncompiled
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def reproduce(
     each of them the reason, where one is known. Cells for which the folder has no data say so.
     """
     from ropewalk import __version__, files
-    from ropewalk.scoring import published, reproduce
+    from ropewalk.scoring import published, reproduce, splits
     from ropewalk.scoring.coverage import coverage, encodings_of
     from ropewalk.scoring.statistics import statistics
 
@@ -36,7 +36,7 @@ def reproduce(
     source = published.published()
     counted: list[Statistics] = []
     measured: list[Coverage] = []
-    for corpus in corpora([folder], None, None, None):
+    for corpus in map(splits.read, sources([folder], None, None, None)):
         counted.append(statistics(corpus, encodings_of(published.LABELS.values())))
         measured += coverage(corpus, encodings_of(source.encodings(corpus.name)), splits=("dev", "test"))
     compared = reproduce.compare(source, counted, measured)

@@ -139,7 +139,7 @@ def demand_output(moved: str | None, output: str | None) -> str:
     return output
 
 
-def demand_other(output: str, sources: "Iterable[str]", *, overwrite: bool) -> None:
+def demand_other(output: str, sources: "Iterable[str | os.PathLike[str]]", *, overwrite: bool) -> None:
     """Refuse to write over what is read, unless that is asked for."""
     from ropewalk.files import is_replaced, shown
 
@@ -185,15 +185,15 @@ def as_folder(path: str) -> str:
     return shlex.quote(path if "/" in path else f"./{path}")
 
 
-def show(table: "Table", form: Format) -> None:
-    """Write a table to standard output."""
+def show(table: "Table", form: Format, output: str) -> None:
+    """Write a table, such as a terminal shows it where it goes to one."""
     from ropewalk.tables import FORMATS, to_text
 
-    if form is Format.TABLE and sys.stdout.isatty():
+    if form is Format.TABLE and output == "-" and sys.stdout.isatty():
         text = to_text(table, width=shutil.get_terminal_size().columns, colour=True)
     else:
         text = FORMATS[form.value](table)
-    sys.stdout.write(text)
+    put(output, [text.encode("utf-8")])
 
 
 def picture_width(width: int | None, output: str) -> int | None:
