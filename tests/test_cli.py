@@ -12,7 +12,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
+import typer
 
+from ropewalk.cli import COMMANDS, app_of
 from ropewalk.kernels import compiled
 
 if TYPE_CHECKING:
@@ -96,6 +98,22 @@ def test_old_spellings_name_the_new(words: list[str], new: str) -> None:
     done = run(*words)
     assert done.returncode == 2
     assert new in " ".join(done.stderr.split())
+
+
+def test_commands_agree_on_what_they_write_and_how() -> None:
+    program = typer.main.get_command(app_of(COMMANDS))
+    assert isinstance(program, typer.core.TyperGroup)
+    writing = set()
+    for name in COMMANDS:
+        options = {word: one for one in program.commands[name].params for word in (*one.opts, *one.secondary_opts)}
+        assert ("-o" in options) == ("--output" in options)
+        if "-o" in options:
+            writing.add(name)
+            assert options["-o"] is options["--output"]
+            assert options["-o"].metavar in {"FILE", "FOLDER"}, name
+        if "--overwrite" in options:
+            assert options["-o"].metavar == "FILE"
+    assert set(COMMANDS) - writing == {"serve", "validate"}
 
 
 def test_a_file_that_is_not_there_is_one_line_and_no_traceback(tmp_path: Path) -> None:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from ropewalk.cli.shell import Format, ModelDecoderOption, ModelRepairOption, plural, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Format,
+    ModelDecoderOption,
+    ModelRepairOption,
+    folder_option,
+    plural,
+    say,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from ropewalk.corpus.run import RunState
@@ -43,9 +52,7 @@ def corpus(
             "of a store that PyArrow or fsspec opens.",
         ),
     ],
-    out: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", show_default=False, help="The folder to write to.")
-    ],
+    out: Annotated[str, folder_option("The folder for shards, errors, manifest and report.")],
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
     ] = "en",
@@ -63,7 +70,7 @@ def corpus(
         bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
     ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
-    form: Annotated[ShardFormat, typer.Option("--format", help="What is written.")] = ShardFormat.PARQUET,
+    form: Annotated[ShardFormat, typer.Option("--format", help="What shards are written as.")] = ShardFormat.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
@@ -86,12 +93,15 @@ def corpus(
     verify: Annotated[
         bool, typer.Option("--verify", help="Where a run goes on, check the hashes of shards that are done.")
     ] = False,
-    form_report: Annotated[Format, typer.Option("--report", help="How to write the report.")] = Format.TABLE,
+    form_report: Annotated[
+        Format, typer.Option("--report", help="How to write the report's tables, on standard output.")
+    ] = Format.TABLE,
 ) -> None:
     """Parse whole corpora on all cores, or on a Ray cluster.
 
-    Shards appear in OUT/data, each whole or not at all; documents that cannot be parsed are named in OUT/errors, and
-    the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the end.
+    Shards appear in FOLDER/data, each whole or not at all; documents that cannot be parsed are named in FOLDER/errors,
+    and the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the
+    end.
     """
     _demand_packages()
     warn_if_uncompiled()

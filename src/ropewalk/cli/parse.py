@@ -17,6 +17,7 @@ from ropewalk.cli.shell import (
     ModelRepairOption,
     OnError,
     OnErrorOption,
+    OutputOption,
     OverwriteOption,
     bytes_of,
     colourful,
@@ -128,9 +129,7 @@ def parse(
             "terminal, else JSON for -o FILE.jsonl, and as one list for -o FILE.json, else CoNLL-U.",
         ),
     ] = None,
-    out: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
-    ] = "-",
+    out: OutputOption = "-",
     model: Annotated[
         str,
         typer.Option(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import sources
-from ropewalk.cli.shell import say, warn_if_uncompiled
+from ropewalk.cli.shell import folder_option, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from ropewalk.scoring.coverage import Coverage
@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 def reproduce(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", show_default=False, help="Folder that holds UD treebanks' folders.")
+        str, typer.Argument(metavar="TREEBANKS", show_default=False, help="Folder that holds UD treebanks' folders.")
     ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="REPORT_DIR", show_default=False, help="Folder for the report."),
-    ],
+    output: Annotated[Path, folder_option("The folder for the report.")],
 ) -> None:
     """Compute the paper's tables of statistics and coverage again, and report cell by cell.
 

@@ -118,6 +118,11 @@ OnErrorOption = Annotated[
 ]
 
 
+def folder_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of option
+    """Make the option -o of a command that writes a folder."""
+    return typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help=what)
+
+
 def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of option
     """Make an option that is gone, and whose use is an error that names the new spelling."""
 
@@ -131,11 +136,10 @@ def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of op
 Moved = Annotated[str | None, typer.Argument(hidden=True)]
 
 
-def demand_output(moved: str | None, output: str | None) -> str:
+def demand_output(moved: str | None, output: str | None, what: str) -> str:
     """Give what -o names, or say that it is needed; `moved` is an argument that stood for it once."""
     if output is None or moved is not None:
-        where = moved or "OUT"
-        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {where}")
+        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {moved or what}")
     return output
 
 
