@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from ropewalk.cli.shell import (
+    ColumnsOption,
     Format,
+    GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
+    columns_of,
     folder_option,
     plural,
     say,
@@ -74,6 +77,8 @@ def corpus(
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
+    graph_decoder: GraphDecoderOption = None,
+    columns: ColumnsOption = None,
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
     ] = 1_000_000,
@@ -119,6 +124,8 @@ def corpus(
         confidence=confidence,
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
+        graph_decoder=graph_decoder and graph_decoder.value,
+        columns=columns_of(columns),
         longest=longest,
         shard=shard_size,
     )

@@ -112,6 +112,16 @@ GraphDecoderOption = Annotated[
         "word, or by the arcs' own scores; by default the model's.",
     ),
 ]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME,…",
+        show_default=False,
+        help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
+        "By default all that the model can.",
+    ),
+]
 OnErrorOption = Annotated[
     OnError,
     typer.Option("--on-error", help="Stop at a sentence that cannot be read, or name it and skip it."),
@@ -131,6 +141,11 @@ def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of op
             raise typer.BadParameter(f"{old} is gone; use {new.format(value)}")
 
     return typer.Option(old, hidden=True, callback=refuse)
+
+
+def columns_of(names: str | None) -> tuple[str, ...] | None:
+    """Take apart what --columns names, whose order says nothing."""
+    return None if names is None else tuple(sorted({name.strip() for name in names.split(",")}))
 
 
 Moved = Annotated[str | None, typer.Argument(hidden=True)]
