@@ -465,7 +465,7 @@ def test_a_dry_run_says_why_and_writes_nothing(tmp_path: Path) -> None:
     assert "no test file: the model stays unscored" in done.stdout
     assert sorted(tmp_path.rglob("*")) == [home, home / "xx_test-ud-train.conllu"]
     missing = CliRunner().invoke(app_of(["build"]), ["build", str(home)])
-    assert (missing.exit_code, "use -o MODEL" in missing.stderr) == (2, True)
+    assert (missing.exit_code, "use -o FOLDER" in missing.stderr) == (2, True)
 
 
 def test_one_command_from_a_treebank_to_a_model_that_parses_text_without_torch(tmp_path: Path) -> None:

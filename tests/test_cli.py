@@ -12,7 +12,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
+import typer
 
+from ropewalk.cli import COMMANDS, app_of
 from ropewalk.kernels import compiled
 
 if TYPE_CHECKING:
@@ -98,6 +100,22 @@ def test_old_spellings_name_the_new(words: list[str], new: str) -> None:
     assert new in " ".join(done.stderr.split())
 
 
+def test_commands_agree_on_what_they_write_and_how() -> None:
+    program = typer.main.get_command(app_of(COMMANDS))
+    assert isinstance(program, typer.core.TyperGroup)
+    writing = set()
+    for name in COMMANDS:
+        options = {word: one for one in program.commands[name].params for word in (*one.opts, *one.secondary_opts)}
+        assert ("-o" in options) == ("--output" in options)
+        if "-o" in options:
+            writing.add(name)
+            assert options["-o"] is options["--output"]
+            assert options["-o"].metavar in {"FILE", "FOLDER"}, name
+        if "--overwrite" in options:
+            assert options["-o"].metavar == "FILE"
+    assert set(COMMANDS) - writing == {"serve", "validate"}
+
+
 def test_a_file_that_is_not_there_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     done = run("info", tmp_path / "nowhere.conllu")
     assert (done.returncode, done.stdout) == (1, "")
@@ -175,6 +193,44 @@ def test_info_stops_at_a_bad_sentence_or_names_and_skips_it(sample: Path, broken
     assert json.loads(skipped.stdout)["rows"][0]["sentences"] == facts(sample)["sentences"] - 1
     assert "HEAD is 99" in skipped.stderr
     assert "skipped 1 sentence" in skipped.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "info SAMPLE",
+        "info --graphs SAMPLE",
+        "stats --train SAMPLE",
+        "stats --graphs --train SAMPLE",
+        "coverage --train SAMPLE",
+        "coverage --graphs --train SAMPLE",
+        "evaluate SAMPLE SAMPLE",
+        "evaluate --graphs SAMPLE SAMPLE",
+        "compare SAMPLE SAMPLE SAMPLE --samples 10",
+        "models",
+        "encodings",
+        "encodings --graphs",
+    ],
+)
+def test_tables_go_to_a_file_as_they_do_to_standard_output(command: str, sample: Path, tmp_path: Path) -> None:
+    words = command.replace("SAMPLE", str(sample)).split()
+    usual = run(*words, "--format", "markdown")
+    assert usual.stdout.count("\n|") > 1, usual.stderr
+    file = tmp_path / "table.md"
+    done = run(*words, "--format", "markdown", "-o", file)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert file.read_text(encoding="utf-8") == usual.stdout
+    assert [one.name for one in tmp_path.iterdir()] == ["table.md"]
+
+
+def test_a_table_appears_whole_or_not_at_all(broken: Path, tmp_path: Path) -> None:
+    file = tmp_path / "table.txt"
+    file.write_text("of yesterday", encoding="utf-8")
+    assert run("info", broken, "-o", file).returncode == 1
+    assert file.read_text(encoding="utf-8") == "of yesterday"
+    nowhere = run("encodings", "-o", tmp_path / "no" / "table.txt")
+    assert nowhere.returncode == 1
+    assert "cannot be written" in nowhere.stderr
 
 
 @pytest.mark.parametrize("command", ["info", "validate"])

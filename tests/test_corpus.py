@@ -23,11 +23,13 @@ from corpus_tools import expected, parser, rows, text
 from pipeline_tools import salad
 from ropewalk import conllu
 from ropewalk.cli.corpus import _Follower
+from ropewalk.cli.corpus import corpus as command
+from ropewalk.cli.shell import GraphDecoderName
 from ropewalk.corpus import Annotate, manifest, planning, run, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
 from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
-from ropewalk.errors import CorpusError, FormatError, MismatchError, ModelError, OptionError
+from ropewalk.errors import ConfigError, CorpusError, FormatError, MismatchError, ModelError, OptionError
 from ropewalk.formats import arrow
 from ropewalk.treebank import Treebank
 
@@ -327,6 +329,44 @@ def test_trees_are_decoded_and_repaired_as_asked(tmp_path: Path) -> None:
     assert len(set(map(tuple, found.values()))) == 3
 
 
+def test_only_the_columns_that_are_asked_for_are_predicted(sample: Path, tmp_path: Path) -> None:
+    annotate([sample], tmp_path / "out", Options(output="conllu", columns=("upos",)))
+    given, found = conllu.read(sample), conllu.read(tmp_path / "out" / "data" / "part-000000.conllu")
+    own = ropewalk.load(threads=1, columns=["upos"])
+    assert found.heads.tolist() == given.heads.tolist()
+    assert found.column("upos").texts() == own.treebank(given).column("upos").texts() != given.column("upos").texts()
+    table = pa.table({"text": ["She walks."]})
+    (words,) = (
+        [word for one in row for word in one["words"]]
+        for row in Annotate(columns=["upos"])(table)["sentences"].to_pylist()
+    )
+    assert [(word["upos"], word["head"]) for word in words] == [("PRON", None), ("VERB", None), ("PUNCT", None)]
+
+
+def test_graphs_are_asked_of_models_that_have_them(sample: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="graph_decoder"):
+        annotate([sample], tmp_path / "out", Options(graph_decoder="exact"))
+    with pytest.raises(ConfigError, match="graph_decoder"):
+        Annotate(graph_decoder="exact")(pa.table({"text": ["She walks."]}))
+
+
+def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Begun(Exception):  # noqa: N818 - no error
+        pass
+
+    def begin(inputs: list[str], out: str, options: Options, **_: object) -> None:
+        raise Begun(inputs, out, options)
+
+    monkeypatch.setattr(run, "run", begin)
+    with pytest.raises(Begun) as begun:
+        command(["a.txt"], str(tmp_path), columns="upos, tree", graph_decoder=GraphDecoderName.ARCS)
+    wanted = Options(columns=("tree", "upos"), graph_decoder="arcs")
+    assert begun.value.args == (["a.txt"], str(tmp_path), wanted)
+    with pytest.raises(Begun) as begun:
+        command(["a.txt"], str(tmp_path))
+    assert begun.value.args[2] == Options()
+
+
 def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -538,6 +578,15 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
         manifest.demand_same(out, known, "ropewalk 9, model x", options)
     with pytest.raises(MismatchError, match="rows = 'document', and now it is 'sentence'"):
         manifest.demand_same(out, known, GENERATOR, replace(options, rows="sentence"))
+    with pytest.raises(MismatchError, match="graph_decoder = None, and now it is 'arcs'"):
+        manifest.demand_same(out, known, GENERATOR, replace(options, graph_decoder="arcs"))
+    some = replace(options, columns=("tree", "upos"))
+    with pytest.raises(MismatchError, match=r"columns = None, and now it is \['tree', 'upos'\]"):
+        manifest.demand_same(out, known, GENERATOR, some)
+    manifest.save(str(tmp_path / "some"), replace(known, options=some.to_json()))
+    again_some = manifest.load(str(tmp_path / "some"))
+    assert again_some is not None
+    manifest.demand_same(out, again_some, GENERATOR, some)
     os.utime(source)
     again, _ = planning.find([str(source)])
     manifest.demand_same_files(out, known, again, look)  # touched, and the same

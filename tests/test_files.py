@@ -88,6 +88,12 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
         ["parse", bank, "--format", "json", "-o", bank],
         ["parse", bank, "-o", bank],
         ["enhance", bank, "-o", bank],
+        ["info", sample, bank, "-o", link],
+        ["evaluate", sample, bank, "-o", bank],
+        ["evaluate", bank, "-m", "en", "-o", bank],
+        ["compare", sample, sample, "--system", f"B={bank}", "-o", bank],
+        ["coverage", "--train", sample, "--dev", bank, "-o", bank],
+        ["stats", "--test", bank, "-o", bank],
     ]
     for words in refused:
         done = run(*words, program=TOY)
@@ -97,6 +103,10 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
     done = run("encode", "-e", "optimal", bank, "-o", bank, "--overwrite")
     assert done.returncode == 0
     assert bank.read_bytes().startswith(HEADER)
+    bank.write_bytes(raw)
+    done = run("info", bank, "--format", "json", "-o", bank, "--overwrite")
+    assert done.returncode == 0
+    assert json.loads(bank.read_bytes())["rows"][0]["file"] == str(bank)
 
 
 def test_standard_input_is_not_replaced_either(sample: Path, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 import ropewalk
 from pipeline_tools import salad
 from ropewalk import conllu
+from ropewalk.cli.serve import serve
+from ropewalk.cli.shell import GraphDecoderName
 from ropewalk.client import Client
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.serving import Settings
@@ -578,6 +580,29 @@ def test_models_decode_and_repair_as_asked() -> None:
         assert heads == own.parse_together(texts)[0].heads.tolist()
         found.add(tuple(heads))
     assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "components"),
+    [
+        (None, ["tokenizer", "tagger", "parser"]),
+        (("upos",), ["tokenizer", "tagger"]),
+        (("tree",), ["tokenizer", "parser"]),
+    ],
+)
+def test_models_predict_and_are_listed_as_asked(columns: tuple[str, ...] | None, components: list[str]) -> None:
+    served = load_models(Settings(columns=columns))["en"]
+    assert served.components == components
+    (word, *_) = served.parser("She walks.")[0]
+    assert (word.upos == "PRON", word.head is not None) == ("tagger" in components, "parser" in components)
+
+
+def test_the_command_hands_on_what_to_predict(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+    monkeypatch.setattr("ropewalk.serving.run", lambda settings, **_: begun.append(settings))
+    serve(columns="upos, tree", graph_decoder=GraphDecoderName.ARCS)
+    serve()
+    assert begun == [Settings(columns=("tree", "upos"), graph_decoder="arcs"), Settings()]
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
-from ropewalk.cli.shell import as_folder, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import as_folder, folder_option, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def build(
     treebank: Annotated[
         str | None, typer.Argument(metavar="TREEBANK", show_default=False, help="A treebank's folder in UD's layout.")
     ] = None,
-    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the model.")] = "",
+    out: Annotated[str, folder_option("The folder for the model.")] = "",
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
@@ -70,7 +70,7 @@ def build(
     command goes on where it was; what it needs for that lies in a folder beside OUTPUT that ends in .work.
     """
     if not out and not dry_run:
-        raise typer.BadParameter("what is written is named by -o, --output; use -o MODEL")
+        raise typer.BadParameter("what is written is named by -o, --output; use -o FOLDER")
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk.building.planning import BuildOptions
@@ -102,7 +102,7 @@ def build(
 
 def _single(treebank: str | None, *files: str | None) -> "SplitSource":
     """Find the one treebank that is meant."""
-    found = list(sources([treebank] if treebank else None, *files))
+    found = sources([treebank] if treebank else None, *files)
     if len(found) > 1:
         names = ", ".join(source.name for source in found[:6])
         raise typer.BadParameter(

@@ -19,7 +19,16 @@ from ropewalk.cli.evaluate import (
     Punctuation,
     counting,
 )
-from ropewalk.cli.shell import Format, FormatOption, plural, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Format,
+    FormatOption,
+    OutputOption,
+    OverwriteOption,
+    demand_other,
+    plural,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from ropewalk.cli.evaluate import Bars
@@ -80,7 +89,9 @@ def compare(
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
     plot: PlotOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Tell whether one system is better than another on the same sentences.
 
@@ -97,12 +108,14 @@ def compare(
     systems = _systems(predicted or [], seeds or [])
     if len(systems) < 2:
         raise typer.BadParameter("expected at least two systems to compare")
-    if [gold, *(file for _, files in systems for file in files)].count("-") > 1:
+    read = [gold, *(file for _, files in systems for file in files)]
+    if read.count("-") > 1:
         raise typer.BadParameter("only one file can be standard input")
     if by is CompareBy.SENTENCE and any(len(files) > 1 for _, files in systems):
         raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
+    demand_other(output, read, overwrite=overwrite)
     warn_if_uncompiled()
     if plot is not None:
         plots.require(plot)
@@ -151,7 +164,7 @@ def compare(
                 y="words" if by is CompareBy.SENTENCE else "%",
             ),
         )
-    show(table, form)
+    show(table, form, output)
 
 
 def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:

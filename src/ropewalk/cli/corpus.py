@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from ropewalk.cli.shell import Format, ModelDecoderOption, ModelRepairOption, plural, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    ColumnsOption,
+    Format,
+    GraphDecoderOption,
+    ModelDecoderOption,
+    ModelRepairOption,
+    columns_of,
+    folder_option,
+    plural,
+    say,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
     from ropewalk.corpus.run import RunState
@@ -43,9 +55,7 @@ def corpus(
             "of a store that PyArrow or fsspec opens.",
         ),
     ],
-    out: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", show_default=False, help="The folder to write to.")
-    ],
+    out: Annotated[str, folder_option("The folder for shards, errors, manifest and report.")],
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
     ] = "en",
@@ -63,10 +73,12 @@ def corpus(
         bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
     ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
-    form: Annotated[ShardFormat, typer.Option("--format", help="What is written.")] = ShardFormat.PARQUET,
+    form: Annotated[ShardFormat, typer.Option("--format", help="What shards are written as.")] = ShardFormat.PARQUET,
     confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
+    graph_decoder: GraphDecoderOption = None,
+    columns: ColumnsOption = None,
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
     ] = 1_000_000,
@@ -86,12 +98,15 @@ def corpus(
     verify: Annotated[
         bool, typer.Option("--verify", help="Where a run goes on, check the hashes of shards that are done.")
     ] = False,
-    form_report: Annotated[Format, typer.Option("--report", help="How to write the report.")] = Format.TABLE,
+    form_report: Annotated[
+        Format, typer.Option("--report", help="How to write the report's tables, on standard output.")
+    ] = Format.TABLE,
 ) -> None:
     """Parse whole corpora on all cores, or on a Ray cluster.
 
-    Shards appear in OUT/data, each whole or not at all; documents that cannot be parsed are named in OUT/errors, and
-    the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the end.
+    Shards appear in FOLDER/data, each whole or not at all; documents that cannot be parsed are named in FOLDER/errors,
+    and the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the
+    end.
     """
     _demand_packages()
     warn_if_uncompiled()
@@ -109,6 +124,8 @@ def corpus(
         confidence=confidence,
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
+        graph_decoder=graph_decoder and graph_decoder.value,
+        columns=columns_of(columns),
         longest=longest,
         shard=shard_size,
     )
@@ -130,7 +147,7 @@ def corpus(
             say(f"interrupted; {follower.how_far()}: run the same command again to go on")
             raise
     for table in tables(state.counts, state.records):
-        show(table, form_report)
+        show(table, form_report, "-")
     if state.counts.errors:
         say(f"{plural(state.counts.errors, 'document or file', 'documents or files')} set aside: see {out}/errors")
 

@@ -6,13 +6,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Format, FormatOption, Repair, RepairOption, say, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Format,
+    FormatOption,
+    OutputOption,
+    OverwriteOption,
+    Repair,
+    RepairOption,
+    demand_other,
+    say,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from ropewalk.scoring.coverage import Coverage
-    from ropewalk.scoring.splits import Corpus, SplitSource
+    from ropewalk.scoring.splits import SplitSource
+    from ropewalk.tables import Table
 
 
 class Split(StrEnum):
@@ -74,7 +87,9 @@ def coverage(
     repair: RepairOption = Repair.NEAREST,
     graphs: GraphsOption = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
     plot: PlotOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Measure how much of treebanks comes back from their labels.
 
@@ -86,47 +101,41 @@ def coverage(
     from ropewalk import plots
     from ropewalk.scoring import coverage as library
     from ropewalk.scoring.published import PAPER
+    from ropewalk.scoring.splits import read
 
     warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
+    found = sources(treebanks, train, dev, test)
+    demand_other(output, files_of(found), overwrite=overwrite)
     if graphs:
         if plot is not None:
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
-        _cover_graphs(sources(treebanks, train, dev, test), encodings or (), wanted, form)
+        show(_of_graphs(found, encodings or (), wanted), form, output)
         return
     if plot is not None:
         plots.require(plot)
     chosen = library.encodings_of(encodings or PAPER.values(), policy=policy.value)
     rows: list[Coverage] = []
     missing: list[str] = []
-    for corpus in corpora(treebanks, train, dev, test):
+    for corpus in map(read, found):
         rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
         if "train" in corpus.missing:
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
     if plot is not None and rows:
         _draw(plot, rows)
-    show(library.coverage_table(rows, repair=repair.value, missing=missing), form)
+    show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
 
 
-def _cover_graphs(
-    found: "Iterator[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]", form: Format
-) -> None:
+def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]") -> "Table":
     from ropewalk.scoring import graph_statistics as library
 
     chosen = library.encodings_of(encodings)
     rows = [row for source in found for row in library.coverage(library.read(source), chosen, splits=splits)]
-    show(library.coverage_table(rows), form)
+    return library.coverage_table(rows)
 
 
-def corpora(treebanks: list[str] | None, *files: str | None) -> "Iterator[Corpus]":
-    """Read the treebanks that a command was given, one after another."""
-    from ropewalk.scoring import splits
-
-    return map(splits.read, sources(treebanks, *files))
-
-
-def sources(treebanks: list[str] | None, *files: str | None) -> "Iterator[SplitSource]":
-    """Find the treebanks that a command was given, one after another, and say which splits are missing."""
+def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":
+    """Find the treebanks that a command was given, and say which splits are missing."""
     from ropewalk.scoring import splits
 
     given = dict(zip(splits.SPLITS, files, strict=True))
@@ -138,7 +147,12 @@ def sources(treebanks: list[str] | None, *files: str | None) -> "Iterator[SplitS
     for source in found:
         if source.missing:
             say(f"note: {source.name}: no {' or '.join(source.missing)}")
-        yield source
+    return found
+
+
+def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
+    """Give the files of all splits of treebanks."""
+    return (file for source in found for file in source.files.values())
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

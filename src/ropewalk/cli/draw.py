@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.shell import (
+    OutputOption,
     OverwriteOption,
     Repair,
     RepairOption,
@@ -87,9 +88,7 @@ def draw(
         PictureFormat | None,
         typer.Option("--format", show_default=False, help="What to write; by default what -o ends in, else text."),
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
-    ] = "-",
+    output: OutputOption = "-",
     encoding: Annotated[
         list[str] | None,
         typer.Option("--encoding", "-e", metavar="NAME", show_default=False, help="Write its labels under the words."),

@@ -1,28 +1,33 @@
 """`ropewalk encodings`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Format, FormatOption, show
+from ropewalk.cli.shell import Format, FormatOption, OutputOption, show
+
+if TYPE_CHECKING:
+    from ropewalk.tables import Cell, Table
 
 
 def encodings(
     graphs: Annotated[bool, typer.Option("--graphs", help="List the encodings of graphs instead.")] = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
 ) -> None:
     """List all encodings: what each is called, covers and cites, and what options it takes.
 
     Encodings that installed packages add are listed too.
     """
-    if graphs:
-        _list_graphs(form)
-        return
+    show(_of_graphs() if graphs else _of_trees(), form, output)
+
+
+def _of_trees() -> "Table":
     from ropewalk.encodings import get, known, options_of
     from ropewalk.projectivity import SCHEMES
-    from ropewalk.tables import Cell, Table, TableColumn
+    from ropewalk.tables import Table, TableColumn
 
-    def row(name: str) -> tuple[Cell, ...]:
+    def row(name: str) -> "tuple[Cell, ...]":
         encoding = get(name)
         labels = encoding.alphabet
         return (
@@ -36,47 +41,41 @@ def encodings(
         )
 
     schemes = ", ".join(f"+{scheme}" for scheme in SCHEMES)
-    show(
-        Table(
-            title="Encodings",
-            columns=(
-                TableColumn("name", numeric=False),
-                TableColumn("symbol", numeric=False),
-                TableColumn("columns", numeric=False),
-                TableColumn("labels"),
-                TableColumn("options", numeric=False),
-                TableColumn("covers", numeric=False),
-                TableColumn("cites", numeric=False),
-            ),
-            rows=tuple(row(name) for name in known()),
-            notes=(
-                "No number of labels: it grows with the trees.",
-                f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
-            ),
+    return Table(
+        title="Encodings",
+        columns=(
+            TableColumn("name", numeric=False),
+            TableColumn("symbol", numeric=False),
+            TableColumn("columns", numeric=False),
+            TableColumn("labels"),
+            TableColumn("options", numeric=False),
+            TableColumn("covers", numeric=False),
+            TableColumn("cites", numeric=False),
         ),
-        form,
+        rows=tuple(row(name) for name in known()),
+        notes=(
+            "No number of labels: it grows with the trees.",
+            f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
+        ),
     )
 
 
-def _list_graphs(form: Format) -> None:
+def _of_graphs() -> "Table":
     from ropewalk.encodings.graphs import KNOWN, get, options_of
     from ropewalk.tables import Table, TableColumn
 
     names = ("name", "columns", "options", "covers", "cites")
-    show(
-        Table(
-            title="Encodings of graphs",
-            columns=tuple(TableColumn(name, numeric=False) for name in names),
-            rows=tuple(
-                (
-                    name,
-                    ", ".join(get(name).columns),
-                    ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
-                    get(name).summary,
-                    get(name).cites,
-                )
-                for name in KNOWN
-            ),
+    return Table(
+        title="Encodings of graphs",
+        columns=tuple(TableColumn(name, numeric=False) for name in names),
+        rows=tuple(
+            (
+                name,
+                ", ".join(get(name).columns),
+                ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
+                get(name).summary,
+                get(name).cites,
+            )
+            for name in KNOWN
         ),
-        form,
     )

@@ -14,7 +14,10 @@ from ropewalk.cli.shell import (
     GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
+    OutputOption,
+    OverwriteOption,
     Repair,
+    demand_other,
     is_semantic,
     say,
     show,
@@ -117,7 +120,9 @@ def evaluate(
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
     plot: PlotOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Score predicted trees against the right ones.
 
@@ -140,10 +145,11 @@ def evaluate(
     _refuse_together(
         conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
     )
+    demand_other(output, filter(None, (gold, predicted)), overwrite=overwrite)
     warn_if_uncompiled()
     predicting = _Predicting(model, decoder, repair, graph_decoder, from_text) if model else None
     if graphs:
-        _graphs(gold, predicted, predicting, form)
+        show(_graphs(gold, predicted, predicting), form, output)
         return
     if plot is not None:
         plots.require(plot)
@@ -171,7 +177,7 @@ def evaluate(
     if plot is not None:
         names, series = bars
         plots.bars(plot, names, series, plots.AxisLabels(table.title, "", "%"))
-    show(table, form)
+    show(table, form, output)
 
 
 class _Predicting(NamedTuple):
@@ -216,12 +222,12 @@ def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, 
     if conll18 and choices:
         raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
     if graphs and (conll18 or choices or plot):
-        raise typer.BadParameter("--graphs has rules of its own; give it alone, or with --format")
+        raise typer.BadParameter("--graphs has rules of its own; give it alone, or with --format and -o")
     if twice:
         raise typer.BadParameter("GOLD and PRED cannot both be standard input")
 
 
-def _graphs(gold: str, predicted: str, predicting: _Predicting | None, form: Format) -> None:
+def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table":
     from ropewalk import conllu, deps, sdp
     from ropewalk.scoring.attachment import first_difference
     from ropewalk.scoring.graph_statistics import scores_table
@@ -232,8 +238,7 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None, form: For
     if is_semantic(gold) != is_semantic(predicted):
         raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
     if is_semantic(gold):
-        show(scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {}), form)
-        return
+        return scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {})
     right = conllu.read(gold)
     guessed = predicting.parsed(right) if predicting else conllu.read(predicted)
     if predicting and guessed.graphs is None:
@@ -244,7 +249,7 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None, form: For
     if parting is not None:
         say(f"note: the words differ, so only ELAS and EULAS are given, which align them: {parting}")
     scores = {} if parting is not None else score(deps.read(right), deps.read(guessed))
-    show(scores_table(scores, enhanced(right, guessed)), form)
+    return scores_table(scores, enhanced(right, guessed))
 
 
 Bars = tuple[list[str], dict[str, list[float]]]

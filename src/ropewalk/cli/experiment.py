@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import folder_option, plural, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def experiment(
     grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="The grid; see docs/training.md.")],
-    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the models and tables.")],
+    out: Annotated[str, folder_option("The folder for the models and tables.")],
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable."),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import Moved, demand_output, plural, prepare_torch, say
+from ropewalk.cli.shell import Moved, demand_output, folder_option, plural, prepare_torch, say
 
 
 class Weights(StrEnum):
@@ -18,14 +18,12 @@ class Weights(StrEnum):
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A trained model's folder.")],
     moved: Moved = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", show_default=False, help="The folder to write.")
-    ] = None,
+    output: Annotated[str | None, folder_option("The folder to write.")] = None,
     weights: Annotated[
         Weights, typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size.")
     ] = Weights.FP32,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="The model's name in what it parses; OUT's unless given.")
+        str, typer.Option("--name", metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
     ] = "",
     segmenter: Annotated[
         str, typer.Option("--segmenter", metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
@@ -42,11 +40,11 @@ def export(
 ) -> None:
     """Turn a trained model into one that needs no torch.
 
-    Writes a folder that `ropewalk parse --model OUT` uses, computed by ONNX Runtime; transformers need the package
+    Writes a folder that `ropewalk parse --model FOLDER` uses, computed by ONNX Runtime; transformers need the package
     tokenizers beside it. The new model is compared with the trained one on invented sentences, and kept only if both
     say the same.
     """
-    out = demand_output(moved, output)
+    out = demand_output(moved, output, "FOLDER")
     prepare_torch()
     from ropewalk.training.export import export as write
 

@@ -11,7 +11,10 @@ from ropewalk.cli.shell import (
     FormatOption,
     OnError,
     OnErrorOption,
+    OutputOption,
+    OverwriteOption,
     bytes_of,
+    demand_other,
     graph_banks,
     plural,
     say,
@@ -30,7 +33,9 @@ def info(
         bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
     on_error: OnErrorOption = OnError.STOP,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Count what CoNLL-U files hold.
 
@@ -38,17 +43,20 @@ def info(
     sentence, the share of trees in which arcs cross, and the rope thickness; with --graphs that of arcs, heads per
     word, cycles, planes and indices. Files are read piece by piece: their size does not matter.
     """
+    demand_other(output, files, overwrite=overwrite)
+    warn_if_uncompiled()
+    table = _of_graphs(files, on_error) if graphs else _of_trees(files, on_error)
+    show(table, form, output)
+
+
+def _of_trees(files: list[str], on_error: OnError) -> "Table":
     from ropewalk.summary import Summary
 
-    warn_if_uncompiled()
-    if graphs:
-        _count_graphs(files, form, on_error)
-        return
     summaries = [_summary_of(file, on_error) for file in files]
-    show(_table(files, summaries, sum(summaries, start=Summary())), form)
+    return _table(files, summaries, sum(summaries, start=Summary()))
 
 
-def _count_graphs(files: list[str], form: Format, on_error: OnError) -> None:
+def _of_graphs(files: list[str], on_error: OnError) -> "Table":
     from ropewalk.graph_labels_file import Nodes
     from ropewalk.scoring.graph_statistics import GraphSummary, summarize, summary_table
 
@@ -56,7 +64,7 @@ def _count_graphs(files: list[str], form: Format, on_error: OnError) -> None:
         sum((summarize(Nodes.of(bank).graphs) for bank in graph_banks(file, on_error)), start=GraphSummary())
         for file in files
     ]
-    show(summary_table(files, found), form)
+    return summary_table(files, found)
 
 
 def _summary_of(file: str, on_error: OnError) -> "Summary":

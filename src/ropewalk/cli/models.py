@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ropewalk.cli.shell import Format, FormatOption, show
+from ropewalk.cli.shell import Format, FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
     from ropewalk.models.installed import ModelSummary
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SHOWN = 6  # columns that fit a terminal
 
 
-def models(form: FormatOption = Format.TABLE) -> None:
+def models(form: FormatOption = Format.TABLE, output: OutputOption = "-") -> None:
     """List models, those that are installed and those that can be: treebanks, licences, sizes, hashes and scores.
 
     Models lie inside the package, as folders in ROPEWALK_MODELS, by default where the system keeps a user's data, or in
@@ -59,6 +59,7 @@ def models(form: FormatOption = Format.TABLE) -> None:
             ),
         ),
         form,
+        output,
     )
 
 

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import as_folder, say
+from ropewalk.cli.shell import as_folder, folder_option, say
 
 
 def package(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="An exported model's folder.")],
-    out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="The folder to write.")],
+    out: Annotated[str, folder_option("The folder to write.")],
     name: Annotated[
         str,
         typer.Option("--name", metavar="NAME", show_default=False, help="What to load it by; MODEL's unless given."),
@@ -38,8 +38,8 @@ def package(
 ) -> None:
     """Make a Python package of an exported model, to be installed by pip and loaded by name.
 
-    The model wo becomes the package ropewalk-wo: after `pip install ./OUT`, or of a wheel that `pip wheel ./OUT` makes,
-    `ropewalk parse -m wo` finds it, and `ropewalk models` lists it.
+    The model wo becomes the package ropewalk-wo: after `pip install ./FOLDER`, or of a wheel that `pip wheel ./FOLDER`
+    makes, `ropewalk parse -m wo` finds it, and `ropewalk models` lists it.
     """
     from ropewalk import __version__
     from ropewalk.models.packaging import package as write

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from ropewalk.cli.shell import (
+    ColumnsOption,
     GraphDecoderOption,
     ModelDecoderOption,
     ModelRepairOption,
     OnError,
     OnErrorOption,
+    OutputOption,
     OverwriteOption,
     bytes_of,
     colourful,
+    columns_of,
     demand_other,
     followed,
     picture_width,
@@ -128,9 +131,7 @@ def parse(
             "terminal, else JSON for -o FILE.jsonl, and as one list for -o FILE.json, else CoNLL-U.",
         ),
     ] = None,
-    out: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
-    ] = "-",
+    out: OutputOption = "-",
     model: Annotated[
         str,
         typer.Option(
@@ -160,15 +161,7 @@ def parse(
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
     graph_decoder: GraphDecoderOption = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,…",
-            show_default=False,
-            help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs "
-            "nothing. By default all that the model can.",
-        ),
-    ] = None,
+    columns: ColumnsOption = None,
     tag_confidence: Annotated[
         bool, typer.Option("--tag-confidence", help="Tell the probability of each tag too, in JSON.")
     ] = False,
@@ -206,7 +199,7 @@ def parse(
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
         graph_decoder=graph_decoder and graph_decoder.value,
-        columns=None if columns is None else tuple(name.strip() for name in columns.split(",")),
+        columns=columns_of(columns),
         tag_confidence=tag_confidence,
         each_line=each_line and each_line.value,
     )

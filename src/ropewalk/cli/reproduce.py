@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.coverage import corpora
-from ropewalk.cli.shell import say, warn_if_uncompiled
+from ropewalk.cli.coverage import sources
+from ropewalk.cli.shell import folder_option, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from ropewalk.scoring.coverage import Coverage
@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 def reproduce(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", show_default=False, help="Folder that holds UD treebanks' folders.")
+        str, typer.Argument(metavar="TREEBANKS", show_default=False, help="Folder that holds UD treebanks' folders.")
     ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="REPORT_DIR", show_default=False, help="Folder for the report."),
-    ],
+    output: Annotated[Path, folder_option("The folder for the report.")],
 ) -> None:
     """Compute the paper's tables of statistics and coverage again, and report cell by cell.
 
@@ -28,7 +25,7 @@ def reproduce(
     each of them the reason, where one is known. Cells for which the folder has no data say so.
     """
     from ropewalk import __version__, files
-    from ropewalk.scoring import published, reproduce
+    from ropewalk.scoring import published, reproduce, splits
     from ropewalk.scoring.coverage import coverage, encodings_of
     from ropewalk.scoring.statistics import statistics
 
@@ -36,7 +33,7 @@ def reproduce(
     source = published.published()
     counted: list[Statistics] = []
     measured: list[Coverage] = []
-    for corpus in corpora([folder], None, None, None):
+    for corpus in map(splits.read, sources([folder], None, None, None)):
         counted.append(statistics(corpus, encodings_of(published.LABELS.values())))
         measured += coverage(corpus, encodings_of(source.encodings(corpus.name)), splits=("dev", "test"))
     compared = reproduce.compare(source, counted, measured)

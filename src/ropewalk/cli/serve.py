@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import GraphDecoderOption, ModelDecoderOption, ModelRepairOption, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    ColumnsOption,
+    GraphDecoderOption,
+    ModelDecoderOption,
+    ModelRepairOption,
+    columns_of,
+    say,
+    warn_if_uncompiled,
+)
 
 
 def serve(
@@ -27,6 +35,7 @@ def serve(
     decoder: ModelDecoderOption = None,
     repair: ModelRepairOption = None,
     graph_decoder: GraphDecoderOption = None,
+    columns: ColumnsOption = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that share the port, a core each.")] = 1,
     max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
     max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
@@ -70,6 +79,7 @@ def serve(
         decoder=decoder and decoder.value,
         repair=repair and repair.value,
         graph_decoder=graph_decoder and graph_decoder.value,
+        columns=columns_of(columns),
         max_bytes=max_bytes,
         max_words=max_words,
         max_seconds=max_seconds,

@@ -112,10 +112,25 @@ GraphDecoderOption = Annotated[
         "word, or by the arcs' own scores; by default the model's.",
     ),
 ]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME,…",
+        show_default=False,
+        help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
+        "By default all that the model can.",
+    ),
+]
 OnErrorOption = Annotated[
     OnError,
     typer.Option("--on-error", help="Stop at a sentence that cannot be read, or name it and skip it."),
 ]
+
+
+def folder_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of option
+    """Make the option -o of a command that writes a folder."""
+    return typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help=what)
 
 
 def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of option
@@ -128,18 +143,22 @@ def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of op
     return typer.Option(old, hidden=True, callback=refuse)
 
 
+def columns_of(names: str | None) -> tuple[str, ...] | None:
+    """Take apart what --columns names, whose order says nothing."""
+    return None if names is None else tuple(sorted({name.strip() for name in names.split(",")}))
+
+
 Moved = Annotated[str | None, typer.Argument(hidden=True)]
 
 
-def demand_output(moved: str | None, output: str | None) -> str:
+def demand_output(moved: str | None, output: str | None, what: str) -> str:
     """Give what -o names, or say that it is needed; `moved` is an argument that stood for it once."""
     if output is None or moved is not None:
-        where = moved or "OUT"
-        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {where}")
+        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {moved or what}")
     return output
 
 
-def demand_other(output: str, sources: "Iterable[str]", *, overwrite: bool) -> None:
+def demand_other(output: str, sources: "Iterable[str | os.PathLike[str]]", *, overwrite: bool) -> None:
     """Refuse to write over what is read, unless that is asked for."""
     from ropewalk.files import is_replaced, shown
 
@@ -185,15 +204,15 @@ def as_folder(path: str) -> str:
     return shlex.quote(path if "/" in path else f"./{path}")
 
 
-def show(table: "Table", form: Format) -> None:
-    """Write a table to standard output."""
+def show(table: "Table", form: Format, output: str) -> None:
+    """Write a table, such as a terminal shows it where it goes to one."""
     from ropewalk.tables import FORMATS, to_text
 
-    if form is Format.TABLE and sys.stdout.isatty():
+    if form is Format.TABLE and output == "-" and sys.stdout.isatty():
         text = to_text(table, width=shutil.get_terminal_size().columns, colour=True)
     else:
         text = FORMATS[form.value](table)
-    sys.stdout.write(text)
+    put(output, [text.encode("utf-8")])
 
 
 def picture_width(width: int | None, output: str) -> int | None:

@@ -13,16 +13,25 @@ from ropewalk.cli.coverage import (
     TestOption,
     TrainOption,
     Treebanks,
-    corpora,
+    files_of,
     sources,
 )
-from ropewalk.cli.shell import Format, FormatOption, show, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Format,
+    FormatOption,
+    OutputOption,
+    OverwriteOption,
+    demand_other,
+    show,
+    warn_if_uncompiled,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ropewalk.scoring.splits import SplitSource
     from ropewalk.scoring.statistics import Statistics
+    from ropewalk.tables import Table
 
 
 class LabelsIn(StrEnum):
@@ -60,7 +69,9 @@ def stats(
     ] = Which.SUMMARY,
     graphs: GraphsOption = False,
     form: FormatOption = Format.TABLE,
+    output: OutputOption = "-",
     plot: PlotOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Count what treebanks ask of the encodings.
 
@@ -70,42 +81,38 @@ def stats(
     the table labels has the labels of each encoding.
     """
     from ropewalk import plots
-    from ropewalk.scoring import statistics
+    from ropewalk.scoring import splits, statistics
     from ropewalk.scoring.coverage import encodings_of
     from ropewalk.scoring.published import LABELS
 
     warn_if_uncompiled()
+    found = sources(treebanks, train, dev, test)
+    demand_other(output, files_of(found), overwrite=overwrite)
     if graphs:
         if plot is not None or which not in {Which.SUMMARY, Which.LABELS}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        _count_graphs(sources(treebanks, train, dev, test), encodings or (), which, labels_in.value, form)
+        show(_of_graphs(found, encodings or (), which, labels_in.value), form, output)
         return
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or LABELS.values())
-    counted = [
-        statistics.statistics(corpus, chosen, labels_in=labels_in.value)
-        for corpus in corpora(treebanks, train, dev, test)
-    ]
+    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in.value) for corpus in map(splits.read, found)]
     if plot is not None:
         _draw(plot, counted)
-    show(statistics.TABLES[which.value](counted), form)
+    show(statistics.TABLES[which.value](counted), form, output)
 
 
-def _count_graphs(
-    found: "Iterator[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str, form: Format
-) -> None:
+def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str) -> "Table":
     from ropewalk.scoring import graph_statistics as library
 
     if which is Which.LABELS:
-        show(library.labels_table(map(library.read, found), library.encodings_of(encodings), labels_in), form)
-        return
+        return library.labels_table(map(library.read, found), library.encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[library.GraphSummary] = []
     for corpus in map(library.read, found):
         names.append(corpus.name)
         counted.append(sum(map(library.summarize, corpus.splits.values()), start=library.GraphSummary()))
-    show(library.summary_table(names, counted, of="treebank"), form)
+    return library.summary_table(names, counted, of="treebank")
 
 
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:

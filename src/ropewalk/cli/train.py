@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import folder_option, plural, prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ class BadTrees(StrEnum):
 
 def train(
     config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/training.md.")],
-    out: Annotated[str, typer.Option("-o", "--output", help="The folder for the model.")],
+    out: Annotated[str, folder_option("The folder for the model.")],
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change an option, such as training.epochs=5; repeatable."),

