@@ -4,9 +4,10 @@
 
 Paragraphs come from the training file of English EWT in the folder named by ROPEWALK_UD, or are invented if there is
 none. Everything runs in one process, with one thread, and counts processor time: (a) from CoNLL-U to CoNLL-U, (b) from
-text to words that are looked into one by one, (c) the same by spaCy's `nlp.pipe`, (d) one call with 20 words. The spaCy
-pipeline is one that `bench/peers/train.py` trained, or without FOLDER one of the same architecture after a few steps
-of training: weights change what it says, and hardly how long it takes.
+text to words that are looked into one by one, (c) the same by spaCy's `nlp.pipe`, (d) one call with 20 words, (e) as
+(a) but for trees alone. The spaCy pipeline is one that `bench/peers/train.py` trained, or without FOLDER one of the same
+architecture, for the columns that the model has, after a few steps of training: weights change what it says, and hardly
+how long it takes.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.7  # of the speed from CoNLL-U to CoNLL-U
 LEAST_RATIO = 2.5  # of spaCy's speed
 MOST_MILLISECONDS = 3.0
+MOST_FOR_TAGS = 0.15  # of the speed of trees alone that all other columns may cost
+COMPONENTS = {"xpos": "tagger", "upos": "morphologizer", "feats": "morphologizer", "lemma": "trainable_lemmatizer"}
 RUNS = 3
 STEPS = 60  # of training spaCy
 SENTENCE = "The old rope maker walked slowly backwards all day, twisting the hemp into rope for ships in the harbour."
@@ -102,8 +105,8 @@ def looked_into_by_spacy(nlp: Any, texts: list[str]) -> int:  # noqa: ANN401 - s
     return seen
 
 
-def spacy_pipeline(folder: str | None, bank: Treebank) -> Any:  # noqa: ANN401 - likewise
-    """Load a spaCy pipeline, or make one that has learnt a little."""
+def spacy_pipeline(folder: str | None, bank: Treebank, columns: list[str]) -> Any:  # noqa: ANN401 - likewise
+    """Load a spaCy pipeline, or make one for these columns that has learnt a little."""
     import spacy
     from spacy.cli.init_config import init_config
     from spacy.training import Corpus
@@ -116,7 +119,8 @@ def spacy_pipeline(folder: str | None, bank: Treebank) -> Any:  # noqa: ANN401 -
 
     with tempfile.TemporaryDirectory() as work:
         write_docs(bank, Path(work) / "train.spacy")
-        config = init_config(lang="en", pipeline=["tagger", "parser"], optimize="efficiency", gpu=False)
+        components = ["tagger"] if columns == ["upos"] else dict.fromkeys(COMPONENTS[name] for name in columns)
+        config = init_config(lang="en", pipeline=[*components, "parser"], optimize="efficiency", gpu=False)
         config["paths"]["train"] = config["paths"]["dev"] = str(Path(work) / "train.spacy")
         nlp = init_nlp(config)
         examples = Corpus(Path(work) / "train.spacy")(nlp)
@@ -138,14 +142,19 @@ def main() -> None:
     texts = invented(given.paragraphs) if found is None else paragraphs_of(conllu.read(found), given.paragraphs)
     whole = ropewalk.Treebank.concat([document.treebank for document in parser.pipe(texts)])
     words = whole.words
+    columns = [name for name in COMPONENTS if set(whole.column(name).texts()) != {"_"}]
     print(f"{len(texts):,} paragraphs, {words:,} words, {'invented' if found is None else found.name}")
+    print(f"columns beside trees: {', '.join(columns)}")
     with tempfile.TemporaryDirectory() as work:
         source, target = Path(work) / "in.conllu", Path(work) / "out.conllu"
         conllu.write(source, whole.with_probabilities(None))
         first = words / best(lambda: converted(parser, source, target))
+        trees = ropewalk.load(given.model, threads=1, columns=["tree"])
+        fifth = words / best(lambda: converted(trees, source, target))
     second = words / best(lambda: looked_into(parser, texts))
-    tagged = whole.with_columns({"xpos": whole.column("upos")})
-    nlp = spacy_pipeline(given.spacy, tagged if found is None else conllu.read(found).select(np.arange(4000)))
+    tagged = whole if "xpos" in columns else whole.with_columns({"xpos": whole.column("upos")})
+    taught = tagged if found is None else conllu.read(found).select(np.arange(4000))
+    nlp = spacy_pipeline(given.spacy, taught, columns)
     third = words / best(lambda: looked_into_by_spacy(nlp, texts))
     calls = 50
     alone = min(best(lambda: [parser(SENTENCE) for _ in range(calls)]) for _ in range(3)) / calls * 1e3
@@ -159,6 +168,12 @@ def main() -> None:
             f"one call, {len(parser(SENTENCE).words)} words",
             f"{alone:10.2f} ms (bar: {MOST_MILLISECONDS})",
             alone <= MOST_MILLISECONDS,
+        ),
+        ("from CoNLL-U to CoNLL-U, trees alone", f"{fifth:10,.0f} words/s", True),
+        (
+            "  what other columns cost",
+            f"{1 - first / fifth:10.2f} (bar: {MOST_FOR_TAGS})",
+            first >= (1 - MOST_FOR_TAGS) * fifth,
         ),
     )
     for name, figure, fine in rows:
