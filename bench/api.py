@@ -5,9 +5,9 @@
 Paragraphs come from the training file of English EWT in the folder named by ROPEWALK_UD, or are invented if there is
 none. Everything runs in one process, with one thread, and counts processor time: (a) from CoNLL-U to CoNLL-U, (b) from
 text to words that are looked into one by one, (c) the same by spaCy's `nlp.pipe`, (d) one call with 20 words, (e) as
-(a) but for trees alone. The spaCy pipeline is one that `bench/peers/train.py` trained, or without FOLDER one of the same
-architecture, for the columns that the model has, after a few steps of training: weights change what it says, and hardly
-how long it takes.
+(a) but for trees alone. The spaCy pipeline is one that `bench/peers/train.py` trained, or without FOLDER one of the
+same architecture, for the columns that the model has, after a few steps of training: weights change what it says, and
+hardly how long it takes.
 """
 
 from __future__ import annotations
