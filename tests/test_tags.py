@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ConfigError
 from ropewalk.feats import features_of, features_text
+from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.tags import MOST_WHOLE, TAGS, classes, tag_columns, tag_sets
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree
@@ -81,6 +83,31 @@ def test_a_rule_that_does_not_fit_gives_way_to_the_next_that_does() -> None:
     assert alone["lemma"].texts() == ["city", "i", "a", "s"], "a form that no rule fits is its own lemma"
 
 
+def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
+    rows = [
+        ("saw", "see", "VERB", "_"),
+        ("saw", "saw", "NOUN", "_"),
+        ("saw", "saw", "NOUN", "_"),
+        ("saw", "sea", "NOUN", "_"),
+        ("went", "go", "VERB", "_"),
+    ]
+    known = KnownLemmas.of(bank_of_words(rows), by_upos=True)
+    assert KnownLemmas.from_json(json.loads(json.dumps(known.to_json()))) == known
+    sets = [("lemma", ("lower|-0+|-0+", "=go")), ("upos", ("NOUN", "VERB", "X"))]
+    forms = Column.of(["saw", "saw", "saw", "went", "rope"])
+    tags = np.log(np.eye(3, dtype=np.float32)[[0, 1, 2, 1, 1]] * 0.9 + 0.01)
+    scores = {0: np.log(np.array([[0.8, 0.2]] * 5, dtype=np.float32)), 1: tags}
+    found, shares = tag_columns(sets, scores, forms, shares=True, known=known)
+    assert found["lemma"].texts() == ["saw", "see", "saw", "go", "rope"]
+    assert np.allclose(shares["lemma"], [0.8, 0.8, 0.8, 0.2, 0.8]), "how likely the rule is, if it is a class"
+    without, _ = tag_columns(sets, {0: scores[0]}, forms, shares=False, known=known)
+    assert without["lemma"].texts() == ["saw", "saw", "saw", "went", "rope"], "no part of speech, nothing to look up"
+    anywhere = KnownLemmas.of(bank_of_words(rows), by_upos=False)
+    assert (known.needs_upos, anywhere.needs_upos) == (True, False)
+    alone, _ = tag_columns(sets, {0: scores[0]}, forms, shares=False, known=anywhere)
+    assert alone["lemma"].texts() == ["saw", "saw", "saw", "go", "rope"]
+
+
 def test_rare_rules_are_no_classes_and_many_features_come_apart() -> None:
     rows = [("ropes", "rope", "X", "A=1"), ("sails", "sail", "X", "A=1|B=2"), ("was", "be", "X", "_")]
     bank = bank_of_words(rows)
@@ -128,7 +155,7 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
     feats.treebank(BANK)
     trees.treebank(BANK)
     assert asked[0] == ("tags.1",)
-    assert {name for name in asked[-1] if name.startswith("tags.")} == {"tags.2"}
+    assert {name for name in asked[-1] if name.startswith("tags.")} == {"tags.0", "tags.2"}  # lemmas go by UPOS
     assert "labels.0" in asked[-1]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.models.features import Vocabulary
+from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class GraphNames:
 class LabelSet:
     """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
 
-    The first encoding is the one that is parsed with; the others are auxiliary.
+    The first encoding is the one that is parsed with; the others are auxiliary. Lemmas of known words are looked up.
     """
 
     encodings: tuple[str, ...]
@@ -53,6 +54,7 @@ class LabelSet:
     tags: tuple[tuple[str, tuple[str, ...]], ...] = ()
     vocabulary: Vocabulary | None = None
     graphs: GraphNames | None = None
+    lemmas: KnownLemmas | None = None
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
@@ -64,6 +66,7 @@ class LabelSet:
             tuple((name, tuple(texts)) for name, texts in table["tags"].items()),
             None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
             GraphNames.from_json(table["graphs"]) if "graphs" in table else None,
+            KnownLemmas.from_json(table["lemmas"]) if "lemmas" in table else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class LabelSet:
             "tags": {name: list(texts) for name, texts in self.tags},
             "vocabulary": None if self.vocabulary is None else self.vocabulary.to_json(),
             **({} if self.graphs is None else {"graphs": self.graphs.to_json()}),
+            **({} if self.lemmas is None else {"lemmas": self.lemmas.to_json()}),
         }
 
     def roots(self) -> npt.NDArray[np.bool_]:

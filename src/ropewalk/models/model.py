@@ -72,7 +72,9 @@ class Model:
             self._graphs = _graph_decoder(description, labels.graphs)
         self._wants_trees = TREE in wanted or self._graphs is not None  # graphs lie on trees
         self._columns = tuple(name for name in wanted if name not in {TREE, GRAPH})
-        needed = {*self._columns, *(("upos",) if self._wants_trees and self._decoder.needs_upos else ())}
+        looks_up = "lemma" in self._columns and labels.lemmas is not None and labels.lemmas.needs_upos
+        needs_upos = looks_up or (self._wants_trees and self._decoder.needs_upos)
+        needed = {*self._columns, *(("upos",) if needs_upos else ())}
         numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
         self._outputs = tuple(name for name in scorer.heads.outputs if self._needs(name, numbers))
 
@@ -148,7 +150,7 @@ class Model:
         trees: list[Trees] = []
         graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
-            tagged.append(tag_columns(self.labels.tags, scores.tags(), part.forms, shares=self.decoding.tag_confidence))
+            tagged.append(self._tagged(scores, part.forms, shares=self.decoding.tag_confidence))
             if self._wants_trees:
                 upos = tagged[-1][0].get("upos", part.upos)
                 trees.append(self._decoder.decode(scores, part.offsets, upos))
@@ -166,6 +168,10 @@ class Model:
         if not trees and not self.decoding.tag_confidence:
             return parsed
         return parsed.with_probabilities(self._probabilities(treebank, trees, [shares for _, shares in tagged]))
+
+    def _tagged(self, scores: Scores, forms: Column, *, shares: bool) -> tuple[dict[str, Column], dict[str, Shares]]:
+        """Find the tags of words, and with `shares` how likely they are."""
+        return tag_columns(self.labels.tags, scores.tags(), forms, shares=shares, known=self.labels.lemmas)
 
     def _probabilities(self, treebank: Treebank, trees: list[Trees], tags: list[dict[str, Shares]]) -> Probabilities:
         """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
@@ -222,7 +228,7 @@ class Model:
             return found
         trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets, gold.upos)
         forms = gold.column("form")
-        tags, _ = tag_columns(self.labels.tags, scores.tags(), forms, shares=False)
+        tags, _ = self._tagged(scores, forms, shares=False)
         words = Treebank.of_words(forms, gold.offsets).with_columns(tags)
         fitted = self._graphs.fitted(gold, scores, words, trees)
         names = ("graph_weights", "graph_thresholds", "graph_rules")

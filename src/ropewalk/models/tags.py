@@ -21,6 +21,7 @@ from ropewalk.trees import frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ropewalk.models.known_lemmas import KnownLemmas
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Treebank
 
@@ -71,20 +72,29 @@ def classes(bank: Treebank, tag_set: str) -> Column:
 
 
 def tag_columns(
-    sets: Sequence[TagSet], scores: Mapping[int, Floats], forms: Column, *, shares: bool
+    sets: Sequence[TagSet],
+    scores: Mapping[int, Floats],
+    forms: Column,
+    *,
+    shares: bool,
+    known: KnownLemmas | None = None,
 ) -> tuple[dict[str, Column], dict[str, Shares]]:
-    """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely."""
+    """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
+
+    Lemmas of `known` words are looked up, by the parts of speech that were found.
+    """
     columns: dict[str, Column] = {}
     likely: dict[str, Shares] = {}
     features: dict[str, Column] = {}
-    for number, found in scores.items():
+    for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
+        found = scores[number]
         name, names = sets[number]
         best = found.argmax(axis=1)
         column, _, feature = name.partition(".")
         if feature:
             features[feature] = Column(frozen_ints(best), names)
         elif column == "lemma":
-            columns[column] = _lemmas(best, found, names, forms)
+            columns[column] = _lemmas(best, found, names, forms, _known_rules(known, forms, columns.get("upos")))
         else:
             columns[column] = Column(frozen_ints(best), names)
         if shares:
@@ -98,14 +108,29 @@ def joined(columns: Sequence[Column]) -> Column:
     return columns[0] if len(columns) == 1 else Column.concat(columns)
 
 
-def _lemmas(best: npt.NDArray[np.intp], scores: Floats, rules: Sequence[str], forms: Column) -> Column:
-    """Make the lemma of every word by its best rule; where that does not fit by the best that does, noted in `best`."""
+def _known_rules(known: KnownLemmas | None, forms: Column, upos: Column | None) -> Sequence[str | None]:
+    """Look up the rule of every word, None where it is not known."""
+    if known is None:
+        return [None] * len(forms)
+    tags = [""] * len(forms) if upos is None else upos.texts()
+    nothing: Mapping[str, str] = {}
+    return [known.rules.get(tag, nothing).get(form) for tag, form in zip(tags, forms.texts(), strict=True)]
+
+
+def _lemmas(
+    best: npt.NDArray[np.intp], scores: Floats, rules: Sequence[str], forms: Column, known: Sequence[str | None]
+) -> Column:
+    """Make the lemma of every word by the known rule, or else the best that fits; noted in `best` if it is a class."""
     lemmas: list[str] = []
     texts = forms.names
+    numbers = {rule: number for number, rule in enumerate(rules)}
     for place, (form, rule) in enumerate(zip(forms.ids.tolist(), best.tolist(), strict=True)):
-        lemma = _apply(rules[rule], texts[form])
+        looked_up = known[place]
+        lemma = _apply(rules[rule] if looked_up is None else looked_up, texts[form])
         if lemma is None:
             best[place], lemma = _fitting(scores[place], rules, texts[form], rule)
+        elif looked_up is not None:
+            best[place] = numbers.get(looked_up, rule)
         lemmas.append(lemma)
     return Column.of(lemmas)
 

@@ -93,6 +93,7 @@ class ModelOptions:
     arc_weight: float = option(0.0, low=0)  # of the loss of arcs beside that of labels; the joint decoder needs arcs
     tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
     least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
+    known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech
     feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
     tag_weight: float = option(0.3, low=0)
     hidden: int = option(256, low=1)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.features import Vocabulary
+from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.tags import TAGS, classes, tag_sets
 from ropewalk.repair import repair, rooted_relations
@@ -141,7 +142,10 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         vocabulary = Vocabulary.of(forms, options.least_count, words)
     shape = graph_shape(config.model)
     graphs = None if shape.is_empty else graph_names(config.model.graph.encoding if shape.labels else "", bank)
-    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs), vectors
+    lemmas = None
+    if "lemma" in model.tags and model.known_lemmas:
+        lemmas = KnownLemmas.of(bank, by_upos="upos" in model.tags)
+    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas), vectors
 
 
 def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:
