@@ -108,6 +108,17 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     assert alone["lemma"].texts() == ["saw", "saw", "saw", "go", "rope"]
 
 
+def test_of_rules_that_are_nearly_as_likely_one_that_makes_a_known_lemma_is_taken() -> None:
+    known = KnownLemmas.of(bank_of_words([("violates", "violate", "VERB", "_")]), by_upos=False)
+    rules = ("lower|-0+|-3+", "lower|-0+|-3+e", "lower|-0+|-9+")
+    forms = Column.of(["violating"])
+    for shares, lemma in (([0.5, 0.3, 0.2], "violate"), ([0.7, 0.2, 0.1], "violat"), ([0.2, 0.3, 0.5], "violate")):
+        scores = {0: np.log(np.array([shares], dtype=np.float32))}
+        found, likely = tag_columns([("lemma", rules)], scores, forms, shares=True, known=known)
+        assert found["lemma"].texts() == [lemma]
+        assert likely["lemma"][0] == pytest.approx(shares[lemma == "violate"])
+
+
 def test_rare_rules_are_no_classes_and_many_features_come_apart() -> None:
     rows = [("ropes", "rope", "X", "A=1"), ("sails", "sail", "X", "A=1|B=2"), ("was", "be", "X", "_")]
     bank = bank_of_words(rows)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from ropewalk.lemmas import lemma_rule
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,9 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownLemmas:
-    """The rule that makes the lemma of each form, by part of speech; a model without those has them all under ""."""
+    """The forms of each lemma, by part of speech, and the lemma of each form.
 
-    rules: Mapping[str, Mapping[str, str]]
+    A model without parts of speech has them all under the empty one.
+    """
+
+    forms: Mapping[str, Mapping[str, list[str]]]
+    lemmas: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def of(cls, bank: Treebank, *, by_upos: bool) -> KnownLemmas:
@@ -26,30 +28,27 @@ class KnownLemmas:
         forms, lemmas = (bank.column(name).texts() for name in ("form", "lemma"))
         upos: Iterable[str] = bank.column("upos").texts() if by_upos else [""] * bank.words
         seen = Counter(zip(upos, forms, lemmas, strict=True))
-        found: dict[str, dict[str, str]] = {}
+        found: dict[str, dict[str, list[str]]] = {}
+        done = set()
         for (tag, form, lemma), _ in sorted(seen.items(), key=lambda item: (-item[1], item[0])):
-            under = found.setdefault(tag, {})
-            if form not in under:
-                under[form] = lemma_rule(form, lemma)
-        return cls(found)
+            if (tag, form) not in done:
+                done.add((tag, form))
+                found.setdefault(tag, {}).setdefault(lemma, []).append(form)
+        return cls.from_json(found)
 
     @property
     def needs_upos(self) -> bool:
         """Whether a word's part of speech must be known to look it up."""
-        return any(self.rules)
+        return any(self.forms)
 
     @classmethod
-    def from_json(cls, table: dict[str, dict[str, list[str]]]) -> KnownLemmas:
-        """Take rules from what `labels.json` holds: the forms of each rule under each part of speech."""
-        return cls(
-            {tag: {form: rule for rule, forms in under.items() for form in forms} for tag, under in table.items()}
-        )
+    def from_json(cls, table: Mapping[str, Mapping[str, list[str]]]) -> KnownLemmas:
+        """Take what `labels.json` holds: the forms of each lemma under each part of speech."""
+        lemmas = {
+            tag: {form: lemma for lemma, forms in under.items() for form in forms} for tag, under in table.items()
+        }
+        return cls(table, lemmas)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Mapping[str, Mapping[str, list[str]]]:
         """Give what `labels.json` holds."""
-        out: dict[str, dict[str, list[str]]] = {}
-        for tag, under in self.rules.items():
-            forms_of = out.setdefault(tag, {})
-            for form, rule in under.items():
-                forms_of.setdefault(rule, []).append(form)
-        return out
+        return self.forms

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from ropewalk.feats import NONE, features_of, features_text
 from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
+from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import frequent
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from ropewalk.models.known_lemmas import KnownLemmas
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Treebank
 
@@ -30,6 +30,7 @@ Shares = npt.NDArray[np.float64]
 
 TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
 FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
+NEARLY = 1.0  # log odds by which a rule may be less likely than the best and still make the lemma, if that is known
 MOST_WHOLE = 400  # distinct values of FEATS that are still classes by themselves
 
 _apply = lru_cache(1 << 16)(apply_rule)
@@ -81,7 +82,7 @@ def tag_columns(
 ) -> tuple[dict[str, Column], dict[str, Shares]]:
     """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
 
-    Lemmas of `known` words are looked up, by the parts of speech that were found.
+    Lemmas of words that are `known` are looked up, by the parts of speech that were found.
     """
     columns: dict[str, Column] = {}
     likely: dict[str, Shares] = {}
@@ -94,7 +95,7 @@ def tag_columns(
         if feature:
             features[feature] = Column(frozen_ints(best), names)
         elif column == "lemma":
-            columns[column] = _lemmas(best, found, names, forms, _known_rules(known, forms, columns.get("upos")))
+            columns[column] = _lemmas(best, found, names, forms, columns.get("upos"), known, noted=shares)
         else:
             columns[column] = Column(frozen_ints(best), names)
         if shares:
@@ -108,31 +109,49 @@ def joined(columns: Sequence[Column]) -> Column:
     return columns[0] if len(columns) == 1 else Column.concat(columns)
 
 
-def _known_rules(known: KnownLemmas | None, forms: Column, upos: Column | None) -> Sequence[str | None]:
-    """Look up the rule of every word, None where it is not known."""
-    if known is None:
-        return [None] * len(forms)
-    tags = [""] * len(forms) if upos is None else upos.texts()
-    nothing: Mapping[str, str] = {}
-    return [known.rules.get(tag, nothing).get(form) for tag, form in zip(tags, forms.texts(), strict=True)]
-
-
-def _lemmas(
-    best: npt.NDArray[np.intp], scores: Floats, rules: Sequence[str], forms: Column, known: Sequence[str | None]
+def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was found
+    best: npt.NDArray[np.intp],
+    scores: Floats,
+    rules: Sequence[str],
+    forms: Column,
+    upos: Column | None,
+    known: KnownLemmas | None,
+    *,
+    noted: bool,
 ) -> Column:
-    """Make the lemma of every word by the known rule, or else the best that fits; noted in `best` if it is a class."""
-    lemmas: list[str] = []
-    texts = forms.names
+    """Make the lemma of every word: by looking it up, or by the best rule; `best` gets what was taken, if `noted`.
+
+    Of rules that are nearly as good as the best, one that makes a known lemma is better.
+    """
+    if known is None:
+        known = KnownLemmas({}, {})
     numbers = {rule: number for number, rule in enumerate(rules)}
-    for place, (form, rule) in enumerate(zip(forms.ids.tolist(), best.tolist(), strict=True)):
-        looked_up = known[place]
-        lemma = _apply(rules[rule] if looked_up is None else looked_up, texts[form])
+    tags = [""] * len(forms) if upos is None else upos.texts()
+    lemmas: list[str] = []
+    for place, (form, tag) in enumerate(zip(forms.texts(), tags, strict=True)):
+        lemma = known.lemmas.get(tag, {}).get(form)
         if lemma is None:
-            best[place], lemma = _fitting(scores[place], rules, texts[form], rule)
-        elif looked_up is not None:
-            best[place] = numbers.get(looked_up, rule)
+            best[place], lemma = _by_rule(scores[place], rules, form, int(best[place]), known.forms.get(tag, {}))
+        elif noted:
+            best[place] = numbers.get(_rule(form, lemma), best[place])
         lemmas.append(lemma)
     return Column.of(lemmas)
+
+
+def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: Collection[str]) -> tuple[int, str]:
+    """Find the rule that makes the lemma of a form, and the lemma; if no rule fits, the form is its own."""
+    lemma = _apply(rules[best], form)
+    if lemma is not None and (not known or lemma in known):
+        return best, lemma
+    near = int(np.count_nonzero(scores > scores[best] - NEARLY))
+    order = np.argsort(-scores, kind="stable").tolist()
+    for rule in order[:near]:
+        text = _apply(rules[rule], form)
+        if text is not None and text in known:
+            return rule, text
+    if lemma is not None:
+        return best, lemma
+    return next(((rule, text) for rule in order if (text := _apply(rules[rule], form)) is not None), (best, form))
 
 
 def _composed(features: Mapping[str, Column]) -> Column:
@@ -144,15 +163,6 @@ def _composed(features: Mapping[str, Column]) -> Column:
         values = {name: column.names[number] for (name, column), number in zip(features.items(), row, strict=True)}
         texts.append(features_text({name: value for name, value in values.items() if value != NONE}))
     return Column(frozen_ints(ids.reshape(-1)), tuple(texts))
-
-
-def _fitting(scores: Floats, rules: Sequence[str], form: str, best: int) -> tuple[int, str]:
-    """Find the best rule that fits a form; if none does, the form is its own lemma."""
-    for rule in np.argsort(-scores, kind="stable").tolist():
-        lemma = _apply(rules[rule], form)
-        if lemma is not None:
-            return rule, lemma
-    return best, form
 
 
 def _renamed(column: Column, texts: Sequence[str]) -> Column:
