@@ -20,6 +20,13 @@ import sys
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+FURTHER = (  # what is learnt once more, on top of a first round
+    "training.epochs=4",
+    "training.encoder_rate=1e-3",
+    "training.head_rate=1e-3",
+    "training.warmup=0.02",
+    "model.tag_weight=0.6",
+)
 
 
 def ropewalk(*words: str | Path) -> None:
@@ -29,13 +36,13 @@ def ropewalk(*words: str | Path) -> None:
     subprocess.run([sys.executable, "-m", "ropewalk", *line], check=True)
 
 
-def trained(command: str, config: str, out: Path, last: str, *changes: str) -> None:
-    """Train a model unless the file that is written last is there."""
+def trained(command: str, config: str, out: Path, last: str, *changes: str, begin: Path | None = None) -> None:
+    """Train a model, perhaps on top of another, unless the file that is written last is there."""
     if (out / last).is_file():
         return
-    told = [word for change in changes for word in ("--set", change)]
-    again = ["--resume"] if (out / "checkpoint").is_dir() else []
-    ropewalk(command, CONFIGS / config, *told, *again, "-o", out)
+    options = [word for change in changes for word in ("--set", change)]
+    again = ["--resume"] if (out / "checkpoint").is_dir() else [] if begin is None else ["--init-from", str(begin)]
+    ropewalk(command, CONFIGS / config, *options, *again, "-o", out)
 
 
 def main() -> None:
@@ -58,11 +65,7 @@ def main() -> None:
     if not vectors.is_file():
         ropewalk("vectors", home / "teacher", "-o", vectors, "--size", "128", "--words", part["train"])
     sources = [path.with_suffix(".md") for path in given.texts if path.with_suffix(".md").is_file()]
-    trained(
-        "train",
-        "english.toml",
-        home / "student",
-        "README.md",
+    lessons = (
         *data,
         f"model.encoder.vectors={vectors}",
         f"teacher.model={home / 'teacher'}",
@@ -71,8 +74,10 @@ def main() -> None:
         f"teacher.sources={sources[0] if sources else ''}",
         f"teacher.cache={home / 'lessons'}",
     )
-    told = ("--weights", "int8", "--name", "en", "--segmenter", home / "segmenter", "--test", part["test"])
-    ropewalk("export", home / "student", "-o", home / "en", *told)
+    trained("train", "english.toml", home / "student", "README.md", *lessons)
+    trained("train", "english.toml", home / "further", "README.md", *lessons, *FURTHER, begin=home / "student")
+    chosen = ("--weights", "int8", "--name", "en", "--segmenter", home / "segmenter", "--test", part["test"])
+    ropewalk("export", home / "further", "-o", home / "en", *chosen)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     """
     if known is None:
         known = KnownLemmas({}, {})
-    numbers = {rule: number for number, rule in enumerate(rules)}
+    numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
     tags = [""] * len(forms) if upos is None else upos.texts()
     lemmas: list[str] = []
     for place, (form, tag) in enumerate(zip(forms.texts(), tags, strict=True)):
