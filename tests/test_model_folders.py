@@ -80,7 +80,7 @@ def test_a_segmenter_that_was_added_makes_another_model(model: Path, tmp_path: P
     with pytest.raises(ModelError, match=r"segmenter\.json: is not the file that was exported"):
         ropewalk.load(model)
     segmentation.save(model, stored)  # as `train-segmenter` does
-    assert open_folder(model).table["hash"] not in {bare, before}
+    assert open_folder(model).table["hash"] == before, "what it was before they were taken away"
     assert len(ropewalk.load(model)("It works.")) == 1
 
 
@@ -167,7 +167,7 @@ def test_a_missing_network_is_named(model: Path) -> None:
 @pytest.mark.parametrize("weights", [[], [1.0], [1.0] * 6, [1.0, 2.0, 3.0, 4.0, "x"], "x", [float("nan")] * 5])
 def test_odd_calibration_is_noticed(weights: object, model: Path) -> None:
     def changed(table: dict[str, Any]) -> None:
-        table["config"]["decoding"]["calibration"] = weights
+        table["decoding"]["calibration"] = weights
 
     change(model / "config.json", changed)
     with pytest.raises(ModelError, match=r"config\.json: .*calibration"):

@@ -151,6 +151,7 @@ class Model:
         graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
             tagged.append(self._tagged(scores, part.forms, shares=self.decoding.tag_confidence))
+            scores.forget_tags()
             if self._wants_trees:
                 upos = tagged[-1][0].get("upos", part.upos)
                 trees.append(self._decoder.decode(scores, part.offsets, upos))
@@ -198,7 +199,10 @@ class Model:
             many = int(np.searchsorted(arcs, arcs[first] + PIECE_ARCS, side="right")) - 1
             last = max(min(full, many, long), first + 1)
             part = Part(treebank, forms, first, last)
-            yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, self._outputs)
+            outputs = self._outputs
+            if first == long and self.description.heads.labels:  # which decide alone
+                outputs = tuple(name for name in outputs if not name.startswith("arc_"))
+            yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, outputs)
             first = last
 
     def _look_at_lengths(self, treebank: Treebank) -> None:

@@ -113,13 +113,21 @@ class Scores:
         self._words = (
             blocks[0]
             if len(blocks) == 1
-            else {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
+            else {
+                name: np.concatenate([block.pop(name) for block in blocks])
+                for name in list(blocks[0] if blocks else ())
+            }
         )
 
     def tags(self) -> dict[int, Floats]:
         """Score the tags of each tag set that was asked for, by its number."""
         found = self._words.items()
         return {int(name[len(TAGS) :]): rows[: self._count] for name, rows in found if name.startswith(TAGS)}
+
+    def forget_tags(self) -> None:
+        """Give the memory of the tags' scores back: of a very long sentence they are the most."""
+        for name in [name for name in self._words if name.startswith(TAGS)]:
+            del self._words[name]
 
     def labels(self) -> list[Floats]:
         """Score the labels of each column of the encoding that is parsed with."""
