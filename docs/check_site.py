@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -22,6 +23,7 @@ SEEN = """(() => {
   const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number);
   return [document.documentElement.scrollWidth, innerWidth, red + green + blue];
 })()"""
+TRIES = 50
 MIDDLE = 3 * 128  # between dark and light, over three colours
 OUTSIDE = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"]?(?:https?:)?//")
 
@@ -93,7 +95,11 @@ def seen(site: Path) -> list[str]:
                     browser.call(
                         "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False
                     )
-                    taken, there, light = browser.run(SEEN)
+                    for _ in range(TRIES):  # a busy browser takes a moment to follow
+                        taken, there, light = browser.run(SEEN)
+                        if taken <= there and (light > MIDDLE) == (scheme == "light"):
+                            break
+                        time.sleep(0.1)
                     if taken > there:
                         found.append(f"{file}: is {taken} pixels wide where there are {there}")
                     if (light > MIDDLE) != (scheme == "light"):
