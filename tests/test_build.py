@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from ropewalk.building.events import Event
     from ropewalk.scoring.splits import SplitSource
+    from ropewalk.training.config import Config
 
 SEEN = Survey(
     sentences=2000,
@@ -270,16 +271,16 @@ class Faked:
         assert all(conllu.read(path).words for path in (*config.data.train, *config.data.dev))
         return SegmenterOutcome(out, {"dev": {"tokens": 1.0}})
 
-    def parser(self, *given: object, **options: Any) -> object:  # noqa: ANN401 - of the real one
-        self.ran.append("parser")
+    def parser(self, config: Config, home: Path, **options: Any) -> object:  # noqa: ANN401 - of the real one
+        self.ran.append(home.name)
         report = options.pop("report")
 
         def interrupting(progress: Progress) -> None:
             report(progress)
-            if self.fails == "parser" and progress.ended:
+            if self.fails == home.name and progress.ended:
                 raise KeyboardInterrupt
 
-        return self._real(*given, report=interrupting, **options)
+        return self._real(config, home, report=interrupting, **options)
 
     def export(self, home: Path, out: Path, **_: object) -> Report:
         self._enter("export")
@@ -382,11 +383,12 @@ def test_vectors_of_pieces_are_looked_at_and_used(tmp_path: Path, faked: Faked) 
         build(source, tmp_path / "m", options)
 
 
-@pytest.mark.parametrize("fails", ["segmenter", "parser", "export"])
+@pytest.mark.parametrize("fails", ["segmenter", "teacher-2", "parser", "export"])
 def test_an_interrupted_build_goes_on_where_it_was(
     tmp_path: Path, fails: str, faked: Faked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, options = source_of(Invented(), tmp_path, train=30), BuildOptions(changes=TINY, threads=1)
+    source = source_of(Invented(), tmp_path, train=30)
+    options = BuildOptions(changes=TINY, threads=1, teachers=2)
     faked.fails = fails
     with pytest.raises(KeyboardInterrupt):
         build(source, tmp_path / "m", options)
@@ -395,17 +397,39 @@ def test_an_interrupted_build_goes_on_where_it_was(
     faked.ran.clear()
     events: list[Event] = []
     build(source, tmp_path / "m", options, report=events.append)
-    assert faked.ran[0] == fails
-    assert before[:-1] + faked.ran == ["segmenter", "parser", "export"]
-    assert [one.name for one in events if isinstance(one, StageEnded) and one.before] == before[:-1]
+    runs = ["segmenter", "teacher-1", "teacher-2", "parser", "export"]
+    assert before == runs[: runs.index(fails) + 1]
+    assert faked.ran == runs[1 if fails == "teacher-2" else runs.index(fails) :]  # teachers are a stage
+    done = [one.name for one in events if isinstance(one, StageEnded) and one.before]
+    stage = "teachers" if fails == "teacher-2" else fails
+    assert done == ["segmenter", "teachers", "parser"][: ["segmenter", "teachers", "parser", "export"].index(stage)]
     epochs = [one.epoch for one in events if isinstance(one, Progress) and one.ended]
-    assert epochs == {"segmenter": [1, 2], "parser": [2], "export": []}[fails]
+    assert epochs == {"segmenter": [1, 2] * 3, "teacher-2": [2, 1, 2], "parser": [2], "export": []}[fails]
     faked.ran.clear()
     events.clear()
     monkeypatch.chdir(tmp_path)
     assert build(source, "m", options, report=events.append).model == tmp_path / "m"
     assert not faked.ran
     assert not any(isinstance(one, StageBegan) for one in events)
+
+
+def test_teachers_have_other_seeds_and_are_learnt_from(tmp_path: Path, faked: Faked) -> None:
+    few = plan(SEEN, BuildOptions(teachers=3), ABOUT)
+    alone = plan(SEEN, BuildOptions(), ABOUT)
+    assert few.teachers == 3
+    assert few.parser.training.epochs == alone.parser.training.epochs // (1 + few.parser.teacher.copies)
+    assert alone.teachers == alone.parser.teacher.copies == 0
+    crossing = replace(SEEN, coverage={PROJECTIVE: 0.5, LIFTED: 0.6})
+    assert plan(crossing, BuildOptions(teachers=2), ABOUT).teachers == 0  # arcs alone learn from no teacher
+    source = source_of(Invented(), tmp_path, train=30)
+    built = build(source, tmp_path / "m", BuildOptions(changes=TINY, threads=1, teachers=2))
+    assert faked.ran == ["segmenter", "teacher-1", "teacher-2", "parser", "export"]
+    configs = [json.loads((built.work / name / "config.json").read_text()) for name in faked.ran[1:4]]
+    assert [one["training"]["seed"] for one in configs] == [2, 3, 1]
+    assert configs[2]["training"]["teacher"]["model"] == ["teacher-1", "teacher-2"]
+    first, second, last = (one["training"]["training"]["minutes"] for one in configs)
+    assert 0 < first == second < 60 / 3 < last < 60  # teachers took less than they might have
+    assert 0 <= built.scores["teachers"]["dev"]["las"] <= 1
 
 
 def test_a_build_goes_on_with_the_same_data_and_options_alone(tmp_path: Path, faked: Faked) -> None:
@@ -484,11 +508,13 @@ def test_one_command_from_a_treebank_to_a_model_that_parses_text_without_torch(t
     changes = [word for change in (*TINY, *more) for word in ("--set", change)]
     out = tmp_path / "xx"
     done = CliRunner().invoke(
-        app_of(["build"]), ["build", str(home), "-o", str(out), "--threads", "1", *changes], catch_exceptions=False
+        app_of(["build"]),
+        ["build", str(home), "-o", str(out), "--threads", "1", "--teachers", "1", *changes],
+        catch_exceptions=False,
     )
     assert done.exit_code == 0, done.output
-    for number, name in enumerate(("segmenter", "parser", "export", "test"), start=1):
-        assert f"stage {number} of 4, {name}: " in done.stderr
+    for number, name in enumerate(("segmenter", "teachers", "parser", "export", "test"), start=1):
+        assert f"stage {number} of 5, {name}: " in done.stderr
         assert f"{name} took" in done.stderr
     assert "remain" in done.stderr
     scores = json.loads((out / "config.json").read_text(encoding="utf-8"))["scores"]

@@ -15,6 +15,7 @@ from ropewalk import conllu
 from ropewalk.errors import ConfigError
 from ropewalk.feats import features_of, features_text
 from ropewalk.models.known_lemmas import KnownLemmas
+from ropewalk.models.labels import LabelSet
 from ropewalk.models.tags import MOST_WHOLE, TAGS, classes, tag_columns, tag_sets
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree
@@ -37,6 +38,11 @@ def bank_of_words(rows: Sequence[tuple[str, str, str, str]]) -> Treebank:
     return Treebank.of([tree], [upos]).with_columns({"form": forms, "lemma": lemmas, "feats": feats})
 
 
+def labels_of(sets: Sequence[TagSet], known: KnownLemmas | None = None) -> LabelSet:
+    """Make label sets that have nothing but tags."""
+    return LabelSet((), (), (), tuple(sets), lemmas=known)
+
+
 def certain(bank: Treebank, sets: Sequence[TagSet]) -> dict[int, np.ndarray]:
     """Score what a treebank says highest, as a model that knows everything would."""
     out = {}
@@ -56,7 +62,7 @@ def certain(bank: Treebank, sets: Sequence[TagSet]) -> dict[int, np.ndarray]:
 def test_what_a_treebank_says_comes_back_from_classes(rows: list[tuple[str, str, str, str]], feats: str) -> None:
     bank = bank_of_words(rows)
     sets = tag_sets(bank, TAGS, least_rules=1, feats=feats)
-    found, shares = tag_columns(sets, certain(bank, sets), bank.column("form"), shares=True)
+    found, shares = tag_columns(labels_of(sets), certain(bank, sets), bank.column("form"), shares=True)
     apart = feats == "apart" and any(row[3] != "_" for row in rows)
     assert ("feats" in found) == (apart or feats == "whole")
     for name, column in found.items():
@@ -76,10 +82,10 @@ def test_a_rule_that_does_not_fit_gives_way_to_the_next_that_does() -> None:
     rules = ("lower|-0+|-3+y", "lower|-0+|-1+", "=be")
     forms = Column.of(["Cities", "is", "at", "s"])
     scores = np.log(np.array([[0.6, 0.3, 0.1]] * 4, dtype=np.float32))
-    found, shares = tag_columns([("lemma", rules)], {0: scores}, forms, shares=True)
+    found, shares = tag_columns(labels_of([("lemma", rules)]), {0: scores}, forms, shares=True)
     assert found["lemma"].texts() == ["city", "i", "a", "be"]
     assert np.allclose(shares["lemma"], [0.6, 0.3, 0.3, 0.1])
-    alone, _ = tag_columns([("lemma", rules[:2])], {0: scores[:, :2]}, forms, shares=False)
+    alone, _ = tag_columns(labels_of([("lemma", rules[:2])]), {0: scores[:, :2]}, forms, shares=False)
     assert alone["lemma"].texts() == ["city", "i", "a", "s"], "a form that no rule fits is its own lemma"
 
 
@@ -97,14 +103,14 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])
     tags = np.log(np.eye(3, dtype=np.float32)[[0, 1, 2, 1, 1]] * 0.9 + 0.01)
     scores = {0: np.log(np.array([[0.8, 0.2]] * 5, dtype=np.float32)), 1: tags}
-    found, shares = tag_columns(sets, scores, forms, shares=True, known=known)
+    found, shares = tag_columns(labels_of(sets, known), scores, forms, shares=True)
     assert found["lemma"].texts() == ["saw", "see", "saw", "go", "rope"]
     assert np.allclose(shares["lemma"], [0.8, 0.8, 0.8, 0.2, 0.8]), "how likely the rule is, if it is a class"
-    without, _ = tag_columns(sets, {0: scores[0]}, forms, shares=False, known=known)
+    without, _ = tag_columns(labels_of(sets, known), {0: scores[0]}, forms, shares=False)
     assert without["lemma"].texts() == ["saw", "saw", "saw", "went", "rope"], "no part of speech, nothing to look up"
     anywhere = KnownLemmas.of(bank_of_words(rows), by_upos=False)
     assert (known.needs_upos, anywhere.needs_upos) == (True, False)
-    alone, _ = tag_columns(sets, {0: scores[0]}, forms, shares=False, known=anywhere)
+    alone, _ = tag_columns(labels_of(sets, anywhere), {0: scores[0]}, forms, shares=False)
     assert alone["lemma"].texts() == ["saw", "saw", "saw", "go", "rope"]
 
 
@@ -114,7 +120,7 @@ def test_of_rules_that_are_nearly_as_likely_one_that_makes_a_known_lemma_is_take
     forms = Column.of(["violating"])
     for shares, lemma in (([0.5, 0.3, 0.2], "violate"), ([0.7, 0.2, 0.1], "violat"), ([0.2, 0.3, 0.5], "violate")):
         scores = {0: np.log(np.array([shares], dtype=np.float32))}
-        found, likely = tag_columns([("lemma", rules)], scores, forms, shares=True, known=known)
+        found, likely = tag_columns(labels_of([("lemma", rules)], known), scores, forms, shares=True)
         assert found["lemma"].texts() == [lemma]
         assert likely["lemma"][0] == pytest.approx(shares[lemma == "violate"])
 
@@ -193,5 +199,5 @@ def test_features_of_treebanks_come_back_one_by_one(treebanks: Path) -> None:
         bank = conllu.read(path)
         sets = tag_sets(bank, ["feats"], least_rules=1, feats="apart")
         if sets:
-            found, _ = tag_columns(sets, certain(bank, sets), bank.column("form"), shares=False)
+            found, _ = tag_columns(labels_of(sets), certain(bank, sets), bank.column("form"), shares=False)
             assert found["feats"].texts() == bank.column("feats").texts()

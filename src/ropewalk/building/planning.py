@@ -9,7 +9,7 @@ from ropewalk.errors import ConfigError
 from ropewalk.models.options import changed, checked, option
 from ropewalk.models.tags import MOST_WHOLE, TAGS
 from ropewalk.segmentation.config import SegmenterConfig
-from ropewalk.training.config import Config, EncoderOptions
+from ropewalk.training.config import MEAN, Config, EncoderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +29,8 @@ EXPORT = 3  # times as long as the end of a segmenter's training, which exports 
 FEW = 500  # sentences
 LONG = 300  # words of a sentence
 SMALL, MEDIUM = 20_000, 100_000  # words of train
+TAGGING = 0.6  # what each column of tags counts beside trees
+TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of what is learnt, and of the time
 READ = 3_000_000  # words that a parser reads in all its epochs,
 READ_AS_TEXT = 5_000_000  # and a segmenter
 READ_BY_ENCODER = 1_600_000  # likewise, and a pretrained encoder
@@ -45,6 +47,7 @@ class BuildOptions:
     vectors: str = ""  # a file of static word vectors, or a folder of pieces of words
     seed: int = option(1, low=0, high=2**31 - 1)
     threads: int = option(0, low=0)
+    teachers: int = option(0, low=0, high=20)  # parsers with other seeds that are trained first and teach
     changes: tuple[str, ...] = ()  # options of the parser or the segmenter that are set otherwise: parser.a.b=c
 
 
@@ -64,6 +67,7 @@ class Plan:
 
     segmenter: SegmenterConfig
     parser: Config
+    teachers: int  # parsers with other seeds that teach it
     choices: tuple[Choice, ...]
     lacks: tuple[str, ...]
 
@@ -79,13 +83,16 @@ class ReaderFacts:
 
 def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader: ReaderFacts | None = None) -> Plan:
     """Choose the options of all stages; `about` is the table of data: files, name and licence."""
+    encoding = _encoding(survey)
+    teachers = options.teachers if "parser.model.encoding" in encoding.options else 0  # arcs alone learn from none
     choices = (
         _development(survey),
-        _encoding(survey),
+        encoding,
         _tags(survey),
         _features(survey),
         _encoder(survey, options, reader),
-        _epochs(survey, options),
+        _epochs(survey, options, 1 if teachers else 0),
+        _teaching(teachers),
         _characters(survey),
         _segmenter_epochs(survey),
         _time(options),
@@ -107,6 +114,7 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
     return Plan(
         checked(SegmenterConfig, table["segmenter"], "segmenter"),
         checked(Config, table["parser"], "parser"),
+        teachers,
         tuple(choice for choice in choices if choice.what),
         _lacks(survey, about),
     )
@@ -175,7 +183,8 @@ def _tags(survey: Survey) -> Choice:
     present = [name for name in TAGS if survey.columns.get(name, 0.0) >= PRESENT]
     missing = [name.upper() for name in TAGS if name not in present]
     reason = "the columns that the treebank has" + (f"; it has no {', no '.join(missing)}" if missing else "")
-    return Choice("tags", ", ".join(present) or "none", reason, {"parser.model.tags": present})
+    learnt = {"parser.model.tags": present, "parser.model.tag_weight": TAGGING, "parser.training.metric": MEAN}
+    return Choice("tags", ", ".join(present) or "none", reason, learnt)
 
 
 def _features(survey: Survey) -> Choice:
@@ -236,10 +245,23 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
 
 
-def _epochs(survey: Survey, options: BuildOptions) -> Choice:
-    epochs = (
-        _within(READ_BY_ENCODER // survey.words, 4, 30) if options.encoder else _within(READ // survey.words, 12, 80)
+def _teaching(teachers: int) -> Choice:
+    if not teachers:
+        return Choice("", "", "", {})
+    return Choice(
+        "teachers",
+        f"{teachers} parsers with other seeds; they also say what they think of a copy of train with other words",
+        "--teachers",
+        {"parser.teacher.weight": TAUGHT, "parser.teacher.copies": 1},
     )
+
+
+def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
+    if options.encoder:
+        epochs = _within(READ_BY_ENCODER // survey.words, 4, 30)
+    else:
+        epochs = _within(READ // survey.words, 12, 80)
+    epochs //= 1 + copies
     batch = 200 if survey.words < SMALL else 500
     return Choice(
         "epochs",
@@ -313,7 +335,7 @@ def _time(options: BuildOptions) -> Choice:
 
 
 def parser_minutes(options: BuildOptions, seconds: float, export: float) -> float:
-    """Give the minutes that a parser may learn, 0 for any number, when so many seconds have gone by.
+    """Give the minutes that parsers may learn, 0 for any number, when so many seconds have gone by.
 
     `export` is how many seconds it took to write the segmenter after it had learnt: what is to come takes longer.
     """

@@ -30,6 +30,7 @@ class BuildRecord:
     options: Mapping[str, Any]
     segmenter: SegmenterConfig
     parser: Config
+    teacher: Config | None = None  # of those that teach it, but for their seeds; None until the first begins to learn
     stages: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
@@ -73,6 +74,7 @@ class BuildRecord:
                 "options": dict(self.options),
                 "segmenter": to_mapping(self.segmenter),
                 "parser": to_mapping(self.parser),
+                "teacher": to_mapping(self.teacher) if self.teacher else None,
                 "stages": {name: dict(found) for name, found in self.stages.items()},
             },
         )
@@ -95,6 +97,7 @@ class BuildRecord:
                 dict(table["options"]),
                 checked(SegmenterConfig, table["segmenter"], str(file)),
                 checked(Config, table["parser"], str(file)),
+                checked(Config, table["teacher"], str(file)) if table["teacher"] else None,
                 dict(table["stages"]),
             )
         except (KeyError, TypeError, AttributeError) as failure:

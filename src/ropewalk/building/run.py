@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.building import data as treebanks
 from ropewalk.building.events import StageBegan, StageEnded
-from ropewalk.building.planning import CANDIDATES, OF_FILE, OF_PIECES, ReaderFacts, parser_minutes, plan
+from ropewalk.building.planning import CANDIDATES, OF_FILE, OF_PIECES, TEACHING, ReaderFacts, parser_minutes, plan
 from ropewalk.building.record import BuildRecord
 from ropewalk.building.survey import survey
 from ropewalk.errors import OptionError
@@ -18,6 +19,7 @@ from ropewalk.models.folder import CARD, CONFIG, read_content, read_json, write_
 from ropewalk.pipeline import load
 from ropewalk.scoring import conll18
 from ropewalk.training.card import names_of
+from ropewalk.training.config import TeacherOptions
 from ropewalk.training.data import read_treebank
 from ropewalk.training.export import demand_free, export
 from ropewalk.training.pieces import files_of, is_of_pieces, word_vectors
@@ -33,11 +35,14 @@ if TYPE_CHECKING:
     from ropewalk.building.events import Event
     from ropewalk.building.planning import BuildOptions, Plan
     from ropewalk.scoring.splits import SplitSource
+    from ropewalk.training.config import Config
+    from ropewalk.training.run import Outcome
     from ropewalk.training.segmenter import SegmenterProgress
     from ropewalk.treebank import Treebank
 
 STAGES = {
     "segmenter": "learning to find words and sentences in raw text",
+    "teachers": "learning trees and tags with other seeds",
     "parser": "learning trees and tags",
     "export": "making a folder that needs no torch",
     "test": "scoring from raw text",
@@ -106,9 +111,11 @@ def build(
     demand_free(model)
     record = _recorded(source, options, work, report)
     if "export" in record.stages and not (model / CONFIG).is_file():  # it was moved or removed since
-        record = replace(record, stages={name: record.stages[name] for name in ("segmenter", "parser")})
+        done = [name for name in record.stages if name not in {"export", "test"}]
+        record = replace(record, stages={name: record.stages[name] for name in done})
     test = [str(source.files["test"])] if "test" in source.files else []
-    names = [name for name in STAGES if test or name != "test"]
+    left_out = {*(() if test else ("test",)), *(() if record.parser.teacher.model else ("teachers",))}
+    names = [name for name in STAGES if name not in left_out]
     building = _Building(record, work, model, options, command, tuple(test), report)
     for number, name in enumerate(names, start=1):
         building.stage(name, number, len(names))
@@ -129,7 +136,12 @@ def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Ca
     paths = treebanks.write_parts(data, files.make_folder(work))
     train, dev = (str(paths["train"]),), (str(paths["dev"]),)
     segmenter = replace(blueprint.segmenter, data=replace(blueprint.segmenter.data, train=train, dev=dev))
-    parser = replace(blueprint.parser, data=replace(blueprint.parser.data, train=train, dev=dev))
+    teachers = tuple(str(work / f"teacher-{number}") for number in range(1, blueprint.teachers + 1))
+    parser = replace(
+        blueprint.parser,
+        data=replace(blueprint.parser.data, train=train, dev=dev),
+        teacher=replace(blueprint.parser.teacher, model=teachers),
+    )
     record = BuildRecord.begin(digests, options, replace(blueprint, segmenter=segmenter, parser=parser))
     record.save(work)
     return record
@@ -153,7 +165,13 @@ class _Building:
         if not before:
             self.report(StageBegan(number, of, name, STAGES[name]))
             begun = time.monotonic()
-            stage = {"segmenter": self._segmenter, "parser": self._parser, "export": self._export, "test": self._test}
+            stage = {
+                "segmenter": self._segmenter,
+                "teachers": self._teachers,
+                "parser": self._parser,
+                "export": self._export,
+                "test": self._test,
+            }
             given = stage[name]()
             self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **given}))
         found = self.record.stages[name]
@@ -174,18 +192,35 @@ class _Building:
         outcome = train_segmenter(self.record.segmenter, self.work / "segmenter", report=report)
         return {"scores": outcome.scores, "export": round(time.monotonic() - learnt, 1)}
 
+    def _minutes(self) -> float:
+        return parser_minutes(self.options, self.record.seconds, self.record.stages["segmenter"]["export"])
+
+    def _teachers(self) -> Mapping[str, Any]:
+        """Train parsers with other seeds, one after another; give the mean of their scores."""
+        parser = self.record.parser
+        homes = [Path(name) for name in parser.teacher.model]
+        if self.record.teacher is None:  # what time is left is known now, and stays the same if this is interrupted
+            training = replace(parser.training, minutes=round(TEACHING * self._minutes() / len(homes), 3))
+            self._keep(replace(self.record, teacher=replace(parser, training=training, teacher=TeacherOptions())))
+        assert self.record.teacher is not None  # noqa: S101 - as set just now
+        found = []
+        for number, home in enumerate(homes, start=1):
+            config = replace(self.record.teacher, seed=parser.seed + number)
+            found.append(self._trained(config, home).scores["dev"])
+        return {"scores": {"dev": {name: fmean(one[name] for one in found) for name in found[0]}}}
+
     def _parser(self) -> Mapping[str, Any]:
         home = self.work / "parser"
-        begun = (home / "checkpoint" / CONFIG).is_file()
-        if not begun:  # what time is left is known now, and stays the same if this is interrupted
-            export_seconds = self.record.stages["segmenter"]["export"]
-            minutes = parser_minutes(self.options, self.record.seconds, export_seconds)
-            training = replace(self.record.parser.training, minutes=minutes)
+        if not _has_begun(home):  # likewise
+            training = replace(self.record.parser.training, minutes=self._minutes())
             self._keep(replace(self.record, parser=replace(self.record.parser, training=training)))
-        outcome = train_parser(
-            self.record.parser, home, resume=begun, command=self.command, report=self.report, tell=self.report
+        return {"scores": self._trained(self.record.parser, home).scores}
+
+    def _trained(self, config: Config, home: Path) -> Outcome:
+        """Train a parser, or go on where it was."""
+        return train_parser(
+            config, home, resume=_has_begun(home), command=self.command, report=self.report, tell=self.report
         )
-        return {"scores": outcome.scores}
 
     def _export(self) -> Mapping[str, Any]:
         found = export(
@@ -211,6 +246,10 @@ class _Building:
         with files.creating(self.model / CARD) as file:
             file.write(card + _from_text(scores, self.test).encode("utf-8"))
         return {"scores": {"test": scores}}
+
+
+def _has_begun(home: Path) -> bool:
+    return (home / "checkpoint" / CONFIG).is_file()
 
 
 def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:

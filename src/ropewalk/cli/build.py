@@ -50,6 +50,15 @@ def build(
             help="Static word vectors, a word and its numbers on a line; or a folder of vectors of pieces of words.",
         ),
     ] = "",
+    teachers: Annotated[
+        int,
+        typer.Option(
+            "--teachers",
+            min=0,
+            max=20,
+            help="Parsers with other seeds that are trained first and teach the one that is built.",
+        ),
+    ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives another model.")] = 1,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to compute with; 0: all cores.")] = 0,
     changes: Annotated[
@@ -84,6 +93,7 @@ def build(
             "minutes": minutes,
             "encoder": str(Path(encoder).resolve()) if Path(encoder).is_dir() and encoder else encoder,
             "vectors": str(Path(vectors).resolve()) if vectors else "",
+            "teachers": teachers,
             "seed": seed,
             "threads": threads,
             "changes": changes or [],

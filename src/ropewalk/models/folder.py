@@ -114,10 +114,11 @@ def short_hash(*contents: bytes) -> str:
     return _digest(b"".join(map(_digest_bytes, contents)))[:12]
 
 
-def write_json(path: Path, table: Any) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Write a JSON file, whole or not at all."""
+def write_json(path: Path, table: Any, *, compact: bool = False) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Write a JSON file, whole or not at all; a compact one is for programs rather than people."""
+    spaces: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
     with files.creating(path) as file:
-        file.write((json.dumps(table, ensure_ascii=False, indent=1) + "\n").encode("utf-8"))
+        file.write((json.dumps(table, ensure_ascii=False, **spaces) + "\n").encode("utf-8"))
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
+from ropewalk.models.lexicon import Lexicon
 from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class GraphNames:
 class LabelSet:
     """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
 
-    The first encoding is the one that is parsed with; the others are auxiliary. Lemmas of known words are looked up.
+    The first encoding is the one that is parsed with; the others are auxiliary. Lemmas of known words are looked up,
+    and their tags are evidence beside scores.
     """
 
     encodings: tuple[str, ...]
@@ -55,18 +57,21 @@ class LabelSet:
     vocabulary: Vocabulary | None = None
     graphs: GraphNames | None = None
     lemmas: KnownLemmas | None = None
+    lexicon: Lexicon | None = None
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
         """Take names from what `labels.json` holds."""
+        tags = tuple((name, tuple(texts)) for name, texts in table["tags"].items())
         return cls(
             tuple(one["name"] for one in table["encodings"]),
             tuple(tuple(tuple(column) for column in one["columns"]) for one in table["encodings"]),
             tuple(table["relations"]),
-            tuple((name, tuple(texts)) for name, texts in table["tags"].items()),
+            tags,
             None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
             GraphNames.from_json(table["graphs"]) if "graphs" in table else None,
             KnownLemmas.from_json(table["lemmas"]) if "lemmas" in table else None,
+            Lexicon.from_json(table["lexicon"], dict(tags)) if "lexicon" in table else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -81,6 +86,7 @@ class LabelSet:
             "vocabulary": None if self.vocabulary is None else self.vocabulary.to_json(),
             **({} if self.graphs is None else {"graphs": self.graphs.to_json()}),
             **({} if self.lemmas is None else {"lemmas": self.lemmas.to_json()}),
+            **({} if self.lexicon is None else {"lexicon": self.lexicon.to_json()}),
         }
 
     def roots(self) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
-from ropewalk.models.tags import column_of, joined, tag_columns
+from ropewalk.models.tags import column_of, fitted_weights, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
 from ropewalk.treebank import Probabilities, Treebank
 from ropewalk.trees import frozen_ints
@@ -67,6 +67,7 @@ class Model:
         self.origin = origin
         self._decoder = tree_decoder(description, labels)
         wanted = self._demand_columns(description.decoding.columns)
+        self._demand_weights(description.decoding.lexicon_weights)
         self._graphs = None
         if labels.graphs is not None and GRAPH in wanted:
             self._graphs = _graph_decoder(description, labels.graphs)
@@ -93,6 +94,13 @@ class Model:
                 f"has {unknown[0]!r}, which this model does not predict; expected some of: {', '.join(self.predicts)}",
             )
         return tuple(name for name in self.predicts if name in asked) if asked else self.predicts
+
+    def _demand_weights(self, weights: tuple[float, ...]) -> None:
+        expected = 2 * len(self.labels.tags)
+        if weights and len(weights) != expected:
+            raise ConfigError(
+                "decoding", "lexicon_weights", f"has {len(weights)} numbers; expected two for each tag set: {expected}"
+            )
 
     @property
     def predicts(self) -> tuple[str, ...]:
@@ -172,7 +180,7 @@ class Model:
 
     def _tagged(self, scores: Scores, forms: Column, *, shares: bool) -> tuple[dict[str, Column], dict[str, Shares]]:
         """Find the tags of words, and with `shares` how likely they are."""
-        return tag_columns(self.labels.tags, scores.tags(), forms, shares=shares, known=self.labels.lemmas)
+        return tag_columns(self.labels, scores.tags(), forms, self.decoding.lexicon_weights, shares=shares)
 
     def _probabilities(self, treebank: Treebank, trees: list[Trees], tags: list[dict[str, Shares]]) -> Probabilities:
         """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
@@ -221,18 +229,22 @@ class Model:
     def calibrated(self, gold: Treebank) -> Model:
         """Find on sentences of known trees how probabilities must be taken to be right as often as they say.
 
-        Likewise what the scores of arcs count beside those of labels, for most of both to be right, and for graphs the
-        thresholds by which most of their arcs are found.
+        Likewise what the scores of arcs count beside those of labels, and a lexicon beside those of tags, for most of
+        them to be right, and for graphs the thresholds by which most of their arcs are found.
         """
-        if not gold.words or not (self.has_probabilities or self._graphs is not None):
+        counts_words = self.labels.lexicon is not None
+        if not gold.words or not (self.has_probabilities or self._graphs is not None or counts_words):
             return self
         scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
         found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
+        if counts_words:
+            weights = fitted_weights(self.labels, scores.tags(), gold)
+            found = found.with_decoding(lexicon_weights=weights)
         if self._graphs is None:
             return found
         trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets, gold.upos)
         forms = gold.column("form")
-        tags, _ = self._tagged(scores, forms, shares=False)
+        tags, _ = found._tagged(scores, forms, shares=False)  # noqa: SLF001 - of the same class
         words = Treebank.of_words(forms, gold.offsets).with_columns(tags)
         fitted = self._graphs.fitted(gold, scores, words, trees)
         names = ("graph_weights", "graph_thresholds", "graph_rules")

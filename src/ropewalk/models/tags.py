@@ -15,13 +15,15 @@ import numpy.typing as npt
 from ropewalk.feats import NONE, features_of, features_text
 from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
 from ropewalk.models.known_lemmas import KnownLemmas
-from ropewalk.models.labels import frequent
+from ropewalk.models.labels import frequent, numbers
+from ropewalk.models.lexicon import WEIGHTS
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from ropewalk.models.labels import LabelSet
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Treebank
 
@@ -73,35 +75,76 @@ def classes(bank: Treebank, tag_set: str) -> Column:
 
 
 def tag_columns(
-    sets: Sequence[TagSet],
-    scores: Mapping[int, Floats],
-    forms: Column,
-    *,
-    shares: bool,
-    known: KnownLemmas | None = None,
+    labels: LabelSet, scores: Mapping[int, Floats], forms: Column, weights: Sequence[float] = (), *, shares: bool
 ) -> tuple[dict[str, Column], dict[str, Shares]]:
     """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
 
-    Lemmas of words that are `known` are looked up, by the parts of speech that were found.
+    Lemmas of known words are looked up, by the parts of speech that were found. What a lexicon says is added to scores,
+    in place, with two weights for each tag set: for words that it has, and for others.
     """
     columns: dict[str, Column] = {}
     likely: dict[str, Shares] = {}
     features: dict[str, Column] = {}
+    sets = labels.tags
     for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
         found = scores[number]
         name, names = sets[number]
+        if labels.lexicon is not None and weights:
+            labels.lexicon.add(name, found, forms, (weights[2 * number], weights[2 * number + 1]))
+            if shares:
+                found -= np.logaddexp.reduce(found, axis=1, keepdims=True)
         best = found.argmax(axis=1)
         column, _, feature = name.partition(".")
         if feature:
             features[feature] = Column(frozen_ints(best), names)
         elif column == "lemma":
-            columns[column] = _lemmas(best, found, names, forms, columns.get("upos"), known, noted=shares)
+            columns[column] = _lemmas(best, found, names, forms, columns.get("upos"), labels.lemmas, noted=shares)
         else:
             columns[column] = Column(frozen_ints(best), names)
         if shares:
             share = np.exp(found[np.arange(len(best)), best].astype(np.float64))
             likely[column] = likely[column] * share if column in likely else share
     return (columns | {"feats": _composed(features)} if features else columns), likely
+
+
+def fitted_weights(labels: LabelSet, scores: Mapping[int, Floats], gold: Treebank) -> list[float]:
+    """Find the weights of the lexicon, two for each tag set, by which most tags of known sentences are right."""
+    assert labels.lexicon is not None  # noqa: S101 - as callers have seen
+    forms = gold.column("form")
+    known = labels.lexicon.places(forms) >= 0
+    out = [0.0] * (2 * len(labels.tags))
+    for number in sorted(scores, key=lambda one: labels.tags[one][0] == "lemma"):  # which may ask for parts of speech
+        right = [_right(labels, scores, gold, out, number, weight) for weight in WEIGHTS]
+        for place, words in enumerate((known, ~known)):
+            counts = [np.count_nonzero(one[words]) for one in right]
+            out[2 * number + place] = WEIGHTS[counts.index(max(counts))]
+    return out
+
+
+def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
+    labels: LabelSet,
+    scores: Mapping[int, Floats],
+    gold: Treebank,
+    weights: Sequence[float],
+    number: int,
+    weight: float,
+) -> npt.NDArray[np.bool_]:
+    """Tell which words get the right class of a tag set with a weight for it, or the right lemma."""
+    name, names = labels.tags[number]
+    tried = [*weights]
+    tried[2 * number : 2 * number + 2] = weight, weight
+    if name == "lemma":
+        needed = {one: scores[one].copy() for one in scores if labels.tags[one][0] in {"lemma", "upos"}}
+        found = tag_columns(labels, needed, gold.column("form"), tried, shares=False)[0]["lemma"].texts()
+        return np.array(
+            [one == right for one, right in zip(found, gold.column("lemma").texts(), strict=True)], np.bool_
+        )
+    column = classes(gold, name)
+    assert labels.lexicon is not None  # noqa: S101 - as callers have seen
+    rows = scores[number].copy()
+    labels.lexicon.add(name, rows, gold.column("form"), (weight, weight))
+    right: npt.NDArray[np.bool_] = rows.argmax(axis=1) == numbers(column.ids, column.names, names)
+    return right
 
 
 def joined(columns: Sequence[Column]) -> Column:

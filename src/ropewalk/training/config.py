@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
+MEAN = "mean"  # a measure: that of LAS and of all columns of tags
 PARSERS = ("labels", "biaffine")  # the latter may also stand in a grid's list of encodings
 
 
@@ -94,6 +95,7 @@ class ModelOptions:
     tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
     least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
     known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech
+    lexicon: bool = True  # whether the tags that words and endings have in the treebank count beside scores
     feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
     tag_weight: float = option(0.3, low=0)
     hidden: int = option(256, low=1)
@@ -120,7 +122,7 @@ class TrainingOptions:
     schedule: str = option("linear", choices=("linear", "constant"))
     clip: float = option(1.0, low=0)
     patience: int = option(0, low=0)
-    metric: str = option("las", choices=(*MEASURES, *GRAPH_MEASURES))
+    metric: str = option("las", choices=(*MEASURES, MEAN, *GRAPH_MEASURES))
     precision: str = option("no", choices=("no", "bf16", "fp16"))
     device: str = option("auto", choices=("auto", "cpu"))
     sharded: bool = False  # whether processes on CPUs hold a share of the weights each (FSDP); GPUs: as accelerate says

@@ -14,6 +14,7 @@ from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet, frequent, numbers
+from ropewalk.models.lexicon import Lexicon
 from ropewalk.models.tags import TAGS, classes, tag_sets
 from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.building import graph_shape, head_shape, needs_vocabulary
@@ -25,6 +26,7 @@ from ropewalk.trees import check, is_root_relation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.models.tags import TagSet
     from ropewalk.training.config import Config
 
 Numbers = npt.NDArray[np.int64]
@@ -145,7 +147,15 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     lemmas = None
     if "lemma" in model.tags and model.known_lemmas:
         lemmas = KnownLemmas.of(bank, by_upos="upos" in model.tags)
-    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas), vectors
+    lexicon = lexicon_of(bank, tags) if tags and model.lexicon else None
+    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon), vectors
+
+
+def lexicon_of(bank: Treebank, tags: Sequence[TagSet]) -> Lexicon:
+    """Count which classes of some tag sets the words of a treebank have."""
+    columns = ((name, texts, classes(bank, name)) for name, texts in tags)
+    found = {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
+    return Lexicon.of(bank.column("form"), found)
 
 
 def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:

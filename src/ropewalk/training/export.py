@@ -174,7 +174,7 @@ def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, a
         table["tokens"] = encoder.tokens.to_json()
         with files.creating(home / TOKENIZER) as stream:
             stream.write(encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
-    write_json(home / LABELS, trainable.labels.to_json())
+    write_json(home / LABELS, trainable.labels.to_json(), compact=True)
     seal(home, table)
 
 

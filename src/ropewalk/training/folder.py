@@ -56,7 +56,7 @@ def save_description(path: str | os.PathLike[str], trainable: Trainable, config:
     """Write all of a model's folder but its weights and card."""
     home = files.make_folder(path)
     table = trainable.description.to_json(TRAINED) | trainable.network.encoder.save(home)
-    write_json(home / LABELS, trainable.labels.to_json())
+    write_json(home / LABELS, trainable.labels.to_json(), compact=True)
     write_json(home / CONFIG, table | ({} if config is None else {"training": to_mapping(portable(config))}))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,7 +23,7 @@ from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
 from ropewalk.training.building import graph_shape, head_shape
 from ropewalk.training.card import card
-from ropewalk.training.config import from_mapping
+from ropewalk.training.config import MEAN, from_mapping
 from ropewalk.training.data import examples, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
 from ropewalk.training.substitution import substituted
@@ -33,7 +34,7 @@ from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from ropewalk.errors import FormatError
     from ropewalk.training.config import Config
@@ -103,7 +104,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         trainable.network,
         trainable.network.encoder.prepare(learnt.forms),
         learnt,
-        lambda: measures(dev, model.parse(dev), model.tags),
+        lambda: _with_mean(measures(dev, model.parse(dev), model.tags), model.tags),
         home,
         report if main else lambda _: None,
         taught,
@@ -117,8 +118,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     found = Trainable.load(home)
     best = found.model().calibrated(dev)
     folder.save_description(home, found.with_decoding(best.decoding), config)
-    scaled = best.decoding.arc_scale != config.decoding.arc_scale
-    if scaled or not found.description.graphs.is_empty:  # what decides on trees or graphs has just been found
+    if best.decoding != config.decoding or not found.description.graphs.is_empty:  # what decides has just been found
         scores["dev"] = measures(dev, best.parse(dev), best.tags)
     if test is not None:
         scores["test"] = measures(test, best.parse(test), best.tags)
@@ -148,6 +148,10 @@ def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> M
     if predicted.graphs is not None:
         values |= graph_scores.measures(gold, predicted)
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
+
+
+def _with_mean(found: Metrics, tags: Sequence[str]) -> Metrics:
+    return {**found, MEAN: fmean([found["las"], *(found[name] for name in tags)])}
 
 
 def _check_home(home: Path, config: Config, *, resume: bool) -> None:
