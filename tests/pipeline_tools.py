@@ -12,7 +12,7 @@ import numpy as np
 from ropewalk.pipeline import Parser
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
 from ropewalk.segmentation.building import BETWEEN, Marked, build, build_many
-from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.multiwords import Change, Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
 from ropewalk.treebank import Column, Probabilities
 from ropewalk.trees import frozen_ints
@@ -51,7 +51,7 @@ class CutAtPunctuation:
 
     def __init__(self) -> None:
         self._reader = CharacterReader(CharacterVocabulary("a", ("a",)))
-        self._splitter = Splitter(suffixes={"n't": ("n't",)})
+        self._splitter = Splitter(endings={"n't": Change(3, "", ("n't",))})
 
     def segment_many(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
         whole = "".join(text + BETWEEN for text in texts)

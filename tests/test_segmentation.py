@@ -24,7 +24,7 @@ from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE, alig
 from ropewalk.segmentation.building import Marked, build
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.folder import Stored
-from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.multiwords import Change, Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space, single_spaced
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
@@ -289,11 +289,40 @@ def test_multiword_tokens_are_split_as_learnt(token: str, words: tuple[str, ...]
     assert stored.split(token) == words
 
 
-def test_the_most_frequent_words_of_a_token_win_and_a_suffix_keeps_the_table_small() -> None:
+def test_the_most_frequent_words_of_a_token_win_and_an_ending_keeps_the_table_small() -> None:
     often = RawToken("its", ("it", "s"), " ")
     learnt = Splitter.learn([often, often, RawToken("its", ("i", "ts"), " "), RawToken("hers", ("her", "s"), " ")])
     assert learnt.split("Its") == ("It", "s")
-    assert (learnt.table, learnt.suffixes) == ({}, {"s": ("s",)})
+    assert learnt.table == {}
+    assert learnt.endings["s"] == Change(1, "", ("s",))
+
+
+def test_ends_and_beginnings_may_change_and_longer_ones_decide() -> None:
+    """As in Tamil, where a vowel joins, and in Hebrew, where an article is not written."""
+    learnt = Splitter.learn(
+        RawToken(text, words, " ")
+        for text, words in (
+            ("atuvum", ("atu", "um")),
+            ("ituvum", ("itu", "um")),
+            ("pala", ("palan", "a")),
+            ("bbayit", ("b", "h", "bayit")),
+            ("bgan", ("b", "h", "gan")),
+            ("bli", ("b", "li")),
+        )
+    )
+    assert learnt.split("etuvum") == ("etu", "um")
+    assert learnt.split("EDUVUM") == ("EDU", "UM")
+    assert learnt.split("Kala") == ("Kalan", "a")
+    assert learnt.split("bgdn") == ("b", "h", "gdn")
+    assert learnt.split("blix") == ("b", "lix")
+    assert learnt.split("x") == ("x",)
+    assert Splitter.from_json(json.loads(json.dumps(learnt.to_json()))) == learnt
+
+
+def test_suffixes_of_earlier_models_are_ends_that_are_cut_off() -> None:
+    stored = {"table": {"du": ["de", "le"]}, "suffixes": {"n't": ["n't"], "'ve": ["'ve"]}}
+    assert Splitter.from_json(stored).split("Shouldn't") == ("Should", "n't")
+    assert Splitter.from_json(stored).split("Du") == ("De", "le")
 
 
 def plain_reading(text: str, vocabulary: CharacterVocabulary) -> list[tuple[list[int], int]]:

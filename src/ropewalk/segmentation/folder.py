@@ -58,7 +58,7 @@ def save(path: Path, stored: Stored) -> None:
         "multiwords": stored.splitter.to_json(),
         "training": stored.training,
     }
-    write_json(home / DESCRIPTION, {**table, "hash": _hash(table)})
+    write_json(home / DESCRIPTION, {**table, "hash": _hash(table)}, compact=True)
     if (home / CONFIG).is_file() and (model := open_folder(home)).format == EXPORTED:
         seal(home, model.table)  # with another segmenter it is another model
 

@@ -1,10 +1,10 @@
-"""Which words a multiword token stands for: a table and suffixes, both learnt from a treebank."""
+"""Which words a multiword token stands for: a table and what becomes of ends or beginnings, learnt from a treebank."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,52 +12,90 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.tokens import RawToken
 
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u0060\u00b4\u02bc"), "'")
-LEAST = 2  # how often a suffix must have been seen
+CONTEXT = 3  # characters of the rest that may decide what becomes of an end or a beginning
+
+
+class Change(NamedTuple):
+    """So many characters of a token give way to others, which the rest's word keeps, and to words of their own."""
+
+    length: int
+    kept: str
+    words: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, stored: list[Any]) -> Change:
+        """Take what a file of JSON has for it."""
+        length, kept, *words = stored
+        return cls(int(length), str(kept), tuple(map(str, words)))
+
+
+Changes = dict[str, Change]  # by what a token begins or ends with: at least what is changed
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """`table` gives the words of whole tokens, `suffixes` those of a token's end; both in lower case, with `'`.
+    """`table` gives the words of whole tokens, the others what becomes of a token's end or beginning.
 
-    The rest before a suffix is one word, or several if the table says so. Where words laid end to end are the token,
-    they keep its letters; else they take over its casing.
+    All are in lower case, with `'`. The rest is one word, or before an end several if the table says so. Where words
+    laid end to end are the token, they keep its letters; else they take over its casing.
     """
 
     table: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    suffixes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    endings: Changes = field(default_factory=dict)
+    beginnings: Changes = field(default_factory=dict)
 
     @classmethod
     def learn(cls, tokens: Iterable[RawToken]) -> Splitter:
-        """Take the most frequent words of each multiword token, and the ends of those that are cut, not changed.
+        """Take the most frequent words of each multiword token, and what becomes of its end or its beginning.
 
-        What a suffix explains is left out of the table.
+        What changes explain is left out of the table.
         """
         seen: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-        ends: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+        ends: Counter[tuple[str, Change]] = Counter()
+        begins: Counter[tuple[str, Change]] = Counter()
         for token in tokens:
             if len(token.words) < 2:
                 continue
             whole = plain(token.text)
             words = tuple(map(plain, token.words))
+            seen[whole][words if "".join(words) == whole else token.words] += 1
+            before, after = _alike(whole, words[0]), _alike(whole[::-1], words[-1][::-1])
             cut = "".join(words) == whole
-            seen[whole][words if cut else token.words] += 1
-            if cut:
-                ends["".join(words[1:])][words[1:]] += 1
-        suffixes = {end: words for end, many in ends.items() for words, count in many.most_common(1) if count >= LEAST}
-        rules = cls({}, suffixes)
+            if before and (before >= after or cut):
+                change = Change(len(whole) - before, words[0][before:], words[1:])
+                ends.update((whole[-size:], change) for size in _sizes(change, whole))
+            if after and (after > before or cut):
+                change = Change(len(whole) - after, words[-1][: len(words[-1]) - after], words[:-1])
+                begins.update((whole[:size], change) for size in _sizes(change, whole))
+        endings, beginnings = (
+            dict(text_and_change for text_and_change, _ in reversed(some.most_common())) for some in (ends, begins)
+        )
+        rules = cls({}, endings, beginnings)
         table = {whole: many.most_common(1)[0][0] for whole, many in seen.items()}
-        return cls({whole: words for whole, words in sorted(table.items()) if rules.split(whole) != words}, suffixes)
+        unexplained = {whole: words for whole, words in sorted(table.items()) if rules.split(whole) != words}
+        return cls(unexplained, endings, beginnings)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Splitter:
-        """Take what `to_json` gave."""
-        return cls(*({text: tuple(words) for text, words in stored[name].items()} for name in ("table", "suffixes")))
+        """Take what `to_json` gave; earlier versions knew nothing but ends that are cut off, as `suffixes`."""
+        table = {text: tuple(words) for text, words in stored["table"].items()}
+        if "suffixes" in stored:
+            return cls(table, {end: Change(len(end), "", tuple(words)) for end, words in stored["suffixes"].items()})
+        endings, beginnings = (
+            {text: Change.from_json(change) for text, change in stored[name].items()}
+            for name in ("endings", "beginnings")
+        )
+        return cls(table, endings, beginnings)
 
     def to_json(self) -> dict[str, Any]:
         """Give what a file of JSON can hold."""
+        changes = {"endings": self.endings, "beginnings": self.beginnings}
         return {
             "table": {text: list(words) for text, words in self.table.items()},
-            "suffixes": {text: list(words) for text, words in self.suffixes.items()},
+            **{
+                name: {key: [*one[:2], *one.words] for key, one in sorted(some.items())}
+                for name, some in changes.items()
+            },
         }
 
     def split(self, token: str) -> tuple[str, ...]:
@@ -65,11 +103,29 @@ class Splitter:
         low = plain(token)
         if low in self.table:
             return cased(token, self.table[low])
-        for start in range(1, len(token)):
-            if low[start:] in self.suffixes:
-                rest = low[:start]
-                return cased(token, (*self.table.get(rest, (rest,)), *self.suffixes[low[start:]]))
+        own = token if len(token) == len(low) else low
+        for size in range(len(low) - 1, 0, -1):
+            ending, beginning = self.endings.get(low[-size:]), self.beginnings.get(low[:size])
+            if beginning is not None and (ending is None or len(self.beginnings) > len(self.endings)):
+                return cased(token, (*beginning.words, beginning.kept + own[beginning.length :]))
+            if ending is not None:
+                rest = len(low) - ending.length
+                first = self.table.get(low[:rest] + ending.kept, (own[:rest] + ending.kept,))
+                return cased(token, (*first, *ending.words))
         return (token,)
+
+
+def _sizes(change: Change, token: str) -> range:
+    """Say how long the ends or beginnings of a token may be that tell of a change."""
+    return range(max(change.length, 1), min(change.length + CONTEXT + 1, len(token)))
+
+
+def _alike(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    return next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
 
 
 def plain(text: str) -> str:
