@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
     Floats = npt.NDArray[np.float32]
+    Places = npt.NDArray[np.int64]
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # that evidence may have
 NOTHING = 0.001  # how likely a class still is that nothing speaks for
@@ -120,16 +121,15 @@ class Lexicon:
     def _evidence(self) -> dict[str, Floats]:
         return {name: seen.evidence() for name, seen in self.seen.items()}
 
-    def places(self, forms: Column) -> npt.NDArray[np.int64]:
+    def places(self, forms: Column) -> Places:
         """Say where each word stands in the lexicon, -1 for those that it lacks."""
         used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
         found = np.full(len(forms.names), -1, dtype=np.int64)
         found[used] = [self._places.get(forms.names[number], -1) for number in used.tolist()]
         return found[forms.ids]
 
-    def add(self, name: str, scores: Floats, forms: Column, weights: tuple[float, float]) -> None:
+    def add(self, name: str, scores: Floats, forms: Column, places: Places, weights: tuple[float, float]) -> None:
         """Add to the scores of a tag set what the lexicon knows of words, and what endings say of others."""
-        places = self.places(forms)
         known, new = weights
         if known:
             self._add_known(name, scores, places, known)
@@ -140,7 +140,7 @@ class Lexicon:
                 guessed = self._guessed(name, [forms.names[one] for one in types.tolist()], scores.shape[1])
                 scores[rows] += (np.float32(new) * guessed)[numbers]
 
-    def _add_known(self, name: str, scores: Floats, places: npt.NDArray[np.int64], weight: float) -> None:
+    def _add_known(self, name: str, scores: Floats, places: Places, weight: float) -> None:
         starts = self.seen[name].starts
         rows = np.flatnonzero(places >= 0)
         first = starts[places[rows]].astype(np.int64)

@@ -86,11 +86,12 @@ def tag_columns(
     likely: dict[str, Shares] = {}
     features: dict[str, Column] = {}
     sets = labels.tags
+    places = labels.lexicon.places(forms) if labels.lexicon is not None and weights else None
     for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
         found = scores[number]
         name, names = sets[number]
-        if labels.lexicon is not None and weights:
-            labels.lexicon.add(name, found, forms, (weights[2 * number], weights[2 * number + 1]))
+        if labels.lexicon is not None and places is not None:
+            labels.lexicon.add(name, found, forms, places, (weights[2 * number], weights[2 * number + 1]))
             if shares:
                 found -= np.logaddexp.reduce(found, axis=1, keepdims=True)
         best = found.argmax(axis=1)
@@ -141,8 +142,8 @@ def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
         )
     column = classes(gold, name)
     assert labels.lexicon is not None  # noqa: S101 - as callers have seen
-    rows = scores[number].copy()
-    labels.lexicon.add(name, rows, gold.column("form"), (weight, weight))
+    rows, forms = scores[number].copy(), gold.column("form")
+    labels.lexicon.add(name, rows, forms, labels.lexicon.places(forms), (weight, weight))
     right: npt.NDArray[np.bool_] = rows.argmax(axis=1) == numbers(column.ids, column.names, names)
     return right
 
