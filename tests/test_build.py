@@ -131,6 +131,10 @@ def test_columns_features_and_spaces_decide() -> None:
     inside = plan(replace(SEEN, text=replace(SEEN.text, spaced=8_000)), BuildOptions(), ABOUT).segmenter.model
     assert inside.pair_size > spaced.pair_size == 0
     assert plan(replace(SEEN, text=replace(SEEN.text, spaced=80)), BuildOptions(), ABOUT).segmenter.model == spaced
+    for kinds in (20, 1_000):  # as in French, and as in Tamil
+        text = replace(SEEN.text, multiwords=2_000, multiword_kinds=kinds)
+        several = plan(replace(SEEN, text=text), BuildOptions(), ABOUT).segmenter.model
+        assert (several.character_hidden > spaced.character_hidden) == (kinds == 1_000)
     lacks = plan(replace(SEEN, has_test=False, longest=300, bad_trees=3, text=TextCounts()), BuildOptions(), {}).lacks
     for words in ("no test file", "300 words", "3 sentences", "space after every token", "no licence"):
         assert any(words in text for text in lacks), words

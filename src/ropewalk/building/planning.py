@@ -23,6 +23,10 @@ LOST = 0.03  # LAS that labels may lose before arcs alone parse
 PRESENT = 0.02  # share of words with a value that makes a column worth predicting
 UNSPACED = 0.5  # share of words without a space between them in a script that has none
 SPACED = 0.02  # share of words with spaces inside, where to find them is work
+MANY, OPEN = (
+    0.01,
+    0.2,
+)  # share of multiword tokens, and of different ones among them, from which on they are an open class
 SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # of the time: the segmenter's, and what at least is left for export and scores
 LEAST = 0.1  # of the time, that a parser learns in any case
 EXPORT = 3  # times as long as the end of a segmenter's training, which exports too, those take
@@ -301,7 +305,15 @@ def _characters(survey: Survey) -> Choice:
                 "segmenter.training.forget_words": 0.2,
             },
         )
-    several = f", {survey.text.multiwords:,} tokens of several words" if survey.text.multiwords else ""
+    text = survey.text
+    several = f", {text.multiwords:,} tokens of several words" if text.multiwords else ""
+    if text.multiwords >= MANY * survey.words and text.multiword_kinds >= OPEN * text.multiwords:
+        return Choice(
+            "raw text",
+            "a segmenter that goes by spaces and six characters to each side",
+            f"{script}{several}, {text.multiword_kinds:,} different ones: their ends or beginnings tell",
+            {"segmenter.model.character_dilations": [1, 2], "segmenter.model.character_hidden": 96},
+        )
     return Choice(
         "raw text",
         "a segmenter that goes by spaces and four characters to each side",

@@ -33,7 +33,8 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 class TextCounts:
     """What raw text depends on."""
 
-    multiwords: int = 0  # multiword tokens
+    multiwords: int = 0  # multiword tokens,
+    multiword_kinds: int = 0  # and how many different ones
     spaced: int = 0  # tokens with spaces inside
     unspaced: float = 0.0  # share of places between two words, not punctuation, without a space
     closed: int = 0  # tokens without a space after them
@@ -110,10 +111,13 @@ def _filled(bank: Treebank, name: str) -> float:
 
 
 def _text(bank: Treebank) -> TextCounts:
+    kinds = set()
     multiwords = spaced = closed = texts = other = apart = together = 0
     for number, sentence in enumerate(tokens_of(bank)):
         for token in sentence.tokens:
             multiwords += len(token.words) > 1
+            if len(token.words) > 1:
+                kinds.add(token.text.lower())
             spaced += bool(joins(token.text))
             closed += not token.after
         for first, second in pairwise(sentence.tokens):
@@ -125,7 +129,7 @@ def _text(bank: Treebank) -> TextCounts:
             texts += 1
             written = "".join(token.text + token.after for token in sentence.tokens)
             other += given.split() != written.split()
-    return TextCounts(multiwords, spaced, together / max(apart + together, 1), closed, texts, other)
+    return TextCounts(multiwords, len(kinds), spaced, together / max(apart + together, 1), closed, texts, other)
 
 
 def _is_of_words(character: str) -> bool:
