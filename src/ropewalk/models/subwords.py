@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Places = npt.NDArray[np.int64]
 
-STEP = 16  # canonical sizes are multiples of it
+STEP = 8  # canonical sizes are multiples of it
 SPARE = 4  # no word has more subwords than this share of a window
 
 

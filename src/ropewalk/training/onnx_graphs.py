@@ -36,6 +36,8 @@ FORM = 10  # version of the file format, likewise
 LEAST = 1024  # numbers in a table that is worth rounding
 SMALL = 1 << 17  # and in one that is worth unpacking as a whole when the model is loaded
 STEPS = 127  # of 8 bits to either side
+BLOCK = 128  # numbers with one scale in products that are computed in 8 bits
+MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # whose operator that is, and how it says so
 LARGEST = 1_900_000_000  # bytes of weights in one file
 SAMPLE = 2 * STEP  # rows of what a network is traced with
 
@@ -297,7 +299,11 @@ def _gates(weights: Tensor) -> Tensor:
 
 
 def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits."""
+    """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits.
+
+    Large products are computed in 8 bits too, as fast as they can be: what is multiplied is rounded in blocks of each
+    row, which depends on nothing else.
+    """
     out = onnx.ModelProto()
     out.CopyFrom(model)
     graph = out.graph
@@ -312,6 +318,10 @@ def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
             if node.op_type == "Gather" and place == 0 and int(np.prod(table.dims)) > SMALL:
                 nodes += _rounded_rows(graph, node, table, done)
                 break
+            if node.op_type == "MatMul" and place == 1 and _is_large(table):
+                nodes.append(_rounded_product(graph, node, table))
+                done.add(name)
+                break
             if name not in done:
                 nodes += _rounded_table(graph, node, table)
                 done.add(name)
@@ -322,8 +332,28 @@ def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
     kept = [one for one in graph.initializer if one.name not in done]
     del graph.initializer[:]
     graph.initializer.extend(kept)
+    if any(node.domain == MICROSOFT for node in nodes):
+        out.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
     onnx.checker.check_model(out)
     return out
+
+
+def _is_large(table: onnx.TensorProto) -> bool:
+    """Tell whether products with a table are worth computing in 8 bits."""
+    return len(table.dims) == 2 and table.dims[0] % BLOCK == 0 and int(np.prod(table.dims)) > SMALL
+
+
+def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> onnx.NodeProto:
+    """Compute a product in blocks of 8 bits, each with a scale for both sides."""
+    size, width = table.dims
+    blocks = numpy_helper.to_array(table).T.reshape(-1, BLOCK)
+    numbers, scales = _eight_bits(np.ascontiguousarray(blocks))
+    packed = (numbers.astype(np.int16) + STEPS + 1).astype(np.uint8).reshape(width, size // BLOCK, BLOCK)
+    parts: dict[str, npt.NDArray[Any]] = {"8": packed, "scale": scales}
+    graph.initializer.extend(numpy_helper.from_array(part, f"{table.name}.{key}") for key, part in parts.items())
+    names = [node.input[0], *(f"{table.name}.{key}" for key in parts)]
+    options = {"K": size, "N": width, "bits": 8, "block_size": BLOCK, "accuracy_level": IN_EIGHT_BITS}
+    return helper.make_node("MatMulNBits", names, list(node.output), domain=MICROSOFT, **options)
 
 
 def _eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

@@ -1,0 +1,1 @@
+"""The model en-accurate of Ropewalk: data alone."""

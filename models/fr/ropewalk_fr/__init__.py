@@ -1,0 +1,1 @@
+"""The model fr of Ropewalk: data alone."""

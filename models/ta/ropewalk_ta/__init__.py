@@ -1,0 +1,1 @@
+"""The model ta of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model ug of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model vi of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model wo of Ropewalk: data alone."""
