@@ -77,7 +77,7 @@ def test_it_is_small_and_says_what_it_is(model: Installed, repository: Path) -> 
     assert "CC-BY-SA-4.0" in card
     assert f"LAS {100 * (model.score('las') or 0):.2f}" in card
     notice = (repository / "NOTICE").read_text(encoding="utf-8")
-    assert "all-MiniLM-L6-v2" in notice
+    assert "all-mpnet-base-v2" in notice
     assert "CC BY-SA 4.0" in notice
 
 
