@@ -29,7 +29,8 @@ from ropewalk.scoring.attachment import score
 from ropewalk.training import onnx_graphs as graphs
 from ropewalk.training.data import label_set
 from ropewalk.training.export import all_scores, export
-from ropewalk.training.folder import save, save_card
+from ropewalk.training.folder import read_tensors, save, save_card
+from ropewalk.training.run import train
 from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
 from ropewalk.trees import check
@@ -113,6 +114,45 @@ def exported(home: Path) -> Path:
 
 def as_text(bank: Treebank) -> bytes:
     return conllu.dumps(bank)
+
+
+@pytest.mark.parametrize("name", ["labels", "words"])
+@pytest.mark.parametrize("weights", ["fp32", "int8"])
+def test_what_was_exported_is_trained_further_from_where_it_was(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, name: str, weights: str
+) -> None:
+    """The weights are found again: those that training had, or those that they were rounded to."""
+    home = exported_once(tmp_path_factory, name)
+    export(home / "trained", tmp_path / "out", weights=weights)
+    config = config_of(tmp_path / "none.conllu", epochs=1)
+    again = Trainable.load(tmp_path / "out", config)
+    again.network.eval()
+    right = all_scores(load(tmp_path / "out"), BANK)
+    pairs = zip(all_scores(again.model(), BANK), right, strict=True)
+    limit = 1e-3 if weights == "fp32" else 0.5  # vectors of characters are the nearest that give rounded products
+    assert max(float(np.abs(np.maximum(a, -50) - np.maximum(b, -50)).max()) for a, b in pairs) < limit
+
+
+def test_an_exported_model_teaches_what_it_taught_before(tmp_path: Path, home: Path) -> None:
+    """A teacher says the same as it was trained and as it was exported."""
+    data = write_bank(tmp_path / "bank.conllu", BANK)
+    said = []
+    for kind in ("trained", "exported"):
+        teacher = {"model": str(home / kind), "cache": str(tmp_path / f"{kind}-said")}
+        config = config_of(data, epochs=1, encoding="optimal", tags=["upos"], arc_weight=1.0, teacher=teacher)
+        train(config, tmp_path / kind)
+        (file,) = (tmp_path / f"{kind}-said").iterdir()
+        said.append(read_tensors(file))
+    assert {"labels.0", "relations", "arcs", "tags.upos"} == said[0].keys() == said[1].keys()
+    for name, one in said[0].items():
+        assert torch.allclose(one.float(), said[1][name].float(), atol=2e-3)
+
+
+def test_what_cannot_be_trained_further_says_so(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    home = exported_once(tmp_path_factory, "biaffine")
+    config = config_of(tmp_path / "none.conllu", epochs=1)
+    with pytest.raises(ModelError, match="expected the folder that it was exported from"):
+        Trainable.load(home / "exported", config)
 
 
 @pytest.mark.parametrize("name", OPTIONS)

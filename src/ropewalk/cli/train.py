@@ -38,7 +38,7 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     init_from: Annotated[
-        str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained model.")
+        str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained or exported model.")
     ] = "",
     bad_trees: Annotated[
         BadTrees | None,

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 DISTANCES = (-32, -16, -8, -4, -2, -1, 0, 1, 3, 7, 15, 31)  # upper bounds of the classes of head minus word
 IMPOSSIBLE = -1e4  # the score of what must not be chosen
+SLOPE = 0.1  # of LeakyReLU below zero
 
 
 @final
@@ -22,7 +23,11 @@ class FeedForward(nn.Module):
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(0.1), nn.Dropout(dropout), nn.Linear(hidden, out)
+            nn.Dropout(dropout),
+            nn.Linear(size, hidden),
+            nn.LeakyReLU(SLOPE),
+            nn.Dropout(dropout),
+            nn.Linear(hidden, out),
         )
 
     def forward(self, words: Tensor) -> Tensor:
@@ -45,7 +50,7 @@ class PairRelations(nn.Module):
         self.root = nn.Parameter(torch.zeros(size))
         self.distance = nn.Embedding(len(DISTANCES) + 1, hidden)
         nn.init.zeros_(self.distance.weight)
-        self.activation = nn.LeakyReLU(0.1)
+        self.activation = nn.LeakyReLU(SLOPE)
         self.out = nn.Linear(hidden, out)
 
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
@@ -131,7 +136,7 @@ class ArcScorer(nn.Module):
 
 
 def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:
-    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(0.1), nn.Dropout(dropout))
+    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(SLOPE), nn.Dropout(dropout))
 
 
 def _padded(words: Tensor, lengths: Tensor) -> Tensor:

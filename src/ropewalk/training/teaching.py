@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,18 +16,23 @@ import torch
 
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
+from ropewalk.models.description import TRAINED
+from ropewalk.models.folder import open_folder
+from ropewalk.models.installed import locate
 from ropewalk.models.labels import MISSING
+from ropewalk.models.onnx.model import load as load_exported
 from ropewalk.models.tags import column_of
 from ropewalk.models.trees import tree_decoder
 from ropewalk.training.data import Examples, examples, forms_of
 from ropewalk.training.folder import read_tensors, write_tensors
 from ropewalk.training.network import TeacherProbabilities
-from ropewalk.training.trainable import load
+from ropewalk.training.trainable import load as load_trained
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from torch import Tensor
 
@@ -204,7 +208,7 @@ class _Teacher:
     @classmethod
     def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool) -> _Teacher:
         """Load the models, and compare what they know with what is to be learnt."""
-        models = [load(Path(name)) for name in options.model]
+        models = [_model(name) for name in options.model]
         asked = [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models]
         return cls(models, asked, labels, options.precision)
 
@@ -291,6 +295,12 @@ class _Mean:
     def relations(self, heads: Ints | None = None) -> Floats:
         """Score relations under these heads."""
         return _logs(self.relation_shares(heads))
+
+
+def _model(name: str) -> Model:
+    """Load a teacher as training wrote it, or as it was exported."""
+    path = locate(name)
+    return load_trained(path) if open_folder(path).format == TRAINED else load_exported(path)
 
 
 def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ropewalk.models.description import TRAINED, Description
+from ropewalk.models.description import EXPORTED, TRAINED, Description
 from ropewalk.models.folder import LABELS, open_folder, read_content, short_hash
+from ropewalk.models.installed import locate
 from ropewalk.models.model import Model
 from ropewalk.models.scorer import Scorer
-from ropewalk.training import folder
+from ropewalk.training import exported, folder
 from ropewalk.training.building import graph_shape, head_shape, loss_options, new_encoder, stored_encoder
 from ropewalk.training.graphs import graph_outputs
 from ropewalk.training.network import LossOptions, Network
@@ -46,11 +47,11 @@ class Trainable:
 
     @classmethod
     def on_top_of(cls, path: str | os.PathLike[str], config: Config, labels: LabelSet) -> Trainable:
-        """Make a network for other data that begins with what a trained model has learnt.
+        """Make a network for other data that begins with what a trained model, by its name or folder, has learnt.
 
         The encoder is taken as it is, and of the heads whatever deals with labels, relations or tags of the same name.
         """
-        base = cls.load(path, config)
+        base = cls.load(locate(path), config)
         torch.manual_seed(config.seed)
         out = cls._on(base.network.encoder, config, replace(labels, vocabulary=base.labels.vocabulary))
         _inherit(out, base)
@@ -66,14 +67,21 @@ class Trainable:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], further: Config | None = None) -> Trainable:
-        """Read a folder that training wrote; with a configuration its encoder is ready to be trained `further`."""
-        home = open_folder(path, TRAINED)
+        """Read a folder that training wrote; with a configuration its encoder is ready to be trained `further`.
+
+        The latter may also be one that was exported, if it has a `bilstm`.
+        """
+        home = open_folder(path, *((TRAINED,) if further is None else (TRAINED, EXPORTED)))
         labels = home.labels(read_content(home.path / LABELS))
-        weights = folder.read_tensors(home.path / folder.WEIGHTS)
         encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
         options = LossOptions() if further is None else loss_options(further.model)
         heads, graphs = home.description.heads, home.description.graphs
         network = Network(heads, graphs, labels, encoder, replace(options, sequences=False))
+        weights = (
+            folder.read_tensors(home.path / folder.WEIGHTS)
+            if home.format == TRAINED
+            else exported.read_weights(home, network)
+        )
         folder.fill(network, weights, home.path)
         network.eval()
         return cls(replace(home.description, distances=network.distances), labels, network)
