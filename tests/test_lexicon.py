@@ -44,7 +44,7 @@ def test_known_words_count_and_others_go_by_their_endings(seen: list[tuple[str, 
     texts = [word for word, _ in seen] + asked
     scores = np.zeros((len(texts), CLASSES), dtype=np.float32)
     column = Column.of(texts)
-    lexicon.add("upos", scores, column, lexicon.places(column), (0.5, 2.0))
+    lexicon.add("upos", scores, lexicon.find(column), (0.5, 2.0))
     known = {word for word, _ in seen}
     for word, row in zip(texts, scores.tolist(), strict=True):
         if word in known:
@@ -60,9 +60,9 @@ def test_nothing_is_added_without_a_weight() -> None:
     lexicon = Lexicon.of(Column.of(["a"]), {"upos": np.array([1])})
     scores = np.zeros((2, 2), dtype=np.float32)
     forms = Column.of(["a", "ba"])
-    lexicon.add("upos", scores, forms, lexicon.places(forms), (0.0, 0.0))
+    lexicon.add("upos", scores, lexicon.find(forms), (0.0, 0.0))
     assert not scores.any()
-    lexicon.add("upos", scores, forms, lexicon.places(forms), (0.0, 1.0))
+    lexicon.add("upos", scores, lexicon.find(forms), (0.0, 1.0))
     assert scores[:, 1].tolist() == [0.0, pytest.approx(math.log1p(0.5 / NOTHING), rel=1e-5)]
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.errors import MismatchError
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import frozen_ints
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
     Floats = npt.NDArray[np.float32]
-    Places = npt.NDArray[np.int64]
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # that evidence may have
 NOTHING = 0.001  # how likely a class still is that nothing speaks for
@@ -67,6 +67,18 @@ class Seen:
         shares = self.counts / (np.repeat(np.diff(summed), sizes) + 1)
         evidence: Floats = np.log1p(shares / NOTHING).astype(np.float32)
         return evidence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a lexicon has of the words of sentences: the place of each, and a number for each that it lacks; or -1.
+
+    `ends` says of each number which words of the lexicon end alike, as the kernel writes it.
+    """
+
+    places: Ints
+    numbers: Ints
+    ends: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,52 +130,52 @@ class Lexicon:
         return _backwards(self.words)
 
     @cached_property
-    def _evidence(self) -> dict[str, Floats]:
-        return {name: seen.evidence() for name, seen in self.seen.items()}
+    def _widths(self) -> dict[str, int]:
+        """How many classes of each tag set there are at least."""
+        return {name: int(seen.classes.max(initial=-1)) + 1 for name, seen in self.seen.items()}
 
-    def places(self, forms: Column) -> Places:
-        """Say where each word stands in the lexicon, -1 for those that it lacks."""
-        used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
-        found = np.full(len(forms.names), -1, dtype=np.int64)
-        found[used] = [self._places.get(forms.names[number], -1) for number in used.tolist()]
-        return found[forms.ids]
+    @cached_property
+    def _weighed(self) -> dict[tuple[str, float], Floats]:
+        return {}
 
-    def add(self, name: str, scores: Floats, forms: Column, places: Places, weights: tuple[float, float]) -> None:
+    def _evidence(self, name: str, weight: float) -> Floats:
+        """Say what speaks for each class of each word, with a weight; that is remembered."""
+        if (name, weight) not in self._weighed:
+            self._weighed[name, weight] = np.float32(weight) * self.seen[name].evidence()
+        return self._weighed[name, weight]
+
+    def find(self, forms: Column) -> Found:
+        """Look words up, and those that it lacks by their ends."""
+        used = np.bincount(forms.ids, minlength=len(forms.names)).nonzero()[0].tolist()
+        places, numbers = np.full((2, len(forms.names)), -1, dtype=np.int32)
+        known = self._places
+        new = [number for number in used if forms.names[number] not in known]
+        places[used] = [known.get(forms.names[number], -1) for number in used]
+        numbers[new] = range(len(new))
+        ends = np.zeros((len(new), 2, LONGEST + 1), dtype=np.int32)
+        kernel.find(*map(view, (*self._reversed, *_backwards([forms.names[number] for number in new]), ends)))
+        return Found(places[forms.ids], numbers[forms.ids], ends)
+
+    def add(self, name: str, scores: Floats, found: Found, weights: tuple[float, float]) -> None:
         """Add to the scores of a tag set what the lexicon knows of words, and what endings say of others."""
         known, new = weights
-        if known:
-            self._add_known(name, scores, places, known)
-        if new:
-            rows = np.flatnonzero(places < 0)
-            if len(rows):
-                types, numbers = np.unique(forms.ids[rows], return_inverse=True)
-                guessed = self._guessed(name, [forms.names[one] for one in types.tolist()], scores.shape[1])
-                scores[rows] += (np.float32(new) * guessed)[numbers]
-
-    def _add_known(self, name: str, scores: Floats, places: Places, weight: float) -> None:
-        starts = self.seen[name].starts
-        rows = np.flatnonzero(places >= 0)
-        first = starts[places[rows]].astype(np.int64)
-        sizes = starts[places[rows] + 1] - first
-        before = np.cumsum(sizes) - sizes
-        entries = np.arange(sizes.sum()) + np.repeat(first - before, sizes)
-        scores[np.repeat(rows, sizes), self.seen[name].classes[entries]] += (
-            np.float32(weight) * self._evidence[name][entries]
-        )
-
-    def _guessed(self, name: str, words: Sequence[str], classes: int) -> Floats:
-        """Say what the endings of words speak for."""
         seen = self.seen[name]
-        out = np.zeros((len(words), classes), dtype=np.float32)
-        asked = _backwards(words)
-        ends = np.zeros((2, LONGEST + 1), dtype=np.int32)
-        kernel.guess(*map(view, (*self._reversed, seen.starts, seen.classes, *asked, ends, out)))
-        guessed: Floats = np.log1p(out / np.float32(NOTHING))
-        return guessed
+        if len(scores) != len(found.places) or scores.shape[1] < self._widths[name]:
+            raise MismatchError(f"scores of shape {scores.shape} for {len(found.places)} words in the tag set {name}")
+        if known:
+            evidence = self._evidence(name, known)
+            kernel.add(*map(view, (found.places, seen.starts, seen.classes, evidence, scores)))
+        if new and len(found.ends):
+            likely = np.zeros((len(found.ends), scores.shape[1]), dtype=np.float32)
+            kernel.guess(*map(view, (found.ends, seen.starts, seen.classes, likely)))
+            guessed = np.float32(new) * np.log1p(likely / np.float32(NOTHING))
+            kernel.add_rows(*map(view, (found.numbers, guessed, scores)))
 
 
 def _backwards(words: Sequence[str]) -> tuple[Ints, Ints]:
     """Lay the characters of words end to end, each word's from the last to the first; say where each begins."""
-    sizes = np.array([len(word) for word in words], dtype=np.int64)
-    characters = np.fromiter(chain.from_iterable(map(ord, word[::-1]) for word in words), np.int32, int(sizes.sum()))
-    return frozen_ints(characters), frozen_ints(np.concatenate([[0], np.cumsum(sizes)]))
+    raw = "".join([word[::-1] for word in words]).encode("utf-32-le", "surrogatepass")
+    sizes = np.fromiter(map(len, words), np.int64, len(words))
+    starts = np.zeros(len(words) + 1, dtype=np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    return np.frombuffer(raw, dtype="<i4"), starts

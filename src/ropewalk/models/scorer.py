@@ -8,7 +8,7 @@ beside their words.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,30 +19,40 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
-ROWS = 64  # words come in multiples of it,
-BLOCK = 1024  # and so many at a time
+BLOCK = 1024  # words that pass the networks at a time
 CELLS = 1 << 18  # pairs of words whose arcs are scored together
 GRAPHS = "graph_"  # begins the names of outputs for enhanced graphs
 TAGS = "tags."  # begins the names of outputs for tag sets, which end in their numbers
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
+Number = TypeVar("Number", np.float32, np.int64)
 
 
-def blank_rows(words: int, width: int) -> Floats:
-    """Make an array for so many words, and for more up to a multiple of rows."""
-    return np.zeros((words + -words % ROWS, width), dtype=np.float32)
+def filled(array: npt.NDArray[Number], rows: int) -> npt.NDArray[Number]:
+    """Fill an array up with zeros to a multiple of rows."""
+    more = -len(array) % rows
+    if not more:
+        return array
+    out = np.zeros((len(array) + more, *array.shape[1:]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
 
 
 class WordVectors(Protocol):
     """Words in, vectors out. What comes out for a sentence does not depend on what else there is."""
 
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Give the vectors of the words of sentences as `blank_rows`, about `budget` tokens at a time."""
+        """Give the vector of each word of sentences, about `budget` tokens at a time."""
 
 
 class HeadNetworks(Protocol):
-    """The networks between the vectors of words and scores; all scores are log-probabilities."""
+    """The networks between the vectors of words and scores; all scores are log-probabilities.
+
+    Words and pairs come to it in multiples of `rows`: what it says of one must not depend on how many multiples.
+    """
+
+    rows: int
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -109,7 +119,10 @@ class Scores:
         self._graph_distances = scorer.graph_distances
         self._offsets = offsets
         self._count = int(offsets[-1])
-        blocks = [heads.words(vectors[start : start + BLOCK], outputs) for start in range(0, len(vectors), BLOCK)]
+        blocks = [
+            heads.words(filled(vectors[start : start + BLOCK], heads.rows), outputs)
+            for start in range(0, len(vectors), BLOCK)
+        ]
         self._words = (
             blocks[0]
             if len(blocks) == 1
@@ -183,16 +196,16 @@ class Scores:
         network: Callable[[Floats, Floats, Numbers], Floats],
     ) -> Floats:
         """Score pairs in blocks of rows."""
-        more = -len(words) % ROWS
-        words, places, classes = (np.pad(one, (0, more), mode="edge") for one in (words, places, classes))
         below, above = self._words[f"{sides}_words"], self._words[f"{sides}_heads"]
+        rows = self._networks.rows
         blocks = []
         for start in range(0, len(words), BLOCK):
             block = slice(start, start + BLOCK)
             chosen = above[places[block]]
             chosen[places[block] < 0] = 0
-            blocks.append(network(below[words[block]], chosen, classes[block]))
-        return np.concatenate(blocks)[: len(words) - more]
+            given = filled(below[words[block]], rows), filled(chosen, rows), filled(classes[block], rows)
+            blocks.append(network(*given)[: len(chosen)])
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
 def arc_places(words: Numbers, heads: Numbers, offsets: Ints, bounds: Numbers) -> tuple[Numbers, Numbers]:

@@ -86,12 +86,12 @@ def tag_columns(
     likely: dict[str, Shares] = {}
     features: dict[str, Column] = {}
     sets = labels.tags
-    places = labels.lexicon.places(forms) if labels.lexicon is not None and weights else None
+    seen = labels.lexicon.find(forms) if labels.lexicon is not None and weights else None
     for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
         found = scores[number]
         name, names = sets[number]
-        if labels.lexicon is not None and places is not None:
-            labels.lexicon.add(name, found, forms, places, (weights[2 * number], weights[2 * number + 1]))
+        if labels.lexicon is not None and seen is not None:
+            labels.lexicon.add(name, found, seen, (weights[2 * number], weights[2 * number + 1]))
             if shares:
                 found -= np.logaddexp.reduce(found, axis=1, keepdims=True)
         best = found.argmax(axis=1)
@@ -112,7 +112,7 @@ def fitted_weights(labels: LabelSet, scores: Mapping[int, Floats], gold: Treeban
     """Find the weights of the lexicon, two for each tag set, by which most tags of known sentences are right."""
     assert labels.lexicon is not None  # noqa: S101 - as callers have seen
     forms = gold.column("form")
-    known = labels.lexicon.places(forms) >= 0
+    known = labels.lexicon.find(forms).places >= 0
     out = [0.0] * (2 * len(labels.tags))
     for number in sorted(scores, key=lambda one: labels.tags[one][0] == "lemma"):  # which may ask for parts of speech
         right = [_right(labels, scores, gold, out, number, weight) for weight in WEIGHTS]
@@ -142,8 +142,8 @@ def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
         )
     column = classes(gold, name)
     assert labels.lexicon is not None  # noqa: S101 - as callers have seen
-    rows, forms = scores[number].copy(), gold.column("form")
-    labels.lexicon.add(name, rows, forms, labels.lexicon.places(forms), (weight, weight))
+    rows = scores[number].copy()
+    labels.lexicon.add(name, rows, labels.lexicon.find(gold.column("form")), (weight, weight))
     right: npt.NDArray[np.bool_] = rows.argmax(axis=1) == numbers(column.ids, column.names, names)
     return right
 
@@ -172,12 +172,13 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
     tags = [""] * len(forms) if upos is None else upos.texts()
     lemmas: list[str] = []
-    for place, (form, tag) in enumerate(zip(forms.texts(), tags, strict=True)):
-        lemma = known.lemmas.get(tag, {}).get(form)
+    for place, (form, tag, first) in enumerate(zip(forms.texts(), tags, best.tolist(), strict=True)):
+        under = known.lemmas.get(tag)
+        lemma = None if under is None else under.get(form)
         if lemma is None:
-            best[place], lemma = _by_rule(scores[place], rules, form, int(best[place]), known.forms.get(tag, {}))
+            best[place], lemma = _by_rule(scores[place], rules, form, first, known.forms.get(tag, {}))
         elif noted:
-            best[place] = numbers.get(_rule(form, lemma), best[place])
+            best[place] = numbers.get(_rule(form, lemma), first)
         lemmas.append(lemma)
     return Column.of(lemmas)
 
@@ -187,14 +188,14 @@ def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: 
     lemma = _apply(rules[best], form)
     if lemma is not None and (not known or lemma in known):
         return best, lemma
-    near = int(np.count_nonzero(scores > scores[best] - NEARLY))
-    order = np.argsort(-scores, kind="stable").tolist()
-    for rule in order[:near]:
+    near = (scores > scores[best] - NEARLY).nonzero()[0]
+    for rule in near[np.argsort(-scores[near], kind="stable")].tolist() if len(near) > 1 else near.tolist():
         text = _apply(rules[rule], form)
         if text is not None and text in known:
             return rule, text
     if lemma is not None:
         return best, lemma
+    order = np.argsort(-scores, kind="stable").tolist()
     return next(((rule, text) for rule in order if (text := _apply(rules[rule], form)) is not None), (best, form))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ropewalk.models.batching import alike
-from ropewalk.models.scorer import blank_rows
 from ropewalk.training.heads import FeedForward
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class TorchEncoder:
         encoder = self._network.encoder
         texts = forms.texts()
         inputs = encoder.prepare([texts[start:stop] for start, stop in pairwise(offsets.tolist())])
-        out = blank_rows(len(forms), encoder.size)
+        out = np.zeros((len(forms), encoder.size), dtype=np.float32)
         with _used(self._network):
             for size, chosen in alike([one.size for one in inputs], encoder.canonical, budget):
                 batch = encoder.collate([inputs[sentence] for sentence in chosen], size).to(_device(self._network))
@@ -49,6 +48,8 @@ class TorchEncoder:
 @final
 class TorchHeads:
     """The networks between the vectors of words and scores."""
+
+    rows = 64
 
     def __init__(self, network: Network) -> None:
         self._network = network

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
@@ -14,7 +15,6 @@ from ropewalk.models.features import Lookup
 from ropewalk.models.folder import LABELS
 from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.models.onnx.session import Session
-from ropewalk.models.scorer import blank_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ MOST_ROWS = 24  # sentences that are read together,
 MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
 WINDOW = 4096  # words of a sentence that are read at a time: memory grows with them,
 MARGIN = 256  # and the ends of a window, where the other words are not known, are taken from its neighbours
-LEAST_ROWS = 2  # one alone would be multiplied by other instructions, which round otherwise
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +88,7 @@ class OnnxBiLSTM:
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read every sentence in both directions, the longest first."""
         rows, table = self._rows(forms)
-        out = blank_rows(len(forms), self._size)
+        out = np.zeros((len(forms), self._size), dtype=np.float32)
         starts, stops, first, last = windows(offsets)
         lengths = stops - starts
         order = np.argsort(-lengths, kind="stable")
@@ -107,7 +106,7 @@ class OnnxBiLSTM:
         self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints
     ) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Read stretches side by side, the first of which is the longest; give vectors and whose they are."""
-        count = max(len(starts), LEAST_ROWS)
+        count = max(len(starts), self._least)
         steps = np.arange(int(lengths[0]))
         sizes = np.ones(count, dtype=np.int32)
         sizes[: len(lengths)] = lengths
@@ -116,6 +115,19 @@ class OnnxBiLSTM:
         numbers[:, : len(starts)] = rows[np.minimum(places, len(rows) - 1)]
         read = self._encoder.run({"inputs": table[numbers], "lengths": sizes})[0]
         return read[:, : len(starts)], places
+
+    @cached_property
+    def _least(self) -> int:
+        """How many stretches must be read together: one, unless it is read otherwise alone than beside others.
+
+        There are processors on which one row is multiplied by other instructions than several, which round otherwise.
+        """
+        words = np.linspace(-1.0, 1.0, 3 * 2 * self._words.width("inputs"), dtype=np.float32).reshape(3, 2, -1)
+        beside, alone = (
+            self._encoder.run({"inputs": words[:, :count], "lengths": np.array([3, 2], dtype=np.int32)[:count]})[0]
+            for count in (2, 1)
+        )
+        return 1 if np.array_equal(beside[:, 0], alone[:, 0]) else 2
 
     def _rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
         """Say in which row of which table the vector of every word is, computing those that are new."""

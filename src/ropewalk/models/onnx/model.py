@@ -81,6 +81,8 @@ def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
 class OnnxHeads:
     """The networks between the vectors of words and scores."""
 
+    rows = 8  # one alone may be multiplied by other instructions, which round otherwise
+
     def __init__(self, folder: ModelFolder, threads: int) -> None:
         def opened(file: str) -> Session:
             return Session(folder.listed(file), str(folder.path / file), threads)

@@ -13,7 +13,6 @@ from ropewalk.models.batching import alike
 from ropewalk.models.folder import CONFIG, TOKENIZER
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.session import Session, cores
-from ropewalk.models.scorer import blank_rows
 from ropewalk.models.subwords import Tokens
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class OnnxTransformer:
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read sentences beside others of the same canonical size only."""
         inputs = self._inputs(forms, offsets)
-        out = blank_rows(len(forms), self._size)
+        out = np.zeros((len(forms), self._size), dtype=np.float32)
         sizes = [one.size for one in inputs]
         most = min(budget, self._most)
         for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):
