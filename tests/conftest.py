@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from program_tools import end_all
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,6 +34,13 @@ def hearing() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs() -> Iterator[None]:
+    """End the processes that ran commands."""
+    yield
+    end_all()
 
 
 @pytest.fixture(scope="session")

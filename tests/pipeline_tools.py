@@ -1,10 +1,8 @@
-"""What the tests of pipelines share: a parser and a segmenter of a few lines each, and the program that runs them."""
+"""What the tests of pipelines share: a parser and a segmenter of a few lines each, and a real model."""
 
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +17,7 @@ from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -92,13 +91,6 @@ def salad(seed: int) -> str:
 def load(*_: object, confidence: bool = True, **__: object) -> Parser:
     """Stand for `ropewalk.load`."""
     return toy_parser(confidence=confidence)
-
-
-BEGIN = (
-    f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import ropewalk.pipeline, pipeline_tools; "
-    "ropewalk.pipeline.load = pipeline_tools.load; from ropewalk.cli import main; main()"
-)
-PROGRAM = [sys.executable, "-c", BEGIN]  # the program with the toy model instead of a real one
 
 
 def exported(factory: pytest.TempPathFactory) -> Path:

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from program_tools import PROGRAM, run
 from ropewalk import conllu, labels_file
 from ropewalk.encodings import get, known
 from ropewalk.errors import FormatError
 from ropewalk.kernels import compiled
 from ropewalk.trees import check
 from strategies import trees, values
-from test_cli import PROGRAM, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import REPOSITORY
+from program_tools import run
 from ropewalk.drawing import enhanced_scene
 from ropewalk.encodings.graphs import KNOWN
 from ropewalk.errors import MismatchError
 from ropewalk.graphs import Graphs
 from ropewalk.trees import Graph
-from test_cli import run
 from test_graphs import ROPES, SEMANTIC
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from program_tools import run
 from ropewalk import conllu
 from ropewalk.scoring import attachment, conll18
 from ropewalk.treebank import Column, Treebank
-from test_cli import run
 
 if TYPE_CHECKING:
     from pathlib import Path

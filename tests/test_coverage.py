@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -13,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import program_tools
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get, known
 from ropewalk.errors import UnknownNameError
@@ -22,6 +20,7 @@ from ropewalk.tables import FORMATS
 from strategies import trees
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 SPECS = ("four-bit(policy=published)", "optimal(policy=published)", "optimal+head", "seven-bit(policy=published)",
@@ -126,10 +125,7 @@ def test_the_table_can_be_written_in_every_format(form: str) -> None:
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
-    return subprocess.run(
-        [*program, *map(str, words)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "100"}
-    )
+    return program_tools.run(*words, COLUMNS="100")
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from conftest import REPOSITORY
 from golden_pictures import FOLDER, HOSTILE, LONG, pictures
+from program_tools import run
 from ropewalk import Sentence, Treebank, conllu, draw, encodings
 from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
@@ -27,7 +28,6 @@ from ropewalk.encodings import FAULTS
 from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
 from ropewalk.trees import Graph, Tree
 from strategies import head_lists, projective_trees, trees, values
-from test_cli import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

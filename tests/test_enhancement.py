@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from program_tools import run
 from ropewalk import conllu, deps
 from ropewalk.enhancement import by_rules, copied
-from test_cli import run
 
 if TYPE_CHECKING:
     from pathlib import Path

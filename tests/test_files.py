@@ -10,24 +10,14 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline_tools import PROGRAM as TOY
+from program_tools import PROGRAM, TOY, run
 from ropewalk import conllu, files
 from ropewalk.errors import FormatError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 HEADER = b"# ropewalk encoding = optimal "
-
-
-def run(*words: str | Path, program: Sequence[str] = PROGRAM, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*program, *map(str, words)], input=stdin, capture_output=True, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
@@ -97,7 +87,7 @@ def test_a_treebank_is_not_replaced_unless_asked_for(sample: Path, tmp_path: Pat
         ["stats", "--test", bank, "-o", bank],
     ]
     for words in refused:
-        done = run(*words, program=TOY)
+        done = run(*words, toy=True)
         assert done.returncode == 2, words
         assert "add --overwrite" in " ".join(done.stderr.split())
         assert bank.read_bytes() == raw

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from conftest import REPOSITORY
+from program_tools import run
 from ropewalk import conllu, deps
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, MismatchError, TrainingError, UnknownNameError
@@ -29,7 +30,6 @@ from ropewalk.training.run import train
 from ropewalk.training.trainable import Trainable, load
 from ropewalk.treebank import Column
 from ropewalk.trees import Graph
-from test_cli import run
 from training_tools import bank_of, config_of, once, restored, write_bank
 
 if TYPE_CHECKING:

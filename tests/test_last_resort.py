@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_tools import BEGIN
-
-PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
-TOY = [sys.executable, "-c", BEGIN]
+from program_tools import TOY, run
 
 
 def closed(words: list[str], number: int) -> subprocess.CompletedProcess[str]:
@@ -70,7 +67,7 @@ def test_a_full_disk_is_one_line(words: list[str], sample: Path) -> None:
 def test_a_sentence_of_one_empty_node_has_no_words(words: list[str], tmp_path: Path) -> None:
     file = tmp_path / "empty.conllu"
     file.write_text("# c\n0.1\ta\t_\t_\t_\t_\t_\t_\t0:root\t_\n\n", encoding="utf-8")
-    done = subprocess.run([*TOY, *words, file], capture_output=True, check=False, encoding="utf-8")
+    done = run(*words, file, toy=True)
     assert done.returncode == 1
     assert f"{file}:1: the sentence has no words" in done.stdout + done.stderr
 
@@ -105,7 +102,7 @@ def test_a_bug_is_one_line_that_says_where_the_report_is(tmp_path: Path) -> None
 
 def test_debug_shows_it_all(tmp_path: Path) -> None:
     assert "Traceback" in broken("--debug", "encodings", TMPDIR=str(tmp_path)).stderr
-    done = subprocess.run([*PROGRAM, "--debug", "info", "nowhere"], capture_output=True, check=False, text=True)
+    done = run("--debug", "info", "nowhere")
     assert "Traceback" in done.stderr
     assert done.stderr.splitlines()[-1].startswith("ropewalk: error: nowhere")
     assert done.returncode == 1

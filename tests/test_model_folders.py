@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 
 import ropewalk
 from fuzz_models import SOURCE, attempt, trees
+from program_tools import run
 from ropewalk.errors import ModelError
 from ropewalk.models.folder import open_folder, parsed_json, seal
 from ropewalk.models.onnx.session import EXTERNAL, Session
@@ -114,12 +113,7 @@ def test_json_that_python_cannot_take(raw: bytes, model: Path) -> None:
     for name in ("config.json", "labels.json", "segmenter.json"):
         before = (model / name).read_bytes()
         (model / name).write_bytes(raw)
-        done = subprocess.run(
-            [sys.executable, "-c", "from ropewalk.cli import main; main()", "parse", "-m", model, "Hello."],
-            capture_output=True,
-            check=False,
-            encoding="utf-8",
-        )
+        done = run("parse", "-m", model, "Hello.")
         assert (done.returncode, done.stdout) == (1, "")
         assert name in done.stderr
         assert done.stderr.count("\n") == 1

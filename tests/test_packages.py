@@ -16,6 +16,7 @@ import pytest
 
 import ropewalk
 from conftest import REPOSITORY
+from program_tools import run
 from ropewalk.errors import ConfigError, ModelError
 from ropewalk.models import installed
 from ropewalk.models.folder import open_folder, seal
@@ -37,11 +38,6 @@ NAMES = {  # what `ropewalk models` must find room for
     "vi": "UD_Vietnamese-VTB",
     "wo": "UD_Wolof-WTB",
 }
-
-
-def run(*words: object) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from ropewalk.cli import main; main()", *map(str, words)]
-    return subprocess.run(program, capture_output=True, check=False, encoding="utf-8")
 
 
 @pytest.fixture

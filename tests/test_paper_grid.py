@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
+import program_tools
 from ropewalk import conllu
 from ropewalk.encodings import get
 from ropewalk.scoring.attachment import score
@@ -157,7 +156,8 @@ def test_all_cells_of_accuracy_are_there_and_four_of_table_2_differ() -> None:
     assert differ == {("fi", "O_P+", "LM"), ("ru", "H+", "LAS"), ("ug", "H+", "LM"), ("PTB", "H+", "LAS")}
 
 
-def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> None:
+def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     text = (repository / "configs" / "grid-paper.toml").read_text(encoding="utf-8")
     for name, kind in (("FacebookAI/xlm-roberta-large", "xlm-roberta"), ("xlnet/xlnet-large-cased", "xlnet")):
         text = text.replace(name, tiny_encoder(tmp_path / kind, kind).as_posix())
@@ -170,15 +170,7 @@ def test_a_tiny_run_gives_the_whole_report(repository: Path, tmp_path: Path) -> 
 
     def run() -> str:
         options = [f"--set=training.{change}" for change in ("epochs=1", "device=cpu", "threads=1")]
-        program = [sys.executable, "-c", "from ropewalk.cli import main; main()", "experiment", "grid-paper.toml"]
-        done = subprocess.run(
-            [*program, "-o", "runs", *options],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            env=os.environ,
-        )
+        done = program_tools.run("experiment", "grid-paper.toml", "-o", "runs", *options, heavy=True)
         assert done.returncode == 0, done.stderr
         return done.stderr
 

@@ -8,13 +8,14 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline_tools import PROGRAM, exported
+import program_tools
+from pipeline_tools import exported
+from program_tools import TOY
 from ropewalk import conllu
 
 if TYPE_CHECKING:
@@ -23,11 +24,8 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 
-def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*PROGRAM, *map(str, words)], input=stdin, capture_output=True, check=False, env=os.environ | environment
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+def run(*words: object, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
+    return program_tools.run(*words, stdin=stdin, toy=True, **environment)
 
 
 def sound(text: str, tmp_path: Path) -> Treebank:
@@ -180,7 +178,7 @@ def test_trees_are_drawn() -> None:
 def test_in_a_terminal_trees_are_drawn() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*PROGRAM, "parse", "She walks."], stdout=theirs, stderr=subprocess.PIPE, env=os.environ | {"TERM": "xterm"}
+        [*TOY, "parse", "She walks."], stdout=theirs, stderr=subprocess.PIPE, env=os.environ | {"TERM": "xterm"}
     ) as process:
         process.wait(60)
         os.close(theirs)
@@ -235,7 +233,7 @@ def test_interrupted_output_ends_with_a_whole_sentence(number: int, code: int, f
     text = tmp_path / "long.txt"
     text.write_text("The rope maker walks backwards all day. " * 60_000, encoding="utf-8")
     with subprocess.Popen(
-        [*PROGRAM, "parse", "--format", form, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*TOY, "parse", "--format", form, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -253,7 +251,7 @@ def test_interrupted_output_ends_with_a_whole_sentence(number: int, code: int, f
 
 
 def test_sentences_come_out_while_text_still_comes_in() -> None:
-    with subprocess.Popen([*PROGRAM, "parse", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([*TOY, "parse", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"One word. Two words")
@@ -269,7 +267,7 @@ def test_sentences_come_out_while_text_still_comes_in() -> None:
 def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text("The rope maker walks. " * 20_000, encoding="utf-8")
-    with subprocess.Popen([*PROGRAM, "parse", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*TOY, "parse", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(100)
@@ -315,13 +313,9 @@ def test_a_real_model_is_run_by_name_or_folder_exported_or_trained(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     home = exported(tmp_path_factory)
-    real = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 
     def parse(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        program = [*real, "parse", *words, "Kalo mi, nesu su. Lomi"]
-        return subprocess.run(
-            program, capture_output=True, text=True, check=False, env=os.environ | environment, encoding="utf-8"
-        )
+        return program_tools.run("parse", *words, "Kalo mi, nesu su. Lomi", heavy="trained" in words[-1], **environment)
 
     done = parse("--model", str(home))
     assert done.returncode == 0, done.stderr

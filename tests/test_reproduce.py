@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
 
+from program_tools import run
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get
 from ropewalk.scoring import reproduce
@@ -186,31 +184,25 @@ def test_the_report_holds_every_cell_and_marks_differences() -> None:
 
 
 def test_the_command_writes_both_files_or_neither(tmp_path: Path) -> None:
-    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        program = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
-        return subprocess.run(
-            [*program, "reproduce", *map(str, words)], capture_output=True, text=True, check=False, env=os.environ
-        )
-
     place = tmp_path / "ud" / "UD_Tamil-TTB"
     place.mkdir(parents=True)
     for split, bank in TAMIL.items():
         conllu.write(place / f"ta_ttb-ud-{split}.conllu", bank)
-    done = run(tmp_path / "ud", "-o", tmp_path / "report")
+    done = run("reproduce", tmp_path / "ud", "-o", tmp_path / "report")
     assert (done.returncode, done.stdout) == (0, "")
     assert f"{len(published().cells)} cells of the paper" in done.stderr
     assert sorted(file.name for file in (tmp_path / "report").iterdir()) == ["report.html", "report.md"]
     first = (tmp_path / "report" / "report.md").read_bytes()
-    run(tmp_path / "ud", "-o", tmp_path / "report")
+    run("reproduce", tmp_path / "ud", "-o", tmp_path / "report")
     assert (tmp_path / "report" / "report.md").read_bytes() == first
     (place / "ta_ttb-ud-test.conllu").write_text("broken\n", encoding="utf-8")
-    failed = run(tmp_path / "ud", "-o", tmp_path / "other")
+    failed = run("reproduce", tmp_path / "ud", "-o", tmp_path / "other")
     assert failed.returncode == 1
     assert "ta_ttb-ud-test.conllu:1" in failed.stderr
     assert not (tmp_path / "other").exists()
     conllu.write(place / "ta_ttb-ud-test.conllu", TAMIL["test"])
     (tmp_path / "other" / "report.html").mkdir(parents=True)  # the second file cannot be written
-    assert run(tmp_path / "ud", "-o", tmp_path / "other").returncode == 1
+    assert run("reproduce", tmp_path / "ud", "-o", tmp_path / "other").returncode == 1
     assert [file.name for file in (tmp_path / "other").iterdir()] == ["report.html"]
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from program_tools import run_bytes
 from ropewalk import conllu
 from ropewalk.cli.train import every
 from ropewalk.scoring.attachment import score
@@ -17,9 +15,9 @@ from ropewalk.training.loop import Progress
 from training_tools import bank_of, restored, write_bank
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
-PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 SMALL = """
 [data]
 train = "{data}"
@@ -45,8 +43,7 @@ threads = 1
 
 
 def run(*words: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    return subprocess.run([*PROGRAM, *map(str, words)], input=stdin, capture_output=True, check=False, env=environment)
+    return run_bytes(*words, stdin=stdin, heavy=True, HF_HUB_OFFLINE="1")
 
 
 @pytest.fixture(scope="module")

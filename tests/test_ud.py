@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from pipeline_tools import PROGRAM as TOY
+from program_tools import run_bytes
 from ropewalk import conllu, deps
 from ropewalk.formats import ud
 from ropewalk.repair import rooted_relations
@@ -60,7 +58,9 @@ def ours(file: Path) -> list[str]:
 
 
 def run(*words: str | Path, stdin: bytes = b"") -> bytes:
-    return subprocess.run([*TOY, *map(str, words)], input=stdin, capture_output=True, check=True).stdout
+    done = run_bytes(*words, stdin=stdin, toy=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_both_are_content_with_what_is_right(tmp_path: Path, sample: Path) -> None:
@@ -162,11 +162,8 @@ def test_what_decode_writes_after_a_repair_has_root_at_roots(tmp_path: Path) -> 
     labels, out = tmp_path / "labels.tsv", tmp_path / "out.conllu"
     header = "# ropewalk encoding = optimal | columns = form, label, relation\n"
     labels.write_text(f"{header}a\t<\troot\nb\t<\troot\nc\t>\tdet\n\nd\t>\tobj\ne\t>\troot\n\n", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", "from ropewalk.cli import main; main()", "decode", labels, "-o", out],
-        capture_output=True,
-        check=True,
-    )
+    done = run_bytes("decode", labels, "-o", out)
+    assert done.returncode == 0
     assert b"repairs: none" not in done.stderr
     assert (theirs(out), ours(out)) == ([], [])
     bank = conllu.read(out)
