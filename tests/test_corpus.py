@@ -151,6 +151,21 @@ def test_small_files_share_parts_and_large_ones_are_cut(tmp_path: Path) -> None:
     assert plan([tmp_path, tmp_path / "large.jsonl"], Options(shard=0.001))[1] == parts  # no file is read twice
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_file_is_cut_into_parts_of_the_same_size(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"a.{ending}"
+    texts = {f"d{number:02d}": f"She walks {number:02d} times." for number in range(32)}
+    if ending == "parquet":
+        pq.write_table(pa.table({"id": list(texts), "text": list(texts.values())}), file, use_dictionary=False)
+    else:
+        file.write_text(json_lines(texts), encoding="utf-8")
+    _, parts = plan([file], Options(shard=0.0006))
+    counts = [len(records([part], Options())) for part in parts]
+    assert len(counts) > 1
+    assert sum(counts) == 32
+    assert max(counts) - min(counts) <= 1
+
+
 @pytest.mark.parametrize("held", [planning.HELD, 10])
 def test_double_ids_are_found_however_many_there_are(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "HELD", held)
@@ -658,9 +673,13 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     other = program(*words, "--rows", "sentence")
     assert other.returncode == 1
     assert "was made with rows = 'document'" in other.stderr
-    few = program(*words[:1], "-o", tmp_path / "few", *words[3:], "--max-errors", "0")
+    many = tmp_path / "many"  # so many that Ray looks into them
+    many.mkdir()
+    for number in range(run.FILES + 1):
+        (many / f"{number}.jsonl").write_text('{"id": "d", "text": "Again."}\n', encoding="utf-8")
+    few = program(many, "-o", tmp_path / "few", *words[3:], "--max-errors", "0")
     assert few.returncode == 1
-    assert "1 documents or files were set aside, more than 0" in few.stderr
+    assert "documents or files were set aside, more than 0" in few.stderr
 
 
 @pytest.mark.cluster

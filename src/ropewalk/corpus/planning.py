@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import tempfile
 from array import array
 from dataclasses import asdict, dataclass, replace
@@ -147,16 +148,23 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
 
 def _cuts(file: File, starts: Iterator[tuple[int, int]], options: Options) -> tuple[tuple[int, int], ...]:
     """Choose places to cut at, about a shard's size from each other."""
+    packed = stores.compression(file.path) is not None
+    step = options.shard * MEGABYTE if packed else file.size / _pieces(file.size, options)
     out = [(0, 0)]
     last = (0, 0)
     for last in starts:
-        if last[0] - out[-1][0] >= options.shard * MEGABYTE:
+        if last[0] - out[-1][0] >= step:
             out.append(last)
     if last > out[-1]:
         out.append(last)
-    if stores.compression(file.path) is not None and len(out) > MOST_PIECES + 1:
+    if packed and len(out) > MOST_PIECES + 1:
         out = [out[place] for place in np.linspace(0, len(out) - 1, MOST_PIECES + 1).astype(int)]
     return tuple(out)
+
+
+def _pieces(size: int, options: Options) -> int:
+    """Say how many shards so many bytes make, all of the same size: a small one at the end would leave cores idle."""
+    return max(math.ceil(size / (options.shard * MEGABYTE)), 1)
 
 
 def _parquet(file: File, ids: _Ids, options: Options) -> File:
@@ -167,7 +175,7 @@ def _parquet(file: File, ids: _Ids, options: Options) -> File:
         if (options.id or "id") in columns:
             _note_ids(opened, rows, ids, options)
         kept = _kept(found.schema_arrow, options)
-        step = max(int(rows * options.shard * MEGABYTE / max(_text_bytes(found.metadata, options.text), 1)), 1)
+        step = max(math.ceil(rows / _pieces(_text_bytes(found.metadata, options.text), options)), 1)
     cuts = tuple((cut, cut) for cut in (*range(0, rows, step), rows))
     return replace(file, cuts=cuts, kept=kept)
 

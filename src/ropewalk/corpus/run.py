@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
     from ropewalk.corpus.manifest import Manifest
     from ropewalk.corpus.options import FilePart, Options
-    from ropewalk.corpus.planning import File
+    from ropewalk.corpus.planning import File, Keys
 
 OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
 FILES = 64  # that are looked into by one task
+FEW = 32 << 20  # bytes of so many files are looked into sooner than Ray has started
 
 
 @dataclass(slots=True)
@@ -81,11 +82,14 @@ def run(  # noqa: PLR0913 - options, by name
     if unknown:
         tell(f"{len(unknown)} files are left out, since their names do not tell what they hold: {unknown[0]}, …")
     with contextlib.ExitStack() as stack:
-        start = functools.cache(lambda: stack.enter_context(_ray(address, workers)))  # when it is needed, and once
+        warm = functools.partial(shards.warm, model, generator, options)
+        start = functools.cache(lambda: stack.enter_context(_ray(address, workers, warm)))  # when needed, and once
         if known is None:
             tell(f"{len(files)} files to look into")
-            start()
-            known = _plan(files, generator, options)
+            few = len(files) <= FILES and sum(file.size for file in files) <= FEW
+            if not few:
+                start()
+            known = _plan(files, generator, options, few=few)
             manifests.save(out, known)
         else:
             manifests.demand_same(out, known, generator, options)
@@ -166,17 +170,30 @@ def _look(file: File, options: Options) -> File:
     return planning.inspect(file, options)[0]
 
 
-def _plan(files: Sequence[File], generator: str, options: Options) -> Manifest:
-    """Look into all files, and find the ids that come twice."""
+def _plan(files: Sequence[File], generator: str, options: Options, *, few: bool) -> Manifest:
+    """Look into all files, here if they are few, and find the ids that come twice."""
     doubles = planning.Doubles()
     found: dict[int, File] = {}
+    for number, file, keys in (_looked_here if few else _looked)(files, options):
+        found[number] = file
+        doubles.add(keys, number)
+    looked = tuple(found[number] for number in range(len(files)))
+    return manifests.Manifest(generator, options.to_json(), looked, tuple(sorted(doubles.found())))
+
+
+def _looked_here(files: Sequence[File], options: Options) -> Iterator[tuple[int, File, Keys]]:
+    """Look into files one after the other."""
+    for number, file in enumerate(files):
+        yield number, *planning.inspect(file, options)
+
+
+def _looked(files: Sequence[File], options: Options) -> Iterator[tuple[int, File, Keys]]:
+    """Look into files on the cluster."""
     items = [{"number": number, "file": json.dumps(file.to_json())} for number, file in enumerate(files)]
     blocks = max(len(items) // FILES, min(len(items), 256))
     for row in _rows(items, blocks, functools.partial(_inspected, options=options)):
-        found[row["number"]] = planning.File.of_json(json.loads(row["file"]))
-        doubles.add(np.frombuffer(row["keys"], dtype=np.uint64).reshape(-1, 4).copy(), row["number"])
-    looked = tuple(found[number] for number in range(len(files)))
-    return manifests.Manifest(generator, options.to_json(), looked, tuple(sorted(doubles.found())))
+        keys = np.frombuffer(row["keys"], dtype=np.uint64).reshape(-1, 4).copy()
+        yield row["number"], planning.File.of_json(json.loads(row["file"])), keys
 
 
 def _inspected(table: pa.Table, options: Options) -> Iterator[pa.Table]:
@@ -237,33 +254,54 @@ def _ours(failure: BaseException) -> RopewalkError:
 
 
 @contextlib.contextmanager
-def _ray(address: str | None, workers: int | None) -> Iterator[None]:
-    """Join a cluster, or start Ray on this machine and for this run: without dashboard and reports to its makers."""
+def _ray(address: str | None, workers: int | None, warm: Callable[[], None]) -> Iterator[None]:
+    """Join a cluster, or start Ray on this machine and for this run: without dashboard and reports to its makers.
+
+    Started here, its workers get `warm` to do at once, while Ray Data is loaded here and starts what it needs.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")  # or it gives up on a machine that is busy
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # it warns of graphics cards that nobody asked for
     if address is None:
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # on any system, it keeps to the loopback interface
+        os.environ.setdefault("RAY_worker_niceness", "0")  # or its workers give way to every other program
+        os.environ.setdefault("RAY_enable_autoscaler_v2", "1")  # the other one takes a second to end
     import ray
+
+    try:
+        if address is None:
+            count = workers or cores()
+            ray.init(
+                "local",
+                num_cpus=count,
+                include_dashboard=False,
+                object_store_memory=OBJECTS,
+                logging_level=logging.ERROR,
+                log_to_driver=False,
+            )
+            task = ray.remote(num_cpus=1, max_retries=0)(_warmed)
+            for _ in range(count):
+                task.remote(warm)
+        else:
+            ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+        _quiet_data()
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _warmed(warm: Callable[[], None]) -> None:
+    """Do what a worker has to do once; what fails here will fail again where it is told."""
+    with contextlib.suppress(Exception):
+        warm()
+
+
+def _quiet_data() -> None:
+    """Load Ray Data, and let it say nothing."""
     import ray.data
 
-    if address is None:
-        ray.init(
-            "local",
-            num_cpus=workers or cores(),
-            include_dashboard=False,
-            object_store_memory=OBJECTS,
-            logging_level=logging.ERROR,
-            log_to_driver=False,
-        )
-    else:
-        ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     context.execution_options.preserve_order = False
-    try:
-        yield
-    finally:
-        ray.shutdown()

@@ -56,6 +56,11 @@ def parser_of(model: str, generator: str, **loading: Any) -> Parser:  # noqa: AN
     return parser
 
 
+def warm(model: str, generator: str, options: Options) -> None:
+    """Load in a process what its parts will need, ahead of the first of them."""
+    parser_of(model, generator, **options.loading)
+
+
 def annotate(part: FilePart, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
     """Do a part: write its shard, its errors and its record, and give the record."""
     begun = time.monotonic()
