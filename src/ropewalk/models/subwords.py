@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Places = npt.NDArray[np.int64]
 
-STEP = 8  # canonical sizes are multiples of it
+STEP = 2  # canonical sizes are multiples of it: what is filled up is computed for nothing
 SPARE = 4  # no word has more subwords than this share of a window
 
 
@@ -102,7 +102,7 @@ def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: 
 
 
 def canonical(tokens: Tokens, size: int) -> int:
-    """Round a sentence's size up to a multiple of sixteen subwords."""
+    """Round a sentence's size up to a multiple of some subwords."""
     return min(-(-size // STEP) * STEP, max(tokens.window, size))
 
 

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models.onnx.files import ARCS, ENCODER, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS, WORDS
-from ropewalk.models.subwords import STEP
 from ropewalk.training.encoders import BiLSTM, Transformer
 from ropewalk.training.heads import FeedForward
 
@@ -39,7 +38,7 @@ STEPS = 127  # of 8 bits to either side
 BLOCK = 128  # numbers with one scale in products that are computed in 8 bits
 MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # whose operator that is, and how it says so
 LARGEST = 1_900_000_000  # bytes of weights in one file
-SAMPLE = 2 * STEP  # rows of what a network is traced with
+SAMPLE = 16  # rows of what a network is traced with
 
 
 def networks(network: Network) -> dict[str, onnx.ModelProto]:
@@ -75,7 +74,7 @@ def networks(network: Network) -> dict[str, onnx.ModelProto]:
 
 def _sides(arcs: ArcScorer, vectors: Tensor) -> dict[str, Tensor]:
     """Give what arcs are scored by, as if the words were sentences of one length."""
-    words, heads = (side.reshape(STEP, 2, -1) for side in arcs.sides(vectors))
+    words, heads = (side.reshape(SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
     return {"words": words, "above": heads}
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
 LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time
-MOST_ROWS = 24  # sentences that are read together,
-MOST_TOKENS = 1024  # and words: more of them do not fit a core's own memory
+MOST_ROWS = 16  # sentences that are read together,
+MOST_TOKENS = 256  # and words: more gain nothing, and the shorter sentences of a batch are filled up
 WINDOW = 4096  # words of a sentence that are read at a time: memory grows with them,
 MARGIN = 256  # and the ends of a window, where the other words are not known, are taken from its neighbours
 
