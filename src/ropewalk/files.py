@@ -7,7 +7,6 @@ import errno
 import gzip
 import lzma
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -124,7 +123,7 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     name = os.fspath(path)
     target = Path(os.path.realpath(name))
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         if name == "-":
             yield sys.stdout.buffer
@@ -203,7 +202,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 def creating_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Fill a folder that takes its name, and the place of what has it now, only when the block ends well."""
     target = Path(os.path.realpath(path))
-    mark = secrets.token_hex(4)
+    mark = os.urandom(4).hex()
     part, old = (target.with_name(f".{target.name}.{mark}.{end}") for end in ("part", "old"))
     try:
         make_folder(part)

@@ -4,6 +4,7 @@ Data goes to standard output, everything else to standard error. Exit codes: 0 d
 A command imports what it needs when it runs, so that help comes at once.
 """
 
+import gc
 import os
 import sys
 import traceback
@@ -16,6 +17,7 @@ import typer
 from ropewalk.cli.shell import bug_line, end_tidily, open_streams, say, version_line
 from ropewalk.errors import RopewalkError
 
+MANY = 50_000  # things made until Python looks for garbage
 COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
     "parse",
     "corpus",
@@ -101,6 +103,7 @@ def ropewalk(
 
 def main() -> None:
     """Run the command line and exit."""
+    gc.set_threshold(MANY)  # loading a program and a model makes many things, and next to no garbage
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     open_streams()
     end_tidily()
@@ -112,6 +115,8 @@ def main() -> None:
             sys.exit(done.code)
     except (Exception, KeyboardInterrupt) as failure:  # noqa: BLE001 - the last resort: nobody wants a traceback
         sys.exit(_exit_code(failure))
+    finally:
+        gc.freeze()  # at its end Python need not look through all that a model holds: that would take long
 
 
 def _exit_code(failure: BaseException) -> int:

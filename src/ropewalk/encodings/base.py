@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from ropewalk.encodings.machines import BracketStacks, Machine
 
 Ids = npt.NDArray[Any]
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 POLICIES = ("lift", "refuse", "published", "published-12")
 
@@ -276,8 +277,7 @@ class Encoding(ABC):
         if self.needs_upos and bank.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech: give the treebank its UPOS column")
         if threads > 1 and len(bank) > threads:
-            with ThreadPoolExecutor(threads) as pool:
-                return join_labels(list(pool.map(self.encode, split(bank, threads))))
+            return join_labels(_in_threads(self.encode, split(bank, threads)))
         if self.policy == "lift":
             bank = self.lift(bank)
         elif self.policy == "refuse":
@@ -302,9 +302,7 @@ class Encoding(ABC):
         if len(labels.ids) != len(self.columns):
             raise MismatchError(f"{self.spec} has {len(self.columns)} label columns, found {len(labels.ids)}")
         if threads > 1 and len(labels) > threads:
-            parts = split_labels(labels, threads)
-            with ThreadPoolExecutor(threads) as pool:
-                return join_decoded(labels, list(pool.map(self.decode, parts)))
+            return join_decoded(labels, _in_threads(self.decode, split_labels(labels, threads)))
         heads, words, kinds = self.read(labels)
         missing = np.flatnonzero(heads < 0).astype(np.int32)
         if len(missing):
@@ -427,6 +425,14 @@ def cuts(offsets: Ints, parts: int) -> list[tuple[int, int]]:
     wanted = np.linspace(0, int(offsets[-1]), parts + 1)[1:-1]
     bounds = sorted({0, len(offsets) - 1, *np.searchsorted(offsets, wanted).tolist()})
     return list(pairwise(bounds))
+
+
+def _in_threads(function: Callable[[Given], Result], parts: Sequence[Given]) -> list[Result]:
+    """Apply a function to several things at the same time."""
+    from concurrent.futures import ThreadPoolExecutor  # which takes long to load, and parsing does not need
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(function, parts))
 
 
 def split(bank: Treebank, parts: int) -> list[Treebank]:

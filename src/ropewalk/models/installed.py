@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "ROPEWALK_MODELS"
 SEGMENTER = "segmenter.json"
-OFFERED = Path(str(resources.files("ropewalk") / "data" / "models.json"))  # made by `make models`
+DATA = Path(__file__).parent.parent / "data"
+OFFERED = DATA / "models.json"  # made by `make models`
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def own_folder() -> Path:
 
 def embedded_folder() -> Path:
     """The folder of the models inside the package."""
-    return Path(str(resources.files("ropewalk") / "data" / "models"))
+    return DATA / "models"
 
 
 def installed() -> list[Installed]:

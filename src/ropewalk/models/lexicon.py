@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from operator import ge
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +70,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Entries:
     """What a lexicon has of the words of sentences: the place of each, and a number for each that it lacks; or -1.
 
     `ends` says of each number which words of the lexicon end alike, as the kernel writes it.
@@ -107,9 +107,10 @@ class Lexicon:
     def from_json(cls, table: Mapping[str, Any], classes: Mapping[str, Sequence[str]]) -> Lexicon:
         """Take what `labels.json` holds, if it fits the classes of the tag sets."""
         words = tuple(table["words"])
-        if not all(isinstance(word, str) for word in words) or any(
-            one[::-1] >= other[::-1] for one, other in pairwise(words)
-        ):
+        if not {str}.issuperset(map(type, words)):
+            raise TypeError("a lexicon of other things than words")
+        backwards = [word[::-1] for word in words]
+        if any(map(ge, backwards, backwards[1:])):
             raise TypeError("a lexicon whose words are not sorted")
         if table["seen"].keys() != classes.keys():
             raise TypeError("a lexicon of other tag sets")
@@ -144,7 +145,7 @@ class Lexicon:
             self._weighed[name, weight] = np.float32(weight) * self.seen[name].evidence()
         return self._weighed[name, weight]
 
-    def find(self, forms: Column) -> Found:
+    def find(self, forms: Column) -> Entries:
         """Look words up, and those that it lacks by their ends."""
         used = np.bincount(forms.ids, minlength=len(forms.names)).nonzero()[0].tolist()
         places, numbers = np.full((2, len(forms.names)), -1, dtype=np.int32)
@@ -153,10 +154,11 @@ class Lexicon:
         places[used] = [known.get(forms.names[number], -1) for number in used]
         numbers[new] = range(len(new))
         ends = np.zeros((len(new), 2, LONGEST + 1), dtype=np.int32)
-        kernel.find(*map(view, (*self._reversed, *_backwards([forms.names[number] for number in new]), ends)))
-        return Found(places[forms.ids], numbers[forms.ids], ends)
+        if new:
+            kernel.find(*map(view, (*self._reversed, *_backwards([forms.names[number] for number in new]), ends)))
+        return Entries(places[forms.ids], numbers[forms.ids], ends)
 
-    def add(self, name: str, scores: Floats, found: Found, weights: tuple[float, float]) -> None:
+    def add(self, name: str, scores: Floats, found: Entries, weights: tuple[float, float]) -> None:
         """Add to the scores of a tag set what the lexicon knows of words, and what endings say of others."""
         known, new = weights
         seen = self.seen[name]

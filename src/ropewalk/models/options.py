@@ -8,6 +8,7 @@ import math
 import types
 import typing
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
@@ -105,10 +106,15 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML holds
         return text
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
 def _checked_table(kind: type, table: Any, source: str, where: str, *, strict: bool) -> Any:  # noqa: ANN401 - checked here
     if not isinstance(table, dict):
         raise ConfigError(source, where, f"is {table!r}; expected a table")
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     known = {_key(one.name): one for one in dataclasses.fields(kind)}
     values: dict[str, Any] = {}
     for key, value in table.items():

@@ -13,7 +13,6 @@ from ropewalk.decoding import assign_relations, decode, machine_of, stacks_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
-from ropewalk.scoring.attachment import score
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -158,6 +157,8 @@ class LabelDecoder:
 
     def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
         """Give the LAS of trees."""
+        from ropewalk.scoring.attachment import score  # which parsing does not need
+
         trees = self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets)
         return score(gold, gold.with_trees(*trees)).las
 
@@ -190,7 +191,7 @@ class LabelDecoder:
 
     def _arcs(self, scores: TreeScores, offsets: Ints) -> Floats | None:
         """Give the log-probabilities of all arcs in one row, if the decoder wants them and they are not too many."""
-        if not self.needs_arcs or np.diff(offsets).max(initial=0) > self._options.longest_with_arcs:
+        if not self.needs_arcs or (offsets[1:] - offsets[:-1]).max(initial=0) > self._options.longest_with_arcs:
             return None
         return np.concatenate([one.ravel() for one in scores.arcs()])
 

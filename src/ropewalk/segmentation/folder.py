@@ -18,6 +18,8 @@ from ropewalk.segmentation.reading import CharacterVocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ropewalk.models.folder import ModelFolder
+
 FORMAT = "ropewalk-segmenter"
 VERSION = 2  # 1 had no hash
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
@@ -68,11 +70,10 @@ def _hash(table: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode("utf-8")).hexdigest()
 
 
-def _contents(path: Path) -> tuple[bytes, bytes]:
-    """Read both files; in a model's folder that was exported they must be those that were."""
-    if (path / CONFIG).is_file() and (sealed := open_folder(path)).format == EXPORTED:
-        return sealed.listed(DESCRIPTION), sealed.listed(GRAPH)
-    return read_content(path / DESCRIPTION), read_content(path / GRAPH)
+def _sealed(path: Path) -> ModelFolder | None:
+    """Give a model's folder that was exported: its files must be those that were."""
+    found = open_folder(path) if (path / CONFIG).is_file() else None
+    return found if found is not None and found.format == EXPORTED else None
 
 
 def _pairs(table: dict[str, Any]) -> tuple[tuple[int, int], ...]:
@@ -82,7 +83,10 @@ def _pairs(table: dict[str, Any]) -> tuple[tuple[int, int], ...]:
 def load(path: Path) -> Stored:
     """Read a segmenter's files."""
     name = str(path / DESCRIPTION)
-    raw, graph = _contents(path)
+    sealed = _sealed(path)
+    raw, graph = (
+        (read_content(path / file) if sealed is None else sealed.listed(file)) for file in (DESCRIPTION, GRAPH)
+    )
     table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
@@ -91,7 +95,7 @@ def load(path: Path) -> Stored:
             name,
             f"has version {table.get('version')!r}; this program reads 1 to {VERSION}: use the one that wrote it",
         )
-    if table["version"] > 1 and table.get("hash") != _hash(table):
+    if sealed is None and table["version"] > 1 and table.get("hash") != _hash(table):
         raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
     if hashlib.sha256(graph).hexdigest() != table.get("sha256"):
         raise ModelError(
