@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
+FEW = 16
 LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 NOT_AN_ARRAY = (TypeError, ValueError, OverflowError)  # what numpy raises for what it cannot take
 
 
@@ -45,7 +47,8 @@ def ints(values: npt.ArrayLike | Iterable[int], what: str, *, size: int | None =
         return array
     if array.dtype.kind not in "biu" and len(array):
         raise MismatchError(f"{what} must be integers, found {array[0]!r} and others of type {array.dtype}")
-    if len(array) and not (array.min() >= LOWEST and array.max() <= HIGHEST):
+    narrow = array.dtype.itemsize < 4
+    if len(array) and not narrow and not (array.min() >= LOWEST and array.max() <= HIGHEST):
         raise MismatchError(f"{what} must be integers of 32 bits, found {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.int32)
 
@@ -66,13 +69,21 @@ def floats(values: npt.ArrayLike, what: str) -> Floats:
 def checked_offsets(offsets: npt.ArrayLike, what: str = "offsets", *, end: int | None = None) -> Ints:
     """Take the places where sentences begin and the last one ends; `end` is where that must be."""
     found = ints(offsets, what)
-    if not len(found) or found[0] != 0 or (found[1:] < found[:-1]).any():
+    if not len(found) or found[0] != 0 or _falls(found):
         raise MismatchError(
             f"{what} must be one row of numbers that begins with 0 and never falls, one more than sentences"
         )
     if end is not None and found[-1] != end:
         raise MismatchError(f"{what} end at {found[-1]}, but there are {end} values; the last must be their number")
     return found
+
+
+def _falls(numbers: Ints) -> bool:
+    """Tell whether any number is less than the one before it; a few are looked at faster by themselves."""
+    if len(numbers) > FEW:
+        return bool((numbers[1:] < numbers[:-1]).any())
+    listed: list[int] = numbers.tolist()
+    return listed != sorted(listed)
 
 
 def numbers_below(
@@ -84,8 +95,8 @@ def numbers_below(
         array = ints(array, what)
     if size is not None and len(array) != size:
         raise MismatchError(f"{what}: {len(array)} values found, {size} expected")
-    unsigned = array.view(f"u{array.itemsize}")  # a negative number is a very large one
-    if len(array) and unsigned.max() >= limit:
+    unsigned = array.view(UNSIGNED[array.itemsize])  # a negative number is a very large one
+    if len(array) and np.maximum.reduce(unsigned) >= limit:
         wrong = int(np.flatnonzero(unsigned >= limit)[0])
         raise MismatchError(f"{what}: value {wrong + 1} is {array[wrong]}, expected 0 to {limit - 1}")
     return array

@@ -71,7 +71,7 @@ class Column(Rebuilt):
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
-        if strange := [name for name in names if not isinstance(name, str)]:
+        if not {str}.issuperset(map(type, names)) and (strange := [one for one in names if not isinstance(one, str)]):
             raise MismatchError(f"a column holds {strange[0]!r}; expected text")
         ids = frozen_ints(numbers_below(self.ids, len(names), "numbers of a column"))
         object.__setattr__(self, "ids", ids)
@@ -89,7 +89,7 @@ class Column(Rebuilt):
         """Give equal strings one number, in order of first appearance."""
         numbers: dict[str, int] = {}
         try:
-            ids = frozen_ints([numbers.setdefault(text, len(numbers)) for text in texts])
+            ids = frozen_ints(np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int32))
         except TypeError as error:
             raise MismatchError(f"a column cannot be made of this: {error}; expected texts") from error
         return cls(ids, tuple(numbers))
@@ -142,7 +142,7 @@ def gather(offsets: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> tuple[Plac
 def starts_of(lengths: Sequence[int] | npt.NDArray[Any]) -> Places:
     """Say where stretches of these lengths begin when they lie end to end, and where the last one ends."""
     out = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=out[1:])
+    np.add.accumulate(lengths, out=out[1:])
     return out
 
 

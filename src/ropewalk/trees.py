@@ -53,7 +53,7 @@ def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") 
 
 def scratch(offsets: Ints, extra: int = 2) -> Ints:
     """Make room for one number per node of the longest sentence."""
-    longest = int(np.diff(offsets).max(initial=0))
+    longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     return np.zeros(longest + extra, dtype=np.int32)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError, demand_known
 from ropewalk.repair import repair
+from ropewalk.treebank import starts_of
 from ropewalk.trees import UP, Bools, Ints, is_root_relation
 
 if TYPE_CHECKING:
@@ -208,8 +210,8 @@ def _checked_arcs(
     """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
     if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
         raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
-    lengths = np.diff(offsets).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
+    starts = starts_of(lengths * (lengths + 1))
     found = None if arcs is None else np.shape(arcs)
     if arcs is None or found != (int(starts[-1]),):
         raise MismatchError(
@@ -218,16 +220,16 @@ def _checked_arcs(
         )
     with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
         arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
-    low, high = arcs.min(initial=0.0), arcs.max(initial=0.0)
-    if not np.isfinite([low, high]).all():
+    low, high = float(arcs.min(initial=0.0)), float(arcs.max(initial=0.0))
+    if not (isfinite(low) and isfinite(high)):
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
     if max(-low, high) > LARGEST_ARC:
         arcs = np.clip(arcs, -LARGEST_ARC, LARGEST_ARC)
     if not len(arcs):
         return arcs, starts
-    widths = np.repeat(lengths + 1, lengths)  # of the rows of words
-    rows = np.concatenate([[0], np.cumsum(widths)[:-1]])
-    return arcs - np.repeat(np.maximum.reduceat(arcs, rows), widths), starts
+    widths = (lengths + 1).repeat(lengths)  # of the rows of words
+    rows = starts_of(widths)[:-1]
+    return arcs - np.maximum.reduceat(arcs, rows).repeat(widths), starts
 
 
 def _jointly(task: _Task, machine: Machine, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
@@ -235,7 +237,7 @@ def _jointly(task: _Task, machine: Machine, arcs: Arcs, starts: npt.NDArray[np.i
 
     Sentences too deep for all automata are left to labels alone.
     """
-    lengths = np.diff(task.offsets)
+    lengths = task.offsets[1:] - task.offsets[:-1]
     waiting = np.flatnonzero(lengths > 0)
     while len(waiting) and depth <= DEEPEST:
         _widen(task, waiting, partial(joint_paths, build(machine, depth)), arcs, starts, WIDTHS)
@@ -289,13 +291,13 @@ def _widen(  # noqa: PLR0913, PLR0917 - what is searched, and how
     widths: Sequence[int],
 ) -> None:
     """Search for paths of some sentences, ever more widely for those whose best path is not proved to be that."""
-    lengths = np.diff(task.offsets)
+    lengths = task.offsets[1:] - task.offsets[:-1]
     for width in widths if len(waiting) else ():
         places, inner = words_of(task.offsets, waiting)
         floors = np.where(task.found[waiting], task.totals[waiting], -np.inf)
         best, sums, bounds = search(task.scores[places], task.ties[places], inner, arcs, starts[waiting], floors, width)
         better = sums > floors
-        done = np.repeat(better, np.diff(inner))
+        done = better.repeat(inner[1:] - inner[:-1])
         task.ids[places[done]] = best[done]
         task.totals[waiting[better]] = sums[better]
         task.found[waiting[better]] = True

@@ -13,7 +13,7 @@ from ropewalk.arrays import floats
 from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
-from ropewalk.treebank import Column
+from ropewalk.treebank import Column, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,6 +155,6 @@ def spelled_heads(
 
 def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Ints]:
     """Give the places of the words of some sentences, and their offsets among themselves."""
-    lengths = np.diff(offsets)[chosen]
-    inner = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return np.repeat(offsets[chosen] - inner[:-1], lengths) + np.arange(inner[-1]), inner
+    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    inner = starts_of(lengths).astype(np.int32)
+    return (offsets[chosen] - inner[:-1]).repeat(lengths) + np.arange(inner[-1]), inner

@@ -68,7 +68,7 @@ def _most(automaton: Automaton) -> int:
 def sums_of(values: Floats, offsets: Ints) -> Floats:
     """Add up the values of each sentence's words."""
     sentences = len(offsets) - 1
-    owners = np.repeat(np.arange(sentences), np.diff(offsets))
+    owners = np.arange(sentences).repeat(offsets[1:] - offsets[:-1])
     return np.bincount(owners, weights=values, minlength=sentences)[:sentences].astype(np.float64)
 
 
@@ -185,7 +185,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     Of each sentence a path is known already that scores as much as its floor, or nothing is. Also gives each path's
     score, -inf if none is better, and a bound that no other path's score exceeds.
     """
-    longest = int(np.diff(offsets).max(initial=0))
+    longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
     best = np.zeros(len(scores), dtype=np.int32)
     totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
     joint_kernel.search(

@@ -47,24 +47,39 @@ def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: 
 
 def _evidence(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best) -> Floats:
     """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before."""
-    lengths = np.diff(offsets).astype(np.int64)
-    widths = np.repeat(lengths + 1, lengths)
-    rows = np.cumsum(widths) - widths
-    labels = scores[np.arange(len(scores)), best.ids[0]]
-    chosen = np.stack([labels, arcs[rows + best.heads]], axis=1).astype(np.float64)
-    shares = np.clip(np.exp(chosen), LEAST, 1.0 - LEAST)
-    return np.column_stack([np.ones(len(scores)), np.log(shares) - np.log1p(-shares)])
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
+    widths = (lengths + 1).repeat(lengths)
+    rows = widths.cumsum() - widths
+    chosen = np.empty((len(scores), 2))
+    chosen[:, 0] = scores[np.arange(len(scores)), best.ids[0]]
+    chosen[:, 1] = arcs[rows + best.heads]
+    return _with_ones(_log_odds(np.exp(chosen)))
 
 
 def _whole(shares: Floats, offsets: Ints) -> Floats:
     """Give for each sentence 1 and the log-odds of the product of its arcs' probabilities."""
-    product = np.clip(np.exp(sums_of(np.log(np.clip(shares, LEAST, 1.0)), offsets)), LEAST, 1.0 - LEAST)
-    return np.column_stack([np.ones(len(product)), np.log(product) - np.log1p(-product)])
+    product = np.exp(sums_of(np.log(shares.clip(LEAST, 1.0)), offsets))
+    return _with_ones(_log_odds(product)[:, None])
+
+
+def _log_odds(shares: Floats) -> Floats:
+    """Make log-odds of probabilities, which count as no nearer to 0 or 1 than so much."""
+    kept = shares.clip(LEAST, 1.0 - LEAST)
+    odds: Floats = np.log(kept) - np.log1p(-kept)
+    return odds
+
+
+def _with_ones(columns: Floats) -> Floats:
+    """Put a column of ones before others."""
+    out = np.ones((len(columns), columns.shape[1] + 1))
+    out[:, 1:] = columns
+    return out
 
 
 def logistic(values: Floats) -> Floats:
     """Make probabilities of log-odds."""
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
+    shares: Floats = 1.0 / (1.0 + np.exp(-values.clip(-30.0, 30.0)))
+    return shares
 
 
 def fitted_weights(evidence: Floats, right: Floats, start: Floats) -> Floats:

@@ -14,7 +14,7 @@ from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
 from ropewalk.models.tags import column_of, fitted_weights, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
-from ropewalk.treebank import Probabilities, Treebank
+from ropewalk.treebank import Probabilities, Treebank, starts_of
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Model:
         forms = treebank.column("form")
         starts = treebank.offsets[:-1]
         lengths = treebank.lengths.astype(np.int64)
-        arcs = np.concatenate([[0], np.cumsum(lengths * (lengths + 1))])
+        arcs = starts_of(lengths * (lengths + 1))
         longest = self.decoding.longest_with_arcs
         alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # pieces of their own
         first = 0

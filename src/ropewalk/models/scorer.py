@@ -165,7 +165,7 @@ class Scores:
         return self._pairs("graph_pair", words, places, classes, self._networks.graph_pairs)
 
     def _tables(self, words: Floats, heads: Floats, network: Callable[[Floats, Floats], Floats]) -> list[Floats]:
-        lengths = np.diff(self._offsets)
+        lengths = self._offsets[1:] - self._offsets[:-1]
         out: list[Floats] = [np.zeros((0, 1), dtype=np.float32)] * len(lengths)
         for length in sorted(set(lengths[lengths > 0].tolist())):
             same = np.flatnonzero(lengths == length)

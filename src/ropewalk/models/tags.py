@@ -94,7 +94,7 @@ def tag_columns(
             labels.lexicon.add(name, found, seen, (weights[2 * number], weights[2 * number + 1]))
             if shares:
                 found -= np.logaddexp.reduce(found, axis=1, keepdims=True)
-        best = found.argmax(axis=1)
+        best = found.argmax(axis=1).astype(np.int32)
         column, _, feature = name.partition(".")
         if feature:
             features[feature] = Column(frozen_ints(best), names)
@@ -154,7 +154,7 @@ def joined(columns: Sequence[Column]) -> Column:
 
 
 def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was found
-    best: npt.NDArray[np.intp],
+    best: npt.NDArray[np.int32],
     scores: Floats,
     rules: Sequence[str],
     forms: Column,

@@ -164,17 +164,19 @@ def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
     inside = np.flatnonzero(~part.spaces)
     marks = part.marks[inside]
     ends = (marks & END).astype(np.bool_)
-    ends[:-1] |= np.diff(inside) > 1
+    ends[:-1] |= inside[1:] - inside[:-1] > 1
     if len(ends):
         ends[-1] = True
     last = np.flatnonzero(ends)
-    lengths = np.diff(last, prepend=-1)
+    lengths = last.copy()
+    lengths[1:] -= last[:-1]
+    lengths[:1] += 1
     if len(lengths) and lengths.max() > MOST_CHARACTERS:
         rank = np.arange(len(inside)) - np.repeat(last - lengths + 1, lengths)
         last = np.flatnonzero(ends | (rank % MOST_CHARACTERS == MOST_CHARACTERS - 1))
     stops = inside[last] + 1
     starts = inside[np.append(0, last[:-1] + 1)] if len(last) else stops
-    breaks = np.concatenate([[0], np.cumsum(part.breaks, dtype=np.int64)])
+    breaks = starts_of(part.breaks)
     spaced = np.zeros(len(last), dtype=np.bool_)
     if (marks & JOIN).any():
         first = _firsts(part, starts, stops, breaks, each_line)

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.errors import FormatError
+from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,7 +276,10 @@ class CharacterReader:
         chunks: npt.NDArray[Any],
     ) -> Numbers:
         """Give the sign of the spaces before each run; `chunks` counts the chunks before it."""
-        breaks = np.concatenate([[0], np.cumsum(self._breaks[codes], dtype=np.int64)])
+        broken = self._breaks[codes]
+        if not broken.any():  # as nearly always in a short text
+            return np.full(len(runs), SPACE, dtype=np.int64)
+        breaks = starts_of(broken)
         before = np.where(runs > 0, inside[runs - 1] + 1, 0)
         lines = (breaks[inside[runs]] - breaks[before]) << self._lines_apart
         begun = np.maximum.accumulate(np.where(lines > 0, chunks, 0))  # chunks before the line that the run is in
