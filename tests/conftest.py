@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).parent.parent
 settings.register_profile("compiled", deadline=None, max_examples=60)  # `make fuzz` tries more
 settings.register_profile("pure", deadline=None, max_examples=20)  # plain Python kernels are slow
 settings.load_profile("pure" if os.environ.get("ROPEWALK_PURE") else "compiled")
+FEW = settings(max_examples=20)  # where each is slow, or each encoding has its own
 
 
 @pytest.fixture(scope="session", autouse=True)

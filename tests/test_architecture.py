@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,11 @@ def part_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imports(tree: ast.AST) -> set[str]:
     """Full names of what a module imports from anywhere, at any depth."""
     out: set[str] = set()
@@ -95,7 +101,7 @@ def test_imports_run_one_way(file: Path) -> None:
     if part == "__init__":
         return
     assert part in LEVEL, f"{part} has no place in LAYERS; give it one"
-    for name in imports(ast.parse(file.read_text(encoding="utf-8"))):
+    for name in imports(parsed(file)):
         if name.startswith("ropewalk."):
             other = FACADE.get(name.split(".")[1], name.split(".")[1])
             if other in LEVEL and other != part:
@@ -104,7 +110,7 @@ def test_imports_run_one_way(file: Path) -> None:
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_only_training_knows_torch_and_only_models_know_onnx(file: Path) -> None:
-    roots = {name.split(".")[0] for name in imports(ast.parse(file.read_text(encoding="utf-8")))}
+    roots = {name.split(".")[0] for name in imports(parsed(file))}
     if part_of(file) != "training":
         assert not roots & {"torch", "transformers", "accelerate"}
     if part_of(file) not in {"models", "training"}:
@@ -116,7 +122,7 @@ def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built
     building = {"training/building.py", "models/onnx/model.py", "models/description.py"}
     asked = set()
     for file in modules():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Compare) and any(
                 isinstance(one, ast.Constant) and one.value in kinds for one in [node.left, *node.comparators]
             ):
@@ -126,7 +132,7 @@ def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_only_some_modules_touch_files_or_print(file: Path) -> None:
-    calls = [node.func for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
     names = {call.id for call in calls if isinstance(call, ast.Name)}
     called = names | {call.attr for call in calls if isinstance(call, ast.Attribute)}
     if part_of(file) not in MAY_TOUCH_FILES:
@@ -140,7 +146,7 @@ def test_names_say_what_they_are(file: Path) -> None:
     if part_of(file) == "kernels":  # which count the arcs that they have made
         return
     given = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             given.add(node.name)
         elif isinstance(node, ast.arg):
@@ -163,7 +169,7 @@ def test_only_the_format_knows_how_probabilities_and_spaces_are_written(file: Pa
 def test_a_public_name_stands_for_one_class() -> None:
     homes: dict[str, list[str]] = {}
     for file in modules():
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in parsed(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(file.relative_to(PACKAGE)))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}

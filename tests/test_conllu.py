@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyconll.load import load_from_string
 
+from conftest import FEW
 from ropewalk import conllu
 from ropewalk.errors import FormatError, OptionError, RopewalkError
 from ropewalk.treebank import Column, Treebank
@@ -414,6 +415,7 @@ def test_a_word_may_fill_megabytes() -> None:
     assert conllu.dumps(bank) == raw
 
 
+@FEW
 @given(banks())
 def test_what_is_not_changed_comes_out_byte_for_byte(raw: bytes) -> None:
     bank = conllu.loads(raw)
@@ -423,6 +425,7 @@ def test_what_is_not_changed_comes_out_byte_for_byte(raw: bytes) -> None:
     assert conllu.dumps(bank.with_columns(copied)) == raw
 
 
+@FEW
 @given(banks(), st.integers(1, 200))
 def test_pieces_of_any_size_make_the_whole(raw: bytes, size: int) -> None:
     blocks = iter([raw[i : i + size] for i in range(0, len(raw), size)])
@@ -488,6 +491,7 @@ def test_any_bytes_parse_or_raise_the_documented_error(raw: bytes) -> None:
     check_bytes(raw)
 
 
+@FEW
 @given(banks(), st.data())
 def test_one_changed_byte_parses_or_raises(raw: bytes, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(raw) - 1))
@@ -510,6 +514,7 @@ def test_heads_and_relations_alone_change() -> None:
     assert again.heads.tolist() == [5, 5, 5, 5, 0, 0, 1]
 
 
+@FEW
 @given(banks(), st.data())
 def test_replaced_columns_are_read_back(raw: bytes, data: st.DataObject) -> None:
     bank = conllu.loads(raw)

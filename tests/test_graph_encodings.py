@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import FEW
 from ropewalk import encodings
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
@@ -73,6 +74,7 @@ def test_every_graph_of_up_to_four_words_comes_back_exactly_if_it_is_covered(spe
 
 
 @pytest.mark.parametrize("spec", SPECS)
+@FEW
 @given(graphs=many_graphs())
 def test_a_graph_comes_back_exactly_if_it_is_covered(spec: str, graphs: Graphs) -> None:
     encoding = get(spec)
@@ -166,7 +168,7 @@ def test_any_labels_are_read_into_graphs_and_what_is_wrong_is_named(spec: str) -
     encoding = get(spec)
     rng = random.Random(spec)  # noqa: S311 - no secret
     seen: set[str] = set()
-    for _ in range(300):
+    for _ in range(120):
         rows = [[label_of(spec, rng) for _ in range(rng.randint(0, 8))] for _ in range(rng.randint(0, 3))]
         relations = [[rng.choice(["_", "a", "a|b", "a & b|c", "no arc|d"]) for _ in row] for row in rows]
         decoded = encoding.decode(encoding.labels(rows, relations))

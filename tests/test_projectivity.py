@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import FEW
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import compiled
@@ -217,6 +218,7 @@ def test_a_word_whose_target_is_missing_stays_where_it_is() -> None:
 @pytest.mark.parametrize(
     "spec", [f"{name}+{scheme}" for name in ("optimal", "four-bit", "hexatags") for scheme in SCHEMES]
 )
+@FEW
 @given(listed=st.lists(trees(), min_size=1, max_size=4))
 def test_a_pseudo_projective_encoding_restores_what_it_says(spec: str, listed: list[Tree]) -> None:
     encoding = get(spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,12 @@ STEPS: tuple[list[Arc], ...] = (
 )
 
 
+@cache
 def every_tree(words: int) -> tuple[Ints, Ints]:
     """Give the heads of all trees of so many words, several roots included, and their offsets."""
     if words == 0:
         return np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32)
-    lists = np.array(list(product(range(words + 1), repeat=words)), dtype=np.int32)
+    lists = np.indices((words + 1,) * words, dtype=np.int32).reshape(words, -1).T
     offsets = np.arange(0, lists.size + 1, words, dtype=np.int32)
     rows = lists[check(np.ascontiguousarray(lists.ravel()), offsets).codes == 0]
     assert len(rows) == (words + 1) ** (words - 1)  # Cayley: trees over words and node 0

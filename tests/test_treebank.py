@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import FEW
 from ropewalk import Sentence, conllu
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.treebank import Column, Heading, Probabilities, Surface, Treebank, intern
@@ -73,6 +74,7 @@ def test_every_column_of_a_treebank_of_trees_is_found_in_what_is_written(given_t
         assert again.line(sentence, start) == bank.line(sentence, start)
 
 
+@FEW
 @given(banks(), st.data())
 def test_selected_sentences_keep_their_bytes(raw: bytes, data: st.DataObject) -> None:
     bank = conllu.loads(raw)
@@ -86,6 +88,7 @@ def test_selected_sentences_keep_their_bytes(raw: bytes, data: st.DataObject) ->
     )
 
 
+@FEW
 @given(banks(), st.data())
 def test_selecting_and_editing_can_change_places(raw: bytes, data: st.DataObject) -> None:
     bank = conllu.loads(raw)
@@ -96,6 +99,7 @@ def test_selecting_and_editing_can_change_places(raw: bytes, data: st.DataObject
     assert picked.heads.tolist() == [0] * picked.words
 
 
+@FEW
 @given(banks(), banks())
 def test_joined_treebanks_keep_edits(first: bytes, second: bytes) -> None:
     one = conllu.loads(first, "one")
@@ -169,6 +173,7 @@ def told(bank: Treebank) -> Treebank:
     )
 
 
+@FEW
 @given(banks(), st.data())
 def test_probabilities_go_with_their_words_and_sentences(raw: bytes, data: st.DataObject) -> None:
     bank = told(conllu.loads(raw))
@@ -189,6 +194,7 @@ def test_probabilities_go_with_their_words_and_sentences(raw: bytes, data: st.Da
     assert np.isnan(joined.arcs[bank.words : 2 * bank.words]).all()
 
 
+@FEW
 @given(banks())
 def test_probabilities_come_back_from_what_is_written(raw: bytes) -> None:
     bank = told(conllu.loads(raw))
