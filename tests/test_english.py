@@ -109,8 +109,9 @@ def test_odd_text_is_trees_and_comes_back(parser: Parser, text: str) -> None:
         assert text[token.start : token.end] == token.text
 
 
-def test_a_megabyte_on_one_line_comes_back(parser: Parser) -> None:
-    text = " ".join(invented(5, 260_000))
+def test_a_megabyte_on_one_line_comes_back(model: Installed) -> None:
+    parser = ropewalk.load(model.path, columns=("tree",), confidence=False)  # what is not asked for takes no time
+    text = " ".join(word * 3 if word.isalpha() else word for word in invented(5, 120_000))
     assert len(text) > 1_000_000
     banks = list(parser.stream([text]))
     for bank in banks:

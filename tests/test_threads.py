@@ -11,7 +11,7 @@ import numpy as np
 import ropewalk
 
 THREADS = 8
-TEXTS = 2_000
+TEXTS = 2_000 if "ROPEWALK_ROUNDS" in os.environ else 500
 ROUNDS = int(os.environ.get("ROPEWALK_ROUNDS", "2"))  # `make threads` has many more
 NAMES = ("Ada", "the ropemaker", "a sailor from Whitby", "our neighbour", "nobody")
 VERBS = ("twisted", "sold", "forgot", "mended and tarred", "walked past")
