@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.lexicon import Lexicon
@@ -47,7 +48,7 @@ class LabelSet:
     """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
 
     The first encoding is the one that is parsed with; the others are auxiliary. Lemmas of known words are looked up,
-    and their tags are evidence beside scores.
+    and their tags, and which go together and with which relations, are evidence beside scores.
     """
 
     encodings: tuple[str, ...]
@@ -58,6 +59,7 @@ class LabelSet:
     graphs: GraphNames | None = None
     lemmas: KnownLemmas | None = None
     lexicon: Lexicon | None = None
+    combinations: Combinations | None = None
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
@@ -72,6 +74,7 @@ class LabelSet:
             GraphNames.from_json(table["graphs"]) if "graphs" in table else None,
             KnownLemmas.from_json(table["lemmas"]) if "lemmas" in table else None,
             Lexicon.from_json(table["lexicon"], dict(tags)) if "lexicon" in table else None,
+            Combinations.from_json(table["combinations"], dict(tags)) if "combinations" in table else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -87,6 +90,7 @@ class LabelSet:
             **({} if self.graphs is None else {"graphs": self.graphs.to_json()}),
             **({} if self.lemmas is None else {"lemmas": self.lemmas.to_json()}),
             **({} if self.lexicon is None else {"lexicon": self.lexicon.to_json()}),
+            **({} if self.combinations is None else {"combinations": self.combinations.to_json()}),
         }
 
     def roots(self) -> npt.NDArray[np.bool_]:

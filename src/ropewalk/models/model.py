@@ -12,7 +12,7 @@ from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
-from ropewalk.models.tags import column_of, fitted_weights, joined, tag_columns
+from ropewalk.models.tags import column_of, fitted_relation_weight, fitted_weights, joined, tag_columns
 from ropewalk.models.trees import tree_decoder
 from ropewalk.treebank import Probabilities, Treebank, starts_of
 from ropewalk.trees import frozen_ints
@@ -73,6 +73,12 @@ class Model:
             self._graphs = _graph_decoder(description, labels.graphs)
         self._wants_trees = TREE in wanted or self._graphs is not None  # graphs lie on trees
         self._columns = tuple(name for name in wanted if name not in {TREE, GRAPH})
+        self._relations_speak = (
+            self._wants_trees
+            and not self._decoder.needs_upos
+            and labels.combinations is not None
+            and description.decoding.tag_relation_weight > 0
+        )
         looks_up = "lemma" in self._columns and labels.lemmas is not None and labels.lemmas.needs_upos
         needs_upos = looks_up or (self._wants_trees and self._decoder.needs_upos)
         needed = {*self._columns, *(("upos",) if needs_upos else ())}
@@ -158,14 +164,28 @@ class Model:
         trees: list[Trees] = []
         graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
-            tagged.append(self._tagged(scores, part.forms, shares=self.decoding.tag_confidence))
-            scores.forget_tags()
+            late = self._relations_speak and len(part.forms) < 2 * PIECE  # of more words, tags' scores are not kept
+            if not late:
+                tagged.append(self._tagged(scores, part.forms, None))
+                scores.forget_tags()
             if self._wants_trees:
-                upos = tagged[-1][0].get("upos", part.upos)
+                upos = part.upos if late else tagged[-1][0].get("upos", part.upos)
                 trees.append(self._decoder.decode(scores, part.offsets, upos))
+            if late:
+                tagged.append(self._tagged(scores, part.forms, trees[-1].relations))
             if self._graphs is not None:
                 words = Treebank.of_words(part.forms, part.offsets).with_columns(tagged[-1][0])
                 graphs.append(self._graphs.decode(scores, words, trees[-1]))
+        return self._annotated(treebank, tagged, trees, graphs)
+
+    def _annotated(
+        self,
+        treebank: Treebank,
+        tagged: list[tuple[dict[str, Column], dict[str, Shares]]],
+        trees: list[Trees],
+        graphs: list[Graphs],
+    ) -> Treebank:
+        """Put what was found for the parts of a treebank over all of it."""
         parsed = treebank
         if self._columns:
             parsed = parsed.with_columns({name: joined([one[name] for one, _ in tagged]) for name in self._columns})
@@ -178,9 +198,20 @@ class Model:
             return parsed
         return parsed.with_probabilities(self._probabilities(treebank, trees, [shares for _, shares in tagged]))
 
-    def _tagged(self, scores: Scores, forms: Column, *, shares: bool) -> tuple[dict[str, Column], dict[str, Shares]]:
-        """Find the tags of words, and with `shares` how likely they are."""
-        return tag_columns(self.labels, scores.tags(), forms, self.decoding.lexicon_weights, shares=shares)
+    def _tagged(
+        self, scores: Scores, forms: Column, relations: Column | None
+    ) -> tuple[dict[str, Column], dict[str, Shares]]:
+        """Find the tags of words, by their relations if those are known, and if asked for how likely they are."""
+        options = self.decoding
+        return tag_columns(
+            self.labels,
+            scores.tags(),
+            forms,
+            options.lexicon_weights,
+            relations=relations,
+            relation_weight=options.tag_relation_weight,
+            shares=options.tag_confidence,
+        )
 
     def _probabilities(self, treebank: Treebank, trees: list[Trees], tags: list[dict[str, Shares]]) -> Probabilities:
         """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
@@ -229,22 +260,29 @@ class Model:
     def calibrated(self, gold: Treebank) -> Model:
         """Find on sentences of known trees how probabilities must be taken to be right as often as they say.
 
-        Likewise what the scores of arcs count beside those of labels, and a lexicon beside those of tags, for most of
-        them to be right, and for graphs the thresholds by which most of their arcs are found.
+        Likewise what the scores of arcs count beside those of labels, and a lexicon and relations beside those of tags,
+        for most of them to be right, and for graphs the thresholds by which most of their arcs are found.
         """
         counts_words = self.labels.lexicon is not None
-        if not gold.words or not (self.has_probabilities or self._graphs is not None or counts_words):
+        combines = self.labels.combinations is not None
+        if not gold.words or not (self.has_probabilities or self._graphs is not None or counts_words or combines):
             return self
         scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
         found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
         if counts_words:
             weights = fitted_weights(self.labels, scores.tags(), gold)
             found = found.with_decoding(lexicon_weights=weights)
-        if self._graphs is None:
+        if not combines and self._graphs is None:
             return found
         trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets, gold.upos)
+        if combines:
+            given = found.decoding.lexicon_weights
+            weight = fitted_relation_weight(self.labels, scores.tags(), gold, trees.relations, given)
+            found = found.with_decoding(tag_relation_weight=weight)
+        if self._graphs is None:
+            return found
         forms = gold.column("form")
-        tags, _ = found._tagged(scores, forms, shares=False)  # noqa: SLF001 - of the same class
+        tags, _ = found._tagged(scores, forms, trees.relations)  # noqa: SLF001 - of the same class
         words = Treebank.of_words(forms, gold.offsets).with_columns(tags)
         fitted = self._graphs.fitted(gold, scores, words, trees)
         names = ("graph_weights", "graph_thresholds", "graph_rules")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ropewalk.feats import NONE, features_of, features_text
 from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
+from ropewalk.models.combinations import WEIGHTS as WEIGHTS_OF_RELATIONS
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import frequent, numbers
 from ropewalk.models.lexicon import WEIGHTS
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Treebank
+    from ropewalk.trees import Ints
 
 TagSet = tuple[str, tuple[str, ...]]  # its name and its classes
 Shares = npt.NDArray[np.float64]
@@ -74,27 +76,40 @@ def classes(bank: Treebank, tag_set: str) -> Column:
     return values
 
 
-def tag_columns(
-    labels: LabelSet, scores: Mapping[int, Floats], forms: Column, weights: Sequence[float] = (), *, shares: bool
+def tag_columns(  # noqa: PLR0913 - what is known of words, and what it counts
+    labels: LabelSet,
+    scores: Mapping[int, Floats],
+    forms: Column,
+    weights: Sequence[float] = (),
+    *,
+    relations: Column | None = None,
+    relation_weight: float = 0.0,
+    shares: bool,
 ) -> tuple[dict[str, Column], dict[str, Shares]]:
     """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
 
     Lemmas of known words are looked up, by the parts of speech that were found. What a lexicon says is added to scores,
-    in place, with two weights for each tag set: for words that it has, and for others.
+    in place, with two weights for each tag set: for words that it has, and for others. Of tags that go together the
+    best combination is taken, for which the words' relations may speak.
     """
     columns: dict[str, Column] = {}
     likely: dict[str, Shares] = {}
     features: dict[str, Column] = {}
     sets = labels.tags
     seen = labels.lexicon.find(forms) if labels.lexicon is not None and weights else None
+    if labels.lexicon is not None and seen is not None:
+        for number, rows in scores.items():
+            labels.lexicon.add(sets[number][0], rows, seen, (weights[2 * number], weights[2 * number + 1]))
+            if shares:
+                np.subtract(rows, np.logaddexp.reduce(rows, axis=1, keepdims=True), out=rows)
+    together: Mapping[str, Ints] = {}
+    if labels.combinations is not None:
+        scored = {sets[number][0]: found for number, found in scores.items()}
+        together = labels.combinations.best(scored, relations, relation_weight)
     for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
         found = scores[number]
         name, names = sets[number]
-        if labels.lexicon is not None and seen is not None:
-            labels.lexicon.add(name, found, seen, (weights[2 * number], weights[2 * number + 1]))
-            if shares:
-                found -= np.logaddexp.reduce(found, axis=1, keepdims=True)
-        best = found.argmax(axis=1).astype(np.int32)
+        best = together[name] if name in together else found.argmax(axis=1).astype(np.int32)
         column, _, feature = name.partition(".")
         if feature:
             features[feature] = Column(frozen_ints(best), names)
@@ -120,6 +135,24 @@ def fitted_weights(labels: LabelSet, scores: Mapping[int, Floats], gold: Treeban
             counts = [np.count_nonzero(one[words]) for one in right]
             out[2 * number + place] = WEIGHTS[counts.index(max(counts))]
     return out
+
+
+def fitted_relation_weight(
+    labels: LabelSet, scores: Mapping[int, Floats], gold: Treebank, relations: Column, weights: Sequence[float]
+) -> float:
+    """Find the weight of relations by which most words have all tags right that go together."""
+    assert labels.combinations is not None  # noqa: S101 - as callers have seen
+    known = dict(labels.tags)
+    columns = {name: classes(gold, name) for name in labels.combinations.sets}
+    wanted = {name: numbers(column.ids, column.names, known[name]) for name, column in columns.items()}
+    forms, copies = gold.column("form"), {number: found.copy() for number, found in scores.items()}
+    tag_columns(labels, copies, forms, weights, shares=False)  # which adds what the lexicon says
+    scored = {labels.tags[number][0]: found for number, found in copies.items()}
+    right = []
+    for weight in WEIGHTS_OF_RELATIONS:
+        found = labels.combinations.best(scored, relations, weight)
+        right.append(np.count_nonzero(np.all([found[name] == wanted[name] for name in found], axis=0)))
+    return WEIGHTS_OF_RELATIONS[right.index(max(right))]
 
 
 def _right(  # noqa: PLR0913, PLR0917 - what is tried on what

@@ -96,6 +96,7 @@ class ModelOptions:
     least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
     known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech
     lexicon: bool = True  # whether the tags that words and endings have in the treebank count beside scores
+    combinations: bool = True  # whether tags are chosen together, by what goes together in the treebank
     feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
     tag_weight: float = option(0.3, low=0)
     hidden: int = option(256, low=1)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ropewalk import conllu, encodings
 from ropewalk.errors import ConfigError, FormatError, TrainingError
+from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet, frequent, numbers
@@ -148,14 +149,25 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     if "lemma" in model.tags and model.known_lemmas:
         lemmas = KnownLemmas.of(bank, by_upos="upos" in model.tags)
     lexicon = lexicon_of(bank, tags) if tags and model.lexicon else None
-    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon), vectors
+    together = combinations_of(bank, tags) if model.combinations else None
+    return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon, together), vectors
 
 
 def lexicon_of(bank: Treebank, tags: Sequence[TagSet]) -> Lexicon:
     """Count which classes of some tag sets the words of a treebank have."""
+    return Lexicon.of(bank.column("form"), _class_numbers(bank, tags))
+
+
+def combinations_of(bank: Treebank, tags: Sequence[TagSet]) -> Combinations | None:
+    """Count which classes of whole columns go together in a treebank, and with which relations."""
+    whole = [(name, texts) for name, texts in tags if name in TAGS and name != "lemma"]
+    return Combinations.of(_class_numbers(bank, whole), bank.relations)
+
+
+def _class_numbers(bank: Treebank, tags: Sequence[TagSet]) -> dict[str, npt.NDArray[np.int64]]:
+    """Number the classes of the words of a treebank in some tag sets."""
     columns = ((name, texts, classes(bank, name)) for name, texts in tags)
-    found = {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
-    return Lexicon.of(bank.column("form"), found)
+    return {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
 
 
 def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:
