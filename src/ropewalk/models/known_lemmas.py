@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ropewalk.treebank import Treebank
 
@@ -16,30 +16,40 @@ if TYPE_CHECKING:
 class KnownLemmas:
     """The forms of each lemma, by part of speech, and the lemma of each form.
 
-    A model without parts of speech has them all under the empty one.
+    A model without parts of speech has them all under the empty one. Under `UPOS XPOS` are those whose lemma depends on
+    both.
     """
 
     forms: Mapping[str, Mapping[str, list[str]]]
     lemmas: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def of(cls, bank: Treebank, *, by_upos: bool) -> KnownLemmas:
-        """Take the most frequent lemma of each form of a treebank under each part of speech."""
+    def of(cls, bank: Treebank, columns: Collection[str]) -> KnownLemmas:
+        """Take the most frequent lemma of each form of a treebank, by those of UPOS and XPOS that are `columns`."""
         forms, lemmas = (bank.column(name).texts() for name in ("form", "lemma"))
-        upos: Iterable[str] = bank.column("upos").texts() if by_upos else [""] * bank.words
-        seen = Counter(zip(upos, forms, lemmas, strict=True))
-        found: dict[str, dict[str, list[str]]] = {}
-        done = set()
-        for (tag, form, lemma), _ in sorted(seen.items(), key=lambda item: (-item[1], item[0])):
-            if (tag, form) not in done:
-                done.add((tag, form))
-                found.setdefault(tag, {}).setdefault(lemma, []).append(form)
-        return cls.from_json(found)
+        upos: Iterable[str] = bank.column("upos").texts() if "upos" in columns else [""] * bank.words
+        found = _most_frequent(zip(upos, forms, strict=True), lemmas)
+        if {"upos", "xpos"} <= {*columns}:
+            upos, xpos = (bank.column(name).texts() for name in ("upos", "xpos"))
+            fine = _most_frequent(zip(upos, xpos, forms, strict=True), lemmas)
+            for (tag, more, form), lemma in fine.items():
+                if found[tag, form] != lemma:
+                    found[f"{tag} {more}", form] = lemma
+        table: dict[str, dict[str, list[str]]] = {}
+        for (tag, form), lemma in sorted(found.items()):
+            table.setdefault(tag, {}).setdefault(lemma, []).append(form)
+        return cls.from_json(table)
 
     @property
-    def needs_upos(self) -> bool:
-        """Whether a word's part of speech must be known to look it up."""
-        return any(self.forms)
+    def needs(self) -> tuple[str, ...]:
+        """The columns that must be known to look a word up."""
+        return ("upos", "xpos") if any(" " in tag for tag in self.forms) else ("upos",) if any(self.forms) else ()
+
+    def lemma(self, form: str, upos: str, xpos: str) -> str | None:
+        """Look a form up."""
+        fine = self.lemmas.get(f"{upos} {xpos}")
+        found = None if fine is None else fine.get(form)
+        return self.lemmas.get(upos, {}).get(form) if found is None else found
 
     @classmethod
     def from_json(cls, table: Mapping[str, Mapping[str, list[str]]]) -> KnownLemmas:
@@ -52,3 +62,13 @@ class KnownLemmas:
     def to_json(self) -> Mapping[str, Mapping[str, list[str]]]:
         """Give what `labels.json` holds."""
         return self.forms
+
+
+def _most_frequent(keys: Iterable[Any], lemmas: Iterable[str]) -> dict[Any, str]:
+    """Find the most frequent lemma of each key, of equals the first in order."""
+    found: dict[Any, str] = {}
+    for (key, lemma), _ in sorted(
+        Counter(zip(keys, lemmas, strict=True)).items(), key=lambda item: (-item[1], item[0])
+    ):
+        found.setdefault(key, lemma)
+    return found

@@ -79,9 +79,9 @@ class Model:
             and labels.combinations is not None
             and description.decoding.tag_relation_weight > 0
         )
-        looks_up = "lemma" in self._columns and labels.lemmas is not None and labels.lemmas.needs_upos
-        needs_upos = looks_up or (self._wants_trees and self._decoder.needs_upos)
-        needed = {*self._columns, *(("upos",) if needs_upos else ())}
+        looked_at = labels.lemmas.needs if "lemma" in self._columns and labels.lemmas is not None else ()
+        by_upos = self._wants_trees and self._decoder.needs_upos
+        needed = {*self._columns, *looked_at, *(("upos",) if by_upos else ())}
         numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
         self._outputs = tuple(name for name in scorer.heads.outputs if self._needs(name, numbers))
 

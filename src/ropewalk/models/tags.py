@@ -114,7 +114,7 @@ def tag_columns(  # noqa: PLR0913 - what is known of words, and what it counts
         if feature:
             features[feature] = Column(frozen_ints(best), names)
         elif column == "lemma":
-            columns[column] = _lemmas(best, found, names, forms, columns.get("upos"), labels.lemmas, noted=shares)
+            columns[column] = _lemmas(best, found, names, forms, columns, labels.lemmas, noted=shares)
         else:
             columns[column] = Column(frozen_ints(best), names)
         if shares:
@@ -168,7 +168,7 @@ def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
     tried = [*weights]
     tried[2 * number : 2 * number + 2] = weight, weight
     if name == "lemma":
-        needed = {one: scores[one].copy() for one in scores if labels.tags[one][0] in {"lemma", "upos"}}
+        needed = {one: scores[one].copy() for one in scores if labels.tags[one][0] in {"lemma", "upos", "xpos"}}
         found = tag_columns(labels, needed, gold.column("form"), tried, shares=False)[0]["lemma"].texts()
         return np.array(
             [one == right for one, right in zip(found, gold.column("lemma").texts(), strict=True)], np.bool_
@@ -191,7 +191,7 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     scores: Floats,
     rules: Sequence[str],
     forms: Column,
-    upos: Column | None,
+    found: Mapping[str, Column],
     known: KnownLemmas | None,
     *,
     noted: bool,
@@ -203,11 +203,10 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     if known is None:
         known = KnownLemmas({}, {})
     numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
-    tags = [""] * len(forms) if upos is None else upos.texts()
+    upos, xpos = (found[name].texts() if name in found else [""] * len(forms) for name in ("upos", "xpos"))
     lemmas: list[str] = []
-    for place, (form, tag, first) in enumerate(zip(forms.texts(), tags, best.tolist(), strict=True)):
-        under = known.lemmas.get(tag)
-        lemma = None if under is None else under.get(form)
+    for place, (form, tag, fine, first) in enumerate(zip(forms.texts(), upos, xpos, best.tolist(), strict=True)):
+        lemma = known.lemma(form, tag, fine)
         if lemma is None:
             best[place], lemma = _by_rule(scores[place], rules, form, first, known.forms.get(tag, {}))
         elif noted:

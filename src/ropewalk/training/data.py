@@ -147,7 +147,7 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     graphs = None if shape.is_empty else graph_names(config.model.graph.encoding if shape.labels else "", bank)
     lemmas = None
     if "lemma" in model.tags and model.known_lemmas:
-        lemmas = KnownLemmas.of(bank, by_upos="upos" in model.tags)
+        lemmas = KnownLemmas.of(bank, model.tags)
     lexicon = lexicon_of(bank, tags) if tags and model.lexicon else None
     together = combinations_of(bank, tags) if model.combinations else None
     return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon, together), vectors
