@@ -28,6 +28,7 @@ torch.set_num_threads(1)  # idle threads of torch spin, and tests run beside eac
 
 RELATIONS = ("nsubj", "obj", "det", "advmod", "conj")
 TAGS = ("NOUN", "VERB", "DET", "ADV")
+FAST = {"batch": 40, "encoder_rate": 3e-2, "head_rate": 3e-2}  # for a small `bilstm` that has only trees to learn
 
 
 def bank_of(sentences: int, *, longest: int = 8, seed: int = 1) -> Treebank:
@@ -149,7 +150,7 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
     relations = {"from": options.pop("relations", "word+head")}
     decoding = {key: options.pop(key) for key in ("decoder",) if key in options}
     teacher = options.pop("teacher", {})
-    rates = {key: options.pop(key) for key in ("encoder_rate", "head_rate") if key in options}
+    rates = {key: options.pop(key) for key in FAST if key in options}
     return from_mapping(
         {
             "seed": seed,
