@@ -92,9 +92,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory, trained: Path) -> Path:
-    home = tmp_path_factory.mktemp("exported") / "graphs"
-    export(trained, home)
-    return home
+    return once(tmp_path_factory, "graph-export", lambda home: export(trained, home / "graphs")) / "graphs"
 
 
 def arcs_of(bank: Treebank) -> list[tuple[str, ...]]:
