@@ -139,6 +139,35 @@ def test_parts_that_do_not_fit_are_named(model: Path) -> None:
     assert trees(model) == trees(SOURCE)
 
 
+@pytest.mark.parametrize(
+    ("file", "place", "value"),
+    [
+        ("labels.json", ("encodings", 0, "name"), None),
+        ("labels.json", ("relations", 3), []),
+        ("labels.json", ("vocabulary", "affixes", 0), ["1>e"]),
+        ("labels.json", ("vocabulary", "vectors", 0), {}),
+        ("labels.json", ("combinations", "relations", 0), 7),
+        ("segmenter.json", ("characters",), True),
+        ("segmenter.json", ("words",), 10**30),
+        ("segmenter.json", ("context",), -1),
+        ("segmenter.json", ("version",), []),
+        ("config.json", ("format",), []),
+        ("config.json", ("version",), {}),
+    ],
+)
+def test_what_is_of_another_kind_is_named(file: str, place: tuple[str | int, ...], value: object, model: Path) -> None:
+    table = json.loads((model / file).read_text(encoding="utf-8"))
+    at = table
+    for step in place[:-1]:
+        at = at[step]
+    at[place[-1]] = value
+    (model / file).write_text(json.dumps(table), encoding="utf-8")
+    if file != "config.json":
+        seal(model, open_folder(model).table)
+    with pytest.raises(ModelError, match=rf"{file}: "):
+        ropewalk.load(model)
+
+
 @pytest.mark.parametrize(("one", "other"), [("arcs", "pairs"), ("heads", "words"), ("encoder", "words")])
 def test_swapped_networks_are_noticed(one: str, other: str, model: Path) -> None:
     first, second = model / f"{one}.onnx", model / f"{other}.onnx"

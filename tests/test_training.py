@@ -583,6 +583,7 @@ def test_texts_are_learnt_as_a_teacher_reads_them(tmp_path: Path, monkeypatch: p
 
 def test_what_a_teacher_takes_for_right_is_learnt_of_texts(tmp_path: Path, data: Path) -> None:
     options: dict[str, Any] = {"encoding": "four-bit", "arc_weight": 1.0, "tags": ["upos", "xpos", "lemma"]}
+    options["combinations"] = False  # a teacher is asked for each tag set by itself
     config = config_of(data, epochs=1, **options)
     home = train(config, tmp_path / "teacher").home
     bank = conllu.read(data)
@@ -604,7 +605,8 @@ def test_what_a_teacher_takes_for_right_is_learnt_of_texts(tmp_path: Path, data:
         assert column[own].tolist() == ([MISSING] * texts.words if name == "lemma" else right.tolist())
     assert [name for name, rows in zip(names, taught.tags, strict=True) if rows is None] == ["lemma"]
     _, rough = teaching.lessons(replace(told, precision="bf16"), labels, learnt, texts, arcs=True)
-    assert 0 < np.abs(rough.relations - taught.relations).max() < 0.1
+    same = slice(bank.words)  # under the same heads: those of texts are each teacher's own
+    assert 0 < np.abs(rough.relations[same] - taught.relations[same]).max() < 0.1
     length = int(texts.lengths[0])
     batch = taught.batch(np.arange(bank.words, bank.words + length), [length])
     assert batch.arcs is not None

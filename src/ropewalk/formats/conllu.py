@@ -178,7 +178,10 @@ class Text(Source):
         stops = self.fields[:, at + 1] - 1
         ids, firsts = intern(self.raw, starts, stops)
         raw = view(self.raw)
-        names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
+        try:
+            names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
+        except UnicodeDecodeError as failure:
+            raise MismatchError("the places of columns do not fit the characters of their CoNLL-U") from failure
         return Column(frozen_ints(ids), names)
 
     @property

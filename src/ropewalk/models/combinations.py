@@ -13,6 +13,7 @@ from ropewalk.arrays import frozen_array
 from ropewalk.kernels import combinations as kernel
 from ropewalk.kernels import view
 from ropewalk.models.lexicon import Seen
+from ropewalk.models.options import texts_of
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Combinations:
     @classmethod
     def from_json(cls, table: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Combinations:
         """Take what `labels.json` holds, if it fits the classes of the tag sets."""
-        sets, relations = tuple(table["sets"]), tuple(table["relations"])
+        sets, relations = texts_of(table["sets"]), texts_of(table["relations"])
         try:
             classes = np.array(table["classes"], dtype=np.int32).reshape(-1, len(sets))
         except (ValueError, OverflowError) as failure:

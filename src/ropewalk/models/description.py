@@ -128,7 +128,7 @@ class Description:
 def described(table: Mapping[str, Any], file: str) -> Description:
     """Read a description from what a `config.json` holds; `file` is its name."""
     version = table.get("version")
-    if version not in {1, VERSION}:
+    if not isinstance(version, int) or version not in {1, VERSION}:
         late = isinstance(version, int) and version > VERSION
         raise ModelError(
             file,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ropewalk import files
 from ropewalk.errors import FormatError
+from ropewalk.models.options import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,7 +112,7 @@ class Vocabulary:
     @classmethod
     def from_json(cls, table: dict[str, list[str]]) -> Vocabulary:
         """Take a vocabulary from what `labels.json` holds."""
-        return cls(**{name: tuple(table[name]) for name in cls.__dataclass_fields__})
+        return cls(**{name: texts_of(table[name]) for name in cls.__dataclass_fields__})
 
     def to_json(self) -> dict[str, list[str]]:
         """Give what `labels.json` holds."""

@@ -88,7 +88,7 @@ def open_folder(path: str | os.PathLike[str], *formats: str) -> ModelFolder:
     file = str(home / CONFIG)
     table = read_json(home / CONFIG)
     found = table.get("format") if isinstance(table, dict) else None
-    if found not in {EXPORTED, TRAINED}:
+    if not isinstance(found, str) or found not in {EXPORTED, TRAINED}:
         raise ModelError(file, f"is not that of a Ropewalk model; found format {found!r}")
     if formats and found not in formats:
         kinds = {EXPORTED: "a model that ropewalk export wrote", TRAINED: "a model as training writes it"}

@@ -12,6 +12,7 @@ from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.lexicon import Lexicon
+from ropewalk.models.options import texts_of
 from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class GraphNames:
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> GraphNames:
         """Take names from what `labels.json` holds."""
-        return cls(table["encoding"], tuple(table["labels"]), tuple(table["relations"]))
+        (encoding,) = texts_of([table["encoding"]])
+        return cls(encoding, texts_of(table["labels"]), texts_of(table["relations"]))
 
     def to_json(self) -> dict[str, Any]:
         """Give what `labels.json` holds."""
@@ -64,11 +66,11 @@ class LabelSet:
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
         """Take names from what `labels.json` holds."""
-        tags = tuple((name, tuple(texts)) for name, texts in table["tags"].items())
+        tags = tuple((name, texts_of(texts)) for name, texts in table["tags"].items())
         return cls(
-            tuple(one["name"] for one in table["encodings"]),
-            tuple(tuple(tuple(column) for column in one["columns"]) for one in table["encodings"]),
-            tuple(table["relations"]),
+            texts_of([one["name"] for one in table["encodings"]]),
+            tuple(tuple(texts_of(column) for column in one["columns"]) for one in table["encodings"]),
+            texts_of(table["relations"]),
             tags,
             None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
             GraphNames.from_json(table["graphs"]) if "graphs" in table else None,

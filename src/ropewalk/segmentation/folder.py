@@ -76,6 +76,18 @@ def _sealed(path: Path) -> ModelFolder | None:
     return found if found is not None and found.format == EXPORTED else None
 
 
+def _text(given: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if not isinstance(given, str):
+        raise TypeError(f"{given!r:.40} where a text is expected")
+    return given
+
+
+def _context(given: Any) -> int:  # noqa: ANN401 - whatever JSON holds
+    if int(given) < 0:
+        raise ValueError(f"a context of {given} characters")
+    return int(given)
+
+
 def _pairs(table: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     return tuple((int(first), int(second)) for first, second in table.get("pairs", []))
 
@@ -90,7 +102,7 @@ def load(path: Path) -> Stored:
     table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
-    if table.get("version") not in {1, VERSION}:
+    if not isinstance(table.get("version"), int) or table["version"] not in {1, VERSION}:
         raise ModelError(
             name,
             f"has version {table.get('version')!r}; this program reads 1 to {VERSION}: use the one that wrote it",
@@ -103,9 +115,9 @@ def load(path: Path) -> Stored:
         )
     try:
         return Stored(
-            CharacterVocabulary(table["characters"], tuple(table["words"].split()), _pairs(table)),
+            CharacterVocabulary(_text(table["characters"]), tuple(_text(table["words"]).split()), _pairs(table)),
             Splitter.from_json(table["multiwords"]),
-            int(table["context"]),
+            _context(table["context"]),
             graph,
             dict(table["training"]),
         )
