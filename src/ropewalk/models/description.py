@@ -37,7 +37,7 @@ class DecodingOptions:
     batch: int = option(4096, low=1)
     longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
     arc_scale: float = option(
-        1.0, low=0
+        1.0, low=0, high=1000
     )  # what an arc's score counts beside a label's; found on the dev data for joint
     temperature: float = option(1.0, low=0.01)  # likewise, for probabilities,
     calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
@@ -45,7 +45,9 @@ class DecodingOptions:
     tag_confidence: bool = False  # and whether tags do
     columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
     lexicon_weights: tuple[float, ...] = ()  # two for each tag set, for words of the lexicon and others; also found so
-    tag_relation_weight: float = option(0.0, low=0)  # what a word's relation counts for its tags; also found so
+    tag_relation_weight: float = option(
+        0.0, low=0, high=1000
+    )  # what a word's relation counts for its tags; also found so
     graph_decoder: str = option("joint", choices=GRAPH_DECODERS)  # what says which arcs an enhanced graph has
     graph_weights: tuple[float, ...] = (0.0, 0.5, 0.5, 0.0, 0.0)  # of the evidence for an arc, found on the dev data,
     graph_thresholds: tuple[float, ...] = (0.5, 0.5)  # as is how likely one must be, by `joint` and by `arcs`,
