@@ -32,7 +32,7 @@ ENVIRONMENT = {
     "RAY_agent_register_timeout_ms": "300000",
 }
 SECONDS = 240  # that anything may take on a busy machine
-TEXTS = {f"d{number}": text(number, 60) for number in range(40)}
+TEXTS = {f"d{number}": text(number, 60) for number in range(100)}
 
 
 class Node:

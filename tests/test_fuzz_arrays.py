@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 from inspect import getmembers, isfunction, signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ import fuzz_arrays
 from conftest import REPOSITORY
 from ropewalk import Treebank, decoding, kernels, ropes, trees
 from ropewalk.encodings import get
-from ropewalk.errors import CycleError
+from ropewalk.errors import CycleError, MismatchError
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
@@ -143,6 +143,14 @@ def test_random_arrays_give_an_answer_or_a_documented_error(tmp_path: Path) -> N
     counted, *never = done.stdout.splitlines()
     assert counted.startswith(f"{ROUNDS} rounds: ")
     assert not never
+
+
+def test_scores_of_arcs_in_rows_of_different_lengths_are_refused() -> None:
+    scores = np.zeros((2, 16), dtype=np.float32)
+    names = [get("four-bit").alphabet or ()]
+    ragged: Any = [[0.0], [0.0, 1.0]]
+    with pytest.raises(MismatchError, match="arc scores"):
+        decoding.decode(get("four-bit"), (scores,), [0, 2], names, decoder="joint", arcs=ragged)
 
 
 def test_every_function_over_trees_is_tried_with_random_arrays() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets, ints, real_numbers
+from ropewalk.arrays import as_array, checked_offsets, ints, real_numbers
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.deep import Memory, deep_search
 from ropewalk.decoding.inputs import (
@@ -212,7 +212,7 @@ def _checked_arcs(
         raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
     lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
     starts = starts_of(lengths * (lengths + 1))
-    found = None if arcs is None else np.shape(arcs)
+    found = None if arcs is None else as_array(arcs, "arc scores").shape
     if arcs is None or found != (int(starts[-1]),):
         raise MismatchError(
             f"the joint decoder needs arc scores, {int(starts[-1])} for these sentences: one for each word and each "
