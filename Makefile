@@ -12,7 +12,7 @@ test: setup  ## the tests
 	$(PYTHON) -m pytest -n auto
 
 KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
-	conllu decoding encodings fuzz_arrays graph_encodings graphs projectivity repair ropes spanning treebank trees))
+	combinations conllu decoding encodings fuzz_arrays graph_encodings graphs lexicon projectivity repair ropes spanning treebank trees))
 
 pure: setup  ## the tests of what kernels do, with kernels in plain Python
 	ROPEWALK_PURE=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
