@@ -144,8 +144,10 @@ def test_parts_that_do_not_fit_are_named(model: Path) -> None:
     [
         ("labels.json", ("encodings", 0, "name"), None),
         ("labels.json", ("relations", 3), []),
-        ("labels.json", ("vocabulary", "affixes", 0), ["1>e"]),
-        ("labels.json", ("vocabulary", "vectors", 0), {}),
+        ("labels.json", ("vocabulary", "affixes"), [["1>e"]]),
+        ("labels.json", ("vocabulary", "vectors"), {}),
+        ("labels.json", ("lexicon", "seen", "upos", "counts"), "u1 ?"),
+        ("labels.json", ("lemmas", "NOUN"), [1]),
         ("labels.json", ("combinations", "relations", 0), 7),
         ("segmenter.json", ("characters",), True),
         ("segmenter.json", ("words",), 10**30),

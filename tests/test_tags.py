@@ -99,6 +99,9 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     ]
     known = KnownLemmas.of(bank_of_words(rows), ["upos"])
     assert KnownLemmas.from_json(json.loads(json.dumps(known.to_json()))) == known
+    earlier = {"NOUN": {"saw": ["saw"]}, "VERB": {"see": ["saw"], "go": ["went"]}}
+    assert KnownLemmas.from_json(earlier).lemma("saw", "VERB", "") == "see"
+    assert KnownLemmas.from_json(earlier).lines["NOUN"] == known.lines["NOUN"], "as models had them earlier"
     sets = [("lemma", ("lower|-0+|-0+", "=go")), ("upos", ("NOUN", "VERB", "X"))]
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])
     tags = np.log(np.eye(3, dtype=np.float32)[[0, 1, 2, 1, 1]] * 0.9 + 0.01)
@@ -118,7 +121,7 @@ def test_a_lemma_that_depends_on_xpos_is_looked_up_by_it() -> None:
     """As that of English `her`, which is a pronoun both times."""
     bank = bank_of_words([("her", "she", "PRON", "_"), ("her", "she", "PRON", "_"), ("her", "her", "PRON", "_")])
     known = KnownLemmas.of(bank.with_columns({"xpos": ["PRP", "PRP", "PRP$"]}), ["upos", "xpos"])
-    assert known.to_json() == {"PRON": {"she": ["her"]}, "PRON PRP$": {"her": ["her"]}}
+    assert known.to_json() == {"PRON": "she\ther", "PRON PRP$": "her\ther"}
     assert known.needs == ("upos", "xpos")
     sets = [("lemma", ("lower|-0+|-0+",)), ("upos", ("PRON",)), ("xpos", ("PRP", "PRP$", "DT"))]
     scores = {0: np.zeros((3, 1), np.float32), 1: np.zeros((3, 1), np.float32), 2: np.eye(3, dtype=np.float32)}

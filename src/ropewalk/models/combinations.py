@@ -13,7 +13,7 @@ from ropewalk.arrays import frozen_array
 from ropewalk.kernels import combinations as kernel
 from ropewalk.kernels import view
 from ropewalk.models.lexicon import Seen
-from ropewalk.models.options import texts_of
+from ropewalk.models.packed import numbers_of, packed_numbers, texts_of
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ class Combinations:
     def from_json(cls, table: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Combinations:
         """Take what `labels.json` holds, if it fits the classes of the tag sets."""
         sets, relations = texts_of(table["sets"]), texts_of(table["relations"])
-        try:
-            classes = np.array(table["classes"], dtype=np.int32).reshape(-1, len(sets))
-        except (ValueError, OverflowError) as failure:
-            raise TypeError("combinations of tags that are no numbers") from failure
+        numbers = numbers_of(table["classes"])
+        if not sets or len(numbers) % len(sets):
+            raise TypeError("combinations of tags that are not whole")
+        classes = numbers.reshape(-1, len(sets))
         sizes = [len(tags[name]) for name in sets]
-        if not sizes or classes.min(initial=0) < 0 or (classes >= sizes).any() or not 0 < len(classes) <= MOST:
+        if classes.min(initial=0) < 0 or (classes >= sizes).any() or not 0 < len(classes) <= MOST:
             raise TypeError("combinations of tags that are none of the model's")
         return cls(sets, _table(classes), relations, Seen.from_json(table["seen"], len(relations), len(classes)))
 
@@ -70,7 +70,7 @@ class Combinations:
         """Give what `labels.json` holds."""
         return {
             "sets": list(self.sets),
-            "classes": self.classes.ravel().tolist(),
+            "classes": packed_numbers(self.classes.ravel()),
             "relations": list(self.relations),
             "seen": self.seen.to_json(),
         }

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ropewalk import files
 from ropewalk.errors import FormatError
-from ropewalk.models.options import texts_of
+from ropewalk.models.packed import packed_texts, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +24,7 @@ CASINGS = ("none", "lower", "title", "upper", "mixed")
 UNKNOWN = 0  # number of whatever a vocabulary does not hold
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
+AFFIXES = len(PREFIXES) + len(SUFFIXES)
 LEAST = 16  # predicted rows come in multiples of it
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 _RUNS = re.compile(r"(.)\1+")
@@ -110,13 +111,13 @@ class Vocabulary:
         )
 
     @classmethod
-    def from_json(cls, table: dict[str, list[str]]) -> Vocabulary:
+    def from_json(cls, table: dict[str, str | list[str]]) -> Vocabulary:
         """Take a vocabulary from what `labels.json` holds."""
         return cls(**{name: texts_of(table[name]) for name in cls.__dataclass_fields__})
 
-    def to_json(self) -> dict[str, list[str]]:
+    def to_json(self) -> dict[str, str | list[str]]:
         """Give what `labels.json` holds."""
-        return {name: list(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: packed_texts(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
 def _frequent(counter: Counter[str], least: int) -> tuple[str, ...]:
@@ -128,29 +129,28 @@ class Lookup:
     """The numbers of every word's features, remembered word by word."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._words, self._shapes, self._characters, self._vectors = (
+        self._words, self._affixes, self._shapes, self._characters, self._vectors = (
             dict(zip(texts, range(1, len(texts) + 1), strict=True))
-            for texts in (vocabulary.words, vocabulary.shapes, vocabulary.characters, vocabulary.vectors)
+            for texts in (
+                vocabulary.words,
+                vocabulary.affixes,
+                vocabulary.shapes,
+                vocabulary.characters,
+                vocabulary.vectors,
+            )
         )
-        marks = [*(f"{length}<" for length in PREFIXES), *(f"{length}>" for length in SUFFIXES)]
-        sides: dict[str, dict[str, int]] = {mark: {} for mark in marks}
-        for number, text in enumerate(vocabulary.affixes, start=1):
-            if text[:2] in sides:
-                sides[text[:2]][text[2:]] = number
-        cuts = [*(slice(length) for length in PREFIXES), *(slice(-length, None) for length in SUFFIXES)]
-        self._affixes = list(zip(cuts, sides.values(), strict=True))
         self._features = lru_cache(maxsize=1 << 16)(self._make)
 
     def features(self, forms: Sequence[str]) -> Arrays:
         """Number all features of the words of a sentence; characters are padded with -1."""
         rows = np.array([self._features(form) for form in forms], dtype=np.int64)
-        rows = rows.reshape(len(forms), 3 + len(self._affixes) + MOST_CHARACTERS)
+        rows = rows.reshape(len(forms), 3 + AFFIXES + MOST_CHARACTERS)
         return {
             "words": rows[:, 0].copy(),
             "vectors": rows[:, 1].copy(),
             "shapes": rows[:, 2].copy(),
-            "affixes": rows[:, 3 : 3 + len(self._affixes)].copy(),
-            "characters": rows[:, 3 + len(self._affixes) :].copy(),
+            "affixes": rows[:, 3 : 3 + AFFIXES].copy(),
+            "characters": rows[:, 3 + AFFIXES :].copy(),
         }
 
     def _make(self, form: str) -> list[int]:
@@ -162,7 +162,7 @@ class Lookup:
             self._words.get(low, UNKNOWN),
             self._vectors.get(form) or self._vectors.get(low, UNKNOWN),
             self._shapes.get(shape(form), UNKNOWN),
-            *[numbers.get(low[part], UNKNOWN) for part, numbers in self._affixes],
+            *[self._affixes.get(part, UNKNOWN) for part in affixes(form)],
             *characters,
             *[-1] * (MOST_CHARACTERS - len(characters)),
         ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -12,16 +12,26 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
 
 
+class _Lemmas(NamedTuple):
+    """Those of one part of speech."""
+
+    by_form: Mapping[str, str]
+    all: Collection[str]
+
+
+NONE = _Lemmas({}, ())
+
+
 @dataclass(frozen=True, slots=True)
 class KnownLemmas:
-    """The forms of each lemma, by part of speech, and the lemma of each form.
+    """The lemmas of each part of speech: on each line one, and its forms, with tabs between them.
 
     A model without parts of speech has them all under the empty one. Under `UPOS XPOS` are those whose lemma depends on
-    both.
+    both. Lines are looked through when their part of speech is asked for.
     """
 
-    forms: Mapping[str, Mapping[str, list[str]]]
-    lemmas: Mapping[str, Mapping[str, str]]
+    lines: Mapping[str, str]
+    _read: dict[str, _Lemmas] = field(default_factory=dict, compare=False, repr=False)  # of those that were asked for
 
     @classmethod
     def of(cls, bank: Treebank, columns: Collection[str]) -> KnownLemmas:
@@ -38,30 +48,46 @@ class KnownLemmas:
         table: dict[str, dict[str, list[str]]] = {}
         for (tag, form), lemma in sorted(found.items()):
             table.setdefault(tag, {}).setdefault(lemma, []).append(form)
-        return cls.from_json(table)
+        return cls({tag: _on_lines(under) for tag, under in table.items()})
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that must be known to look a word up."""
-        return ("upos", "xpos") if any(" " in tag for tag in self.forms) else ("upos",) if any(self.forms) else ()
+        return ("upos", "xpos") if any(" " in tag for tag in self.lines) else ("upos",) if any(self.lines) else ()
 
     def lemma(self, form: str, upos: str, xpos: str) -> str | None:
         """Look a form up."""
-        fine = self.lemmas.get(f"{upos} {xpos}")
-        found = None if fine is None else fine.get(form)
-        return self.lemmas.get(upos, {}).get(form) if found is None else found
+        found = self._under(f"{upos} {xpos}").by_form.get(form)
+        return self._under(upos).by_form.get(form) if found is None else found
+
+    def lemmas(self, upos: str) -> Collection[str]:
+        """Give all lemmas of a part of speech."""
+        return self._under(upos).all
+
+    def _under(self, tag: str) -> _Lemmas:
+        """Look through the lines of a part of speech, once."""
+        if tag not in self.lines:
+            return NONE
+        found = self._read.get(tag)
+        if found is None:
+            rows = [line.split("\t") for line in self.lines[tag].split("\n")]
+            by_form = {form: lemma for lemma, *forms in rows for form in forms}
+            found = self._read[tag] = _Lemmas(by_form, frozenset([lemma for lemma, *_ in rows]))
+        return found
 
     @classmethod
-    def from_json(cls, table: Mapping[str, Mapping[str, list[str]]]) -> KnownLemmas:
-        """Take what `labels.json` holds: the forms of each lemma under each part of speech."""
-        lemmas = {
-            tag: {form: lemma for lemma, forms in under.items() for form in forms} for tag, under in table.items()
-        }
-        return cls(table, lemmas)
+    def from_json(cls, table: Mapping[str, str | Mapping[str, list[str]]]) -> KnownLemmas:
+        """Take what `labels.json` holds: lines under each part of speech, or a mapping of lemmas to lists of forms."""
+        return cls({tag: under if isinstance(under, str) else _on_lines(under) for tag, under in table.items()})
 
-    def to_json(self) -> Mapping[str, Mapping[str, list[str]]]:
+    def to_json(self) -> Mapping[str, str]:
         """Give what `labels.json` holds."""
-        return self.forms
+        return self.lines
+
+
+def _on_lines(forms: Mapping[str, list[str]]) -> str:
+    """Write lemmas on lines, each before its forms."""
+    return "\n".join("\t".join([lemma, *of_lemma]) for lemma, of_lemma in forms.items())
 
 
 def _most_frequent(keys: Iterable[Any], lemmas: Iterable[str]) -> dict[Any, str]:

@@ -12,7 +12,7 @@ from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.lexicon import Lexicon
-from ropewalk.models.options import texts_of
+from ropewalk.models.packed import texts_of
 from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
+from ropewalk.models.packed import numbers_of, packed_numbers, packed_texts, texts_of
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
@@ -41,23 +42,20 @@ class Seen:
     counts: Ints
 
     @classmethod
-    def from_json(cls, table: Mapping[str, list[int]], words: int, classes: int) -> Seen:
+    def from_json(cls, table: Mapping[str, str | list[int]], words: int, classes: int) -> Seen:
         """Take what `labels.json` holds, if it fits."""
-        try:
-            sizes, ids, counts = (np.array(table[name], dtype=np.int32) for name in ("sizes", "classes", "counts"))
-        except (ValueError, OverflowError) as failure:
-            raise TypeError("a lexicon that does not count") from failure
+        sizes, ids, counts = (numbers_of(table[name]) for name in ("sizes", "classes", "counts"))
         whole = len(sizes) == words and sizes.min(initial=0) >= 0 and sizes.sum() == len(ids) == len(counts)
         if not whole or ids.min(initial=0) < 0 or ids.max(initial=0) >= classes or counts.min(initial=1) < 1:
             raise TypeError("a lexicon whose numbers do not fit its words")
-        return cls(frozen_ints(np.concatenate([[0], np.cumsum(sizes)])), frozen_ints(ids), frozen_ints(counts))
+        return cls(frozen_ints(np.concatenate([[0], np.cumsum(sizes)])), ids, counts)
 
-    def to_json(self) -> dict[str, list[int]]:
+    def to_json(self) -> dict[str, str]:
         """Give what `labels.json` holds."""
         return {
-            "sizes": np.diff(self.starts).tolist(),
-            "classes": self.classes.tolist(),
-            "counts": self.counts.tolist(),
+            "sizes": packed_numbers(np.diff(self.starts)),
+            "classes": packed_numbers(self.classes),
+            "counts": packed_numbers(self.counts),
         }
 
     def evidence(self) -> Floats:
@@ -106,10 +104,8 @@ class Lexicon:
     @classmethod
     def from_json(cls, table: Mapping[str, Any], classes: Mapping[str, Sequence[str]]) -> Lexicon:
         """Take what `labels.json` holds, if it fits the classes of the tag sets."""
-        words = tuple(table["words"])
-        if not {str}.issuperset(map(type, words)):
-            raise TypeError("a lexicon of other things than words")
-        backwards = [word[::-1] for word in words]
+        words = texts_of(table["words"])
+        backwards = "\n".join(words)[::-1].split("\n")[::-1]  # of all at once
         if any(map(ge, backwards, backwards[1:])):
             raise TypeError("a lexicon whose words are not sorted")
         if table["seen"].keys() != classes.keys():
@@ -120,11 +116,11 @@ class Lexicon:
 
     def to_json(self) -> dict[str, Any]:
         """Give what `labels.json` holds."""
-        return {"words": list(self.words), "seen": {name: one.to_json() for name, one in self.seen.items()}}
+        return {"words": packed_texts(self.words), "seen": {name: one.to_json() for name, one in self.seen.items()}}
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words)}
+        return dict(zip(self.words, range(len(self.words)), strict=True))
 
     @cached_property
     def _reversed(self) -> tuple[Ints, Ints]:

@@ -162,10 +162,3 @@ _NAMES: dict[Any, str] = {
     str: "text",
     bool: "true or false",
 }
-
-
-def texts_of(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever JSON holds
-    """Take a list of texts, and nothing else."""
-    if not isinstance(given, list) or not {*map(type, given)} <= {str}:
-        raise TypeError(f"{given!r:.40} where a list of texts is expected")
-    return tuple(given)

@@ -201,14 +201,14 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     Of rules that are nearly as good as the best, one that makes a known lemma is better.
     """
     if known is None:
-        known = KnownLemmas({}, {})
+        known = KnownLemmas({})
     numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
     upos, xpos = (found[name].texts() if name in found else [""] * len(forms) for name in ("upos", "xpos"))
     lemmas: list[str] = []
     for place, (form, tag, fine, first) in enumerate(zip(forms.texts(), upos, xpos, best.tolist(), strict=True)):
         lemma = known.lemma(form, tag, fine)
         if lemma is None:
-            best[place], lemma = _by_rule(scores[place], rules, form, first, known.forms.get(tag, {}))
+            best[place], lemma = _by_rule(scores[place], rules, form, first, known.lemmas(tag))
         elif noted:
             best[place] = numbers.get(_rule(form, lemma), first)
         lemmas.append(lemma)
