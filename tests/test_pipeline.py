@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
+import threading
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
@@ -431,3 +432,32 @@ def test_a_parser_works_in_a_forked_process() -> None:
     assert ours.recv() == expected
     child.join(20)
     assert child.exitcode == 0
+
+
+def test_a_process_that_is_forked_while_threads_parse_can_parse(english: Parser) -> None:
+    """The thread that held the lock on what is remembered of words does not live on in the child."""
+    expected = english(ODD).to_conllu()
+    context = multiprocessing.get_context("fork")
+    words = count()
+    stopped = threading.Event()
+
+    def parse_new_words() -> None:
+        while not stopped.is_set():
+            english.tokens([[f"w{next(words)}" for _ in range(400)]])
+
+    busy = threading.Thread(target=parse_new_words)
+    busy.start()
+    try:
+        for _ in range(12):
+            ours, theirs = context.Pipe()
+            child = context.Process(target=in_child, args=(english, theirs))
+            child.start()
+            answered = ours.poll(30)
+            if not answered:
+                child.kill()
+            child.join(20)
+            assert answered, "it waits for a thread that it does not have"
+            assert ours.recv() == expected
+    finally:
+        stopped.set()
+        busy.join()

@@ -11,6 +11,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
 from ropewalk.treebank import Column, Treebank, starts_of
+from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
     import os
@@ -124,7 +125,9 @@ class Component:
         target[words] = words[above]
         add = doc.vocab.strings.add
         columns = {HEAD: (target - np.arange(len(doc))).view(np.uint64), DEP: np.full(len(doc), add("dep"), np.uint64)}
-        columns[DEP][words] = _numbers(bank.relations[where], lambda name: add("ROOT" if name == "root" else name))
+        columns[DEP][words] = _numbers(
+            bank.relations[where], lambda name: add("ROOT" if is_root_relation(name) else name)
+        )
         if self.set_pos:
             columns |= self._tags(doc, words, bank, where)
         doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # spaCy's types leave it out

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
+PATH = ">"  # between the relations of a path through empty nodes
 UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a head's relation, and after one on the way
 
 
 def is_root_relation(relation: str) -> bool:
-    """Tell whether a relation is that of a root, perhaps with a subtype or with marks of lifting."""
-    return relation.partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
+    """Tell whether a relation is that of a root: with a subtype, marks of lifting, or a path that begins there."""
+    return relation.partition(PATH)[0].partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
 
 
 def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") -> Ints:

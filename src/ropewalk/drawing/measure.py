@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-ZERO_WIDTH_JOINER = "\u200d"
-EMOJI_STYLE = "\ufe0f"
 UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )  # controls, line breaks, characters that turn the direction of what follows, and what XML forbids
@@ -28,11 +26,6 @@ def clean(text: str) -> str:
     return UNSAFE.sub("\ufffd", text)
 
 
-def is_mark(character: str) -> bool:
-    """Tell whether a character takes no room of its own."""
-    return unicodedata.category(character) in {"Mn", "Me", "Cf"} or "\u1160" <= character <= "\u11ff"
-
-
 def cells(text: str) -> int:
     """Count the cells that text takes in a terminal: two for a wide character, none for a mark."""
     return len(text) if text.isascii() else sum(size for _, size in clusters(text))
@@ -42,30 +35,10 @@ def clusters(text: str) -> list[tuple[str, int]]:
     """Cut text into what stands in one place of a terminal, marks and joined emoji kept together, with its cells."""
     if text.isascii():
         return [(character, 1) for character in text]
-    out: list[tuple[str, int]] = []
-    for character in text:
-        before, size = out[-1] if out else ("", 0)
-        if before and (is_mark(character) or before.endswith(ZERO_WIDTH_JOINER) or _modifies(before, character)):
-            out[-1] = (before + character, 2 if character == EMOJI_STYLE else size)
-        elif is_mark(character):
-            out.append((character, 0))
-        else:
-            out.append((character, 2 if _is_wide(character) else 1))
-    return [(part, 2 if _is_flag(part) else size) for part, size in out]
+    from rich.cells import split_graphemes
 
-
-def _is_wide(character: str) -> bool:
-    """Tell whether a character takes two cells; what Unicode has not assigned takes one."""
-    return unicodedata.east_asian_width(character) in "WF" and unicodedata.category(character) != "Cn"
-
-
-def _is_flag(part: str) -> bool:
-    return len(part) == 2 and all("\U0001f1e6" <= character <= "\U0001f1ff" for character in part)
-
-
-def _modifies(before: str, character: str) -> bool:
-    """Tell whether a character is a skin tone, or the second letter of a flag."""
-    return "\U0001f3fb" <= character <= "\U0001f3ff" or (len(before) == 1 and _is_flag(before + character))
+    spans, _ = split_graphemes(text)
+    return [(text[start:end], size) for start, end, size in spans]
 
 
 def units(text: str) -> float:

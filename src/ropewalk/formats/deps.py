@@ -7,7 +7,6 @@ the text of a node whose arcs are those it had.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -21,7 +20,7 @@ from ropewalk.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
 from ropewalk.treebank import Column, intern
-from ropewalk.trees import frozen_ints
+from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,8 +157,8 @@ def _with_more_problems(found: _Scanned) -> _Scanned:
     displaced = np.flatnonzero(order != np.arange(len(order)))
     _, firsts = np.unique(nodes[displaced], return_index=True)
     unsorted = displaced[firsts]
-    names = [re.split("[:>]", name)[0] == "root" for name in found.relations.names]
-    rooted = np.array([*names, False], dtype=np.bool_)[found.relations.ids]
+    names = [*map(is_root_relation, found.relations.names), False]
+    rooted = np.array(names, dtype=np.bool_)[found.relations.ids]
     unrooted = np.flatnonzero(rooted != (found.heads == 0))
     rows = [found.problems]
     for code, arcs in ((codes.DEPS_TWICE, twice), (codes.DEPS_ORDER, unsorted), (codes.DEPS_ROOT, unrooted)):

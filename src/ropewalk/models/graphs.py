@@ -27,7 +27,7 @@ from ropewalk.models.calibration import fitted_weights, logistic
 from ropewalk.models.description import GRAPH_DECODERS
 from ropewalk.scoring.graphs import between_words
 from ropewalk.treebank import Column, frozen
-from ropewalk.trees import frozen_ints
+from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
     from ropewalk.encodings.graphs import GraphEncoding
@@ -93,7 +93,7 @@ class GraphDecoder:
         for name, size in (("graph_weights", 5), ("graph_thresholds", 2)):
             if len(getattr(options, name)) != size:
                 raise ConfigError("decoding", name, f"has {len(getattr(options, name))} numbers; expected {size}")
-        self._rooted = np.array([name.startswith("root") for name in names.relations], dtype=np.bool_)
+        self._rooted = np.array([_begins_at_root(name) for name in names.relations], dtype=np.bool_)
         self._pads = np.array([name == NO_ARC for name in names.relations], dtype=np.bool_)
 
     def decode(self, scores: Scores, words_alone: Treebank, trees: Trees) -> Graphs:
@@ -335,6 +335,11 @@ def _reached(words: Numbers, heads: Numbers, offsets: Ints) -> npt.NDArray[np.bo
         before = now
         out[words[out[above]]] = True
     return out[:count]
+
+
+def _begins_at_root(name: str) -> bool:
+    """Tell whether a class of relations is that of arcs from node 0."""
+    return is_root_relation(name.partition(BETWEEN_RELATIONS)[0])
 
 
 def _threshold(probabilities: Shares, right: Shares, total: int) -> float:

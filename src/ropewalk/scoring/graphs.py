@@ -24,7 +24,7 @@ from ropewalk.graphs import Graphs, lengths_to_offsets
 from ropewalk.scoring.attachment import first_difference, numbered
 from ropewalk.scoring.conll18 import Score, align
 from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
+from ropewalk.trees import PATH, frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
-PATH: Final = ">"
 MEASURES: Final = ("elas", "eulas", "graph_f1", "graph_uf1", "graph_lm")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -79,11 +81,16 @@ class OnnxBiLSTM:
         self._size = self._encoder.width("vectors")
         self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
         self._memory = self._nothing()
+        _LIVING.add(self)
 
     @staticmethod
     def threads() -> int:
         """Tell how many threads are worth using."""
         return 1
+
+    def unlock(self) -> None:
+        """Forget who holds the lock: a thread that a forked process does not have. What it adds, it adds at once."""
+        self._lock = threading.Lock()
 
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
         """Read every sentence in both directions, the longest first."""
@@ -157,3 +164,15 @@ class OnnxBiLSTM:
 
     def _nothing(self) -> _Memory:
         return _Memory(np.zeros((0, self._words.width("inputs")), dtype=np.float32))
+
+
+_LIVING: weakref.WeakSet[OnnxBiLSTM] = weakref.WeakSet()
+
+
+def _unlock_all() -> None:
+    for one in _LIVING:
+        one.unlock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_unlock_all)
