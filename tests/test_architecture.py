@@ -130,6 +130,29 @@ def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built
     assert asked == building
 
 
+def test_classes_of_encoders_and_heads_are_asked_for_only_where_models_are_built() -> None:
+    """By `isinstance`, `is` or `match`; to name a class as a type, or to make one, is no question."""
+    homes = [*(PACKAGE / "training" / "encoders").glob("*.py"), PACKAGE / "training" / "heads.py"]
+    homes += [PACKAGE / "models" / "onnx" / f"{name}.py" for name in ("bilstm", "transformer")]
+    classes = {node.name for file in homes for node in parsed(file).body if isinstance(node, ast.ClassDef)}
+    assert classes >= {"BiLSTM", "Transformer", "WordRelations", "PairRelations", "BiaffineRelations", "OnnxBiLSTM"}
+    asked = set()
+    for file in modules():
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "issubclass"}:
+                questions: list[ast.expr] = node.args[1:]
+            elif isinstance(node, ast.Compare):
+                questions = [node.left, *node.comparators]
+            elif isinstance(node, ast.MatchClass):
+                questions = [node.cls]
+            else:
+                continue
+            names = {part for one in questions for part in re.findall(r"\w+", ast.unparse(one))}
+            if names & classes:
+                asked.add(file.relative_to(PACKAGE).as_posix())
+    assert asked == {"training/building.py"}
+
+
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_only_some_modules_touch_files_or_print(file: Path) -> None:
     calls = [node.func for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]

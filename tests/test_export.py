@@ -132,7 +132,7 @@ def test_what_was_exported_is_trained_further_from_where_it_was(
 ) -> None:
     """The weights are found again: those that training had, or those that they were rounded to."""
     home = exported_once(tmp_path_factory, name)
-    monkeypatch.setattr(graphs, "networks", lambda _: networks_of(home))
+    monkeypatch.setattr("ropewalk.training.export.networks", lambda _: networks_of(home))
     export(home / "trained", tmp_path / "out", weights=weights)
     config = config_of(tmp_path / "none.conllu", epochs=1)
     again = Trainable.load(tmp_path / "out", config)
@@ -288,7 +288,7 @@ def test_nothing_to_parse_comes_back(exported: Path) -> None:
 
 def test_eight_bits_are_close_and_small(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = load(home / "exported")
-    monkeypatch.setattr(graphs, "networks", lambda _: networks_of(home))
+    monkeypatch.setattr("ropewalk.training.export.networks", lambda _: networks_of(home))
     given = [str(home / "trained"), "-o", str(tmp_path / "small"), "--weights", "int8", "--name", "tiny"]
     test = ["--test", str(home / "bank.conllu")]
     done = CliRunner().invoke(app_of(["export"]), ["export", *given, *test])
@@ -354,14 +354,14 @@ def test_an_export_that_says_something_else_is_not_kept(
         weights.CopyFrom(numpy_helper.from_array(array[:, ::-1].copy(), weights.name))  # gates in another order
         return found
 
-    monkeypatch.setattr(graphs, "networks", networks)
+    monkeypatch.setattr("ropewalk.training.export.networks", networks)
     with pytest.raises(ModelError, match="would not say what the model says"):
         export(tmp_path / "trained", tmp_path / "out")
     assert [file.name for file in tmp_path.iterdir()] == ["trained"]
 
 
 def test_only_an_earlier_export_is_replaced(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "networks", lambda _: networks_of(home))
+    monkeypatch.setattr("ropewalk.training.export.networks", lambda _: networks_of(home))
     first = export(home / "trained", tmp_path / "out")
     assert export(home / "trained", tmp_path / "out").hash == first.hash == load(home / "exported").hash
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == "# A card\n"

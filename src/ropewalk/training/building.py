@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from safetensors import SafetensorError
 
-from ropewalk.errors import ConfigError, ModelError, UnknownNameError
+from ropewalk.errors import ConfigError, ModelError, OptionError, UnknownNameError
 from ropewalk.models.description import EncoderShape, GraphShape, HeadShape
 from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
@@ -135,6 +135,13 @@ def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
         raise ConfigError(
             "configuration", "model.encoder.kind", f"{kind} makes a {type(encoder).__name__}, no OwnEncoder"
         )
+    return encoder
+
+
+def demand_transformer(encoder: WordEncoder, name: str) -> Transformer:
+    """Give an encoder that reads subwords, for what no other kind has, or stop."""
+    if not isinstance(encoder, Transformer):
+        raise OptionError(f"{name}: static vectors come from a transformer; expected one, or a model trained on one")
     return encoder
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import ModelError, demand_known
@@ -15,19 +17,18 @@ from ropewalk.models.folder import (
     CARD,
     CONFIG,
     LABELS,
-    TOKENIZER,
     open_folder,
     read_content,
     read_json,
     seal,
     write_json,
 )
+from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
 from ropewalk.models.onnx.model import load
 from ropewalk.segmentation import folder as segmentation
 from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of
 from ropewalk.training.data import read_treebank
-from ropewalk.training.encoders import Transformer
 from ropewalk.training.run import measures
 from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats
+    from ropewalk.training.graphs import GraphHeads
+    from ropewalk.training.heads import ArcScorer, PairScorer
     from ropewalk.training.loop import Metrics
+    from ropewalk.training.network import Network
 
 WEIGHTS = ("fp32", "int8")
 CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
@@ -121,7 +125,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
         if (home / CARD).is_file():
             with files.creating(part / CARD) as file:
                 file.write(read_content(home / CARD))
-        graphs = onnx_graphs.networks(trainable.network)
+        graphs = networks(trainable.network)
         _write(trainable, graphs, part, {**about, "weights": "fp32"})
         exported = load(part)
         difference = _compared(trained, exported, bank, str(target))
@@ -168,14 +172,95 @@ def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, a
     """Write all files of a folder but the card."""
     for file, graph in graphs.items():
         onnx_graphs.save(graph, home / file)
-    table = trainable.description.to_json(EXPORTED) | about
-    encoder = trainable.network.encoder
-    if isinstance(encoder, Transformer):
-        table["tokens"] = encoder.tokens.to_json()
-        with files.creating(home / TOKENIZER) as stream:
-            stream.write(encoder.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+    table = trainable.description.to_json(EXPORTED) | about | trainable.network.encoder.save_exported(home)
     write_json(home / LABELS, trainable.labels.to_json(), compact=True)
     seal(home, table)
+
+
+def networks(network: Network) -> dict[str, ModelProto]:
+    """Write all networks of an exported folder, by the names of their files."""
+    out = network.encoder.networks()
+    vectors = torch.zeros(onnx_graphs.SAMPLE, network.encoder.size)
+    out[HEADS] = onnx_graphs.traced(_WordScores(network), {"vectors": vectors}, list(network.outputs))
+    if network.relations.pairs is not None:
+        out[PAIRS] = _relations(network.relations.pairs, vectors)
+    if network.arcs is not None:
+        out[ARCS] = onnx_graphs.traced(_Arcs(network.arcs), _sides(network.arcs, vectors), ["arcs"], dynamic=2)
+    graphs = network.graphs
+    if graphs is not None:
+        out[GRAPH_PAIRS] = _relations(graphs.relations, vectors)
+    if graphs is not None and graphs.arcs is not None:
+        given = _sides(graphs.arcs, vectors)
+        out[GRAPH_ARCS] = onnx_graphs.traced(_GraphArcs(graphs, graphs.arcs.root_side()), given, ["arcs"], dynamic=2)
+    return out
+
+
+def _relations(relations: PairScorer, vectors: Tensor) -> ModelProto:
+    """Write what scores pairs."""
+    words, heads = relations.sides(vectors)
+    given = {"words": words, "above": heads, "classes": torch.zeros(onnx_graphs.SAMPLE, dtype=torch.int64)}
+    return onnx_graphs.traced(_Pairs(relations), given, ["relations"])
+
+
+def _sides(arcs: ArcScorer, vectors: Tensor) -> dict[str, Tensor]:
+    """Give what arcs are scored by, as if the words were sentences of one length."""
+    words, heads = (side.reshape(onnx_graphs.SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
+    return {"words": words, "above": heads}
+
+
+@final
+class _WordScores(nn.Module):
+    """What follows from each word alone."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, given: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        found = self.network.word_scores(given["vectors"], self.network.outputs)
+        return tuple(found[name] for name in self.network.outputs)
+
+
+@final
+class _Pairs(nn.Module):
+    """Relations under chosen heads."""
+
+    def __init__(self, relations: PairScorer) -> None:
+        super().__init__()
+        self.relations = relations
+        self.register_buffer("table", relations.classes().detach())
+        self.table: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.relations.score(given["words"], given["above"] + self.table[given["classes"]]).log_softmax(-1)
+
+
+@final
+class _Arcs(nn.Module):
+    """All arcs of sentences of one length."""
+
+    def __init__(self, arcs: ArcScorer) -> None:
+        super().__init__()
+        self.arcs = arcs
+        self.register_buffer("root", arcs.root_side().detach())
+        self.root: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.arcs.score(given["words"], given["above"], self.root).log_softmax(-1)
+
+
+@final
+class _GraphArcs(nn.Module):
+    """All arcs of graphs of sentences of one length."""
+
+    def __init__(self, graphs: GraphHeads, root: Tensor) -> None:
+        super().__init__()
+        self.graphs = graphs
+        self.register_buffer("root", root.detach())
+        self.root: Tensor
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.graphs.arc_scores(given["words"], given["above"], self.root)
 
 
 def sample(labels: LabelSet) -> Treebank:

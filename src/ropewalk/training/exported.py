@@ -16,8 +16,7 @@ from onnx import numpy_helper
 
 from ropewalk.errors import ModelError
 from ropewalk.models.onnx.files import ARCS, ENCODER, HEADS, PAIRS, WORDS
-from ropewalk.training.encoders import BiLSTM
-from ropewalk.training.heads import DISTANCES, SLOPE, BiaffineRelations, PairRelations
+from ropewalk.training.heads import DISTANCES, SLOPE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,8 +29,7 @@ Tables = dict[str, npt.NDArray[np.float32]]
 
 def read_weights(folder: ModelFolder, network: Network) -> dict[str, Tensor]:
     """Read the weights for a network that was made for this folder."""
-    encoder = network.encoder
-    if not isinstance(encoder, BiLSTM) or isinstance(network.relations, BiaffineRelations) or network.graphs:
+    if not network.encoder.restorable or not network.relations.restorable or network.graphs:
         raise ModelError(
             str(folder.path),
             "is an exported model with a transformer, biaffine relations or graphs, which cannot be trained further; "
@@ -40,11 +38,12 @@ def read_weights(folder: ModelFolder, network: Network) -> dict[str, Tensor]:
     words, heads = (_tables(folder, file) for file in (WORDS, HEADS))
     found = {name.removeprefix("network."): table for name, table in heads.items()}
     found |= {name: table for name, table in words.items() if name.startswith("encoder.")}
-    if encoder.characters is not None:
+    shape = network.encoder.shape
+    if shape.character_size:
         spelling = [words[f"spelling.{place}"] for place in range(3)]
-        found |= _characters(spelling, encoder.characters.embedding_dim)
-    found |= _lstms(_tables(folder, ENCODER), encoder.lstm.num_layers)
-    if isinstance(network.relations, PairRelations):
+        found |= _characters(spelling, shape.character_size)
+    found |= _lstms(_tables(folder, ENCODER), shape.depth)
+    if network.relations.pairs is not None:
         found |= _relations(_tables(folder, PAIRS), found["relations.head.weight"])
     if network.arcs is not None:
         side = _tables(folder, ARCS)["root"]

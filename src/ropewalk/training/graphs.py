@@ -157,8 +157,7 @@ class GraphHeads(nn.Module):
     def loss(self, vectors: Tensor, lengths: Tensor, targets: GraphTargets) -> Tensor:
         """Give the loss summed over the words of a batch."""
         words, heads = self.relations.sides(vectors)
-        above = heads[targets.places.clamp(min=0)].masked_fill(targets.places[:, None] < 0, 0.0)
-        scores = self.relations.score(words[targets.words], above + self.relations.classes()[targets.classes])
+        scores = self.relations.of_arcs(words[targets.words], heads, targets.places, targets.classes)
         out = functional.cross_entropy(scores.float(), targets.relations, ignore_index=MISSING, reduction="sum")
         if self.labels is not None:
             found = self.labels(vectors).float()

@@ -1,12 +1,14 @@
 """What stands on top of an encoder: small networks from word vectors to scores.
 
-A head of pairs has two sides, what a word brings as a dependent and what it brings as a head, and a score that is made
-of both. Training, prediction and the export to ONNX all go through the same methods.
+A head for relations says itself what it computes of words alone, and whether it needs to know what they hang on. One
+of pairs has two sides, what a word brings as a dependent and what it brings as a head, and a score that is made
+of both, as has the one for arcs. Training, prediction and the export to ONNX all go through the same methods.
 """
 
 from __future__ import annotations
 
-from typing import final
+from abc import ABC, abstractmethod
+from typing import ClassVar, final
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +16,7 @@ from torch import Tensor, nn
 DISTANCES = (-32, -16, -8, -4, -2, -1, 0, 1, 3, 7, 15, 31)  # upper bounds of the classes of head minus word
 IMPOSSIBLE = -1e4  # the score of what must not be chosen
 SLOPE = 0.1  # of LeakyReLU below zero
+PAIRS = ("pair_words", "pair_heads")  # outputs: see `HeadNetworks.outputs`
 
 
 @final
@@ -22,13 +25,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(size, hidden),
-            nn.LeakyReLU(SLOPE),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, out),
-        )
+        self.layers = _two_layers(size, hidden, out, dropout)
 
     def forward(self, words: Tensor) -> Tensor:
         """Score labels: [words, size] to [words, out]."""
@@ -36,11 +33,93 @@ class FeedForward(nn.Module):
         return scores
 
 
+class RelationHead(nn.Module, ABC):
+    """Relations of words to what they hang on, from the words alone or from both."""
+
+    outputs: ClassVar[tuple[str, ...]]  # names of what `word_scores` computes
+    distances: ClassVar[tuple[int, ...]] = ()  # upper bounds of the classes of distances that relations depend on
+    restorable: ClassVar[bool] = False  # whether `exported` can find the weights again
+
+    @property
+    def pairs(self) -> PairScorer | None:
+        """What scores a word together with its head, if relations depend on both."""
+        return None
+
+    @abstractmethod
+    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
+        """Compute what follows from each word alone."""
+
+    @abstractmethod
+    def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:
+        """Score the relation of each word: [words, relations].
+
+        `places` are those of their heads among all words, -1 is the root, and `classes` those of the distances.
+        """
+
+
 @final
-class PairRelations(nn.Module):
+class WordRelations(RelationHead):
+    """Relations from a word alone: two layers."""
+
+    outputs = ("relations",)
+    restorable = True
+
+    def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = _two_layers(size, hidden, out, dropout)
+
+    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
+        """Give the log-probabilities of relations."""
+        return {"relations": self.layers(vectors).log_softmax(-1)}
+
+    def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:  # noqa: ARG002 - they say nothing here
+        """Score relations, which are the same under any head."""
+        scores: Tensor = self.layers(vectors)
+        return scores
+
+
+class PairScorer(RelationHead):
+    """Relations from what a word brings as a dependent and what another brings as its head."""
+
+    outputs = PAIRS
+
+    @property
+    def pairs(self) -> PairScorer:
+        """Itself."""
+        return self
+
+    @abstractmethod
+    def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+
+    @abstractmethod
+    def classes(self) -> Tensor:
+        """Give what is added to the side of a head: a row for each distance, the last for the root in its place."""
+
+    @abstractmethod
+    def score(self, words: Tensor, heads: Tensor) -> Tensor:
+        """Score relations by both sides: [pairs, relations]."""
+
+    def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
+        """Give both sides of each word."""
+        return dict(zip(PAIRS, self.sides(vectors), strict=True))
+
+    def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:
+        """Score the relation of each word to its head."""
+        return self.of_arcs(*self.sides(vectors), places, classes)
+
+    def of_arcs(self, words: Tensor, heads: Tensor, places: Tensor, classes: Tensor) -> Tensor:
+        """Score the relations of arcs, given the sides of their words, and those of all heads by place."""
+        above = heads[places.clamp(min=0)].masked_fill(places[:, None] < 0, 0.0)
+        return self.score(words, above + self.classes()[classes])
+
+
+@final
+class PairRelations(PairScorer):
     """Relations from a word and its head: two layers over both vectors, and how far apart the two stand."""
 
     distances = DISTANCES
+    restorable = True
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
@@ -70,10 +149,8 @@ class PairRelations(nn.Module):
 
 
 @final
-class BiaffineRelations(nn.Module):
+class BiaffineRelations(PairScorer):
     """Relation scores by biaffine products (Dozat & Manning 2017)."""
-
-    distances = ()
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
@@ -133,6 +210,12 @@ class ArcScorer(nn.Module):
         scores = self.score(words, heads, self.root_side())
         outside = torch.arange(scores.shape[2], device=lengths.device) > lengths[:, None]
         return scores.masked_fill(outside[:, None, :], IMPOSSIBLE)
+
+
+def _two_layers(size: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), nn.Dropout(dropout), nn.Linear(hidden, out)
+    )
 
 
 def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:

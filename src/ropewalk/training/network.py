@@ -12,7 +12,7 @@ from torch.nn import functional
 from ropewalk.models.labels import MISSING
 from ropewalk.training.crf import crf_loss, demand_sequences
 from ropewalk.training.graphs import GraphHeads
-from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations
+from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.encoders import Batch, WordEncoder
     from ropewalk.training.graphs import GraphTargets
+    from ropewalk.training.heads import RelationHead
 
-
-RELATIONS: dict[str, type[FeedForward | PairRelations | BiaffineRelations]] = {
-    "words": FeedForward,
+RELATIONS: dict[str, type[WordRelations | PairRelations | BiaffineRelations]] = {
+    "words": WordRelations,
     "pairs": PairRelations,
     "products": BiaffineRelations,
 }
 
-PAIRS = ("pair_words", "pair_heads")
 ARCS = ("arc_words", "arc_heads")
 
 
@@ -113,14 +112,14 @@ class Network(nn.Module):
         self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
         self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
-        self.relations: PairRelations | BiaffineRelations | FeedForward
-        self.relations = RELATIONS[shape.relations](size, shape.relation_size, len(labels.relations), dropout)
+        head = RELATIONS[shape.relations]
+        self.relations: RelationHead = head(size, shape.relation_size, len(labels.relations), dropout)
         self.graphs = None if labels.graphs is None else GraphHeads(graphs, labels.graphs, size, dropout)
 
     @property
     def distances(self) -> tuple[int, ...]:
         """Upper bounds of the classes of distances that relations depend on."""
-        return () if isinstance(self.relations, FeedForward) else self.relations.distances
+        return self.relations.distances
 
     def forward(self, batch: Batch, targets: Targets | None = None) -> Tensor:
         """Give the loss summed over the words of a batch, or without targets their vectors.
@@ -135,7 +134,7 @@ class Network(nn.Module):
         """Name what `word_scores` can compute; see `HeadNetworks.outputs`."""
         return (
             *self._own_heads(),
-            *(("relations",) if isinstance(self.relations, FeedForward) else PAIRS),
+            *self.relations.outputs,
             *(() if self.arcs is None else ARCS),
             *(() if self.graphs is None else self.graphs.outputs),
         )
@@ -143,11 +142,8 @@ class Network(nn.Module):
     def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
         """Compute what follows from each word alone, as far as these outputs need it."""
         out = {name: head(vectors).log_softmax(-1) for name, head in self._own_heads().items() if name in outputs}
-        if isinstance(self.relations, FeedForward):
-            if "relations" in outputs:
-                out["relations"] = self.relations(vectors).log_softmax(-1)
-        elif not set(PAIRS).isdisjoint(outputs):
-            out |= zip(PAIRS, self.relations.sides(vectors), strict=True)
+        if not set(self.relations.outputs).isdisjoint(outputs):
+            out |= self.relations.word_scores(vectors)
         if self.arcs is not None and not set(ARCS).isdisjoint(outputs):
             out |= zip(ARCS, self.arcs.sides(vectors), strict=True)
         return out if self.graphs is None else out | self.graphs.word_scores(vectors, outputs)
@@ -177,7 +173,7 @@ class Network(nn.Module):
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
             loss = _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None)
             losses.append(options.arc_weight * loss)
-        relations = self._relations(words, targets)
+        relations = self.relations.under_heads(words, targets.places, targets.classes)
         losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
         for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
             loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
@@ -185,15 +181,6 @@ class Network(nn.Module):
         if self.graphs is not None and targets.graphs is not None:
             losses.append(options.graph_weight * self.graphs.loss(words, lengths, targets.graphs))
         return torch.stack(losses).sum()
-
-    def _relations(self, vectors: Tensor, targets: Targets) -> Tensor:
-        """Score the relation of every word, under the right heads if it depends on them: [words, relations]."""
-        if isinstance(self.relations, FeedForward):
-            scores: Tensor = self.relations(vectors)
-            return scores
-        words, heads = self.relations.sides(vectors)
-        above = heads[targets.places.clamp(min=0)].masked_fill(targets.places[:, None] < 0, 0.0)
-        return self.relations.score(words, above + self.relations.classes()[targets.classes])
 
 
 def _loss(scores: Tensor, wanted: Tensor, taught: TeacherProbabilities | None, soft: Tensor | None) -> Tensor:

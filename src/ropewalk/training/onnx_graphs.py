@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,10 @@ from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
-from ropewalk.models.onnx.files import ARCS, ENCODER, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS, WORDS
-from ropewalk.training.encoders import BiLSTM, Transformer
-from ropewalk.training.heads import FeedForward
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from ropewalk.training.graphs import GraphHeads
-    from ropewalk.training.heads import ArcScorer, BiaffineRelations, PairRelations
-    from ropewalk.training.network import Network
 
 OPSET = 20  # as torch writes it
 FORM = 10  # version of the file format, likewise
@@ -39,148 +32,6 @@ BLOCK = 128  # numbers with one scale in products that are computed in 8 bits
 MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # whose operator that is, and how it says so
 LARGEST = 1_900_000_000  # bytes of weights in one file
 SAMPLE = 16  # rows of what a network is traced with
-
-
-def networks(network: Network) -> dict[str, onnx.ModelProto]:
-    """Write all networks of an exported folder, by the names of their files."""
-    encoder = network.encoder
-    out = {}
-    if isinstance(encoder, BiLSTM):
-        out[WORDS] = _words(encoder)
-        out[ENCODER] = lstm(encoder.lstm)
-    elif isinstance(encoder, Transformer):
-        out[ENCODER] = _transformer(encoder)
-    else:
-        raise ModelError(type(encoder).__name__, "is no encoder that can be exported")
-    vectors = torch.zeros(SAMPLE, encoder.size)
-    out[HEADS] = traced(_WordScores(network), {"vectors": vectors}, list(network.outputs))
-    relations = network.relations
-    if not isinstance(relations, FeedForward):
-        words, heads = relations.sides(vectors)
-        given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
-        out[PAIRS] = traced(_Pairs(relations), given, ["relations"])
-    if network.arcs is not None:
-        out[ARCS] = traced(_Arcs(network.arcs), _sides(network.arcs, vectors), ["arcs"], dynamic=2)
-    graphs = network.graphs
-    if graphs is not None:
-        words, heads = graphs.relations.sides(vectors)
-        given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
-        out[GRAPH_PAIRS] = traced(_Pairs(graphs.relations), given, ["relations"])
-    if graphs is not None and graphs.arcs is not None:
-        given = _sides(graphs.arcs, vectors)
-        out[GRAPH_ARCS] = traced(_GraphArcs(graphs, graphs.arcs.root_side()), given, ["arcs"], dynamic=2)
-    return out
-
-
-def _sides(arcs: ArcScorer, vectors: Tensor) -> dict[str, Tensor]:
-    """Give what arcs are scored by, as if the words were sentences of one length."""
-    words, heads = (side.reshape(SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
-    return {"words": words, "above": heads}
-
-
-@final
-class _WordScores(nn.Module):
-    """What follows from each word alone."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, given: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        found = self.network.word_scores(given["vectors"], self.network.outputs)
-        return tuple(found[name] for name in self.network.outputs)
-
-
-@final
-class _Pairs(nn.Module):
-    """Relations under chosen heads."""
-
-    def __init__(self, relations: PairRelations | BiaffineRelations) -> None:
-        super().__init__()
-        self.relations = relations
-        self.register_buffer("table", relations.classes().detach())
-        self.table: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.relations.score(given["words"], given["above"] + self.table[given["classes"]]).log_softmax(-1)
-
-
-@final
-class _Arcs(nn.Module):
-    """All arcs of sentences of one length."""
-
-    def __init__(self, arcs: ArcScorer) -> None:
-        super().__init__()
-        self.arcs = arcs
-        self.register_buffer("root", arcs.root_side().detach())
-        self.root: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.arcs.score(given["words"], given["above"], self.root).log_softmax(-1)
-
-
-@final
-class _GraphArcs(nn.Module):
-    """All arcs of graphs of sentences of one length."""
-
-    def __init__(self, graphs: GraphHeads, root: Tensor) -> None:
-        super().__init__()
-        self.graphs = graphs
-        self.register_buffer("root", root.detach())
-        self.root: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.graphs.arc_scores(given["words"], given["above"], self.root)
-
-
-@final
-class _Features(nn.Module):
-    """The part of a `bilstm` that sees one word: features to the vector that its first LSTM reads."""
-
-    def __init__(self, encoder: BiLSTM) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.spelling = nn.ParameterList(table.detach() for table in encoder.spelling())
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.encoder.features(given, list(self.spelling))
-
-
-def _words(encoder: BiLSTM) -> onnx.ModelProto:
-    """Write the part of a `bilstm` that sees one word, with the features that it reads."""
-    read = {
-        "words": encoder.words,
-        "affixes": encoder.affixes,
-        "shapes": encoder.shapes,
-        "characters": encoder.characters,
-        "vectors": encoder.vectors,
-    }
-    features = encoder.lookup.features(["a"] * SAMPLE)
-    given = {name: torch.from_numpy(features[name]) for name, table in read.items() if table is not None}
-    return traced(_Features(encoder), given, ["inputs"])
-
-
-@final
-class _Subwords(nn.Module):
-    """A transformer up to the vectors of its subwords."""
-
-    def __init__(self, encoder: Transformer) -> None:
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.encoder.hidden(given)
-
-
-def _transformer(encoder: Transformer) -> onnx.ModelProto:
-    """Write a transformer: subwords, mask, and types and casings if it reads them, to vectors."""
-    ids = torch.full((2, SAMPLE), encoder.tokens.unknown)
-    given = {"ids": ids, "mask": torch.ones_like(ids)}
-    if encoder.tokens.takes_types:
-        given["types"] = torch.zeros_like(ids)
-    if encoder.casing is not None:
-        given["casings"] = torch.zeros_like(ids)
-    return traced(_Subwords(encoder), given, ["hidden"], dynamic=2)
 
 
 def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], *, dynamic: int = 1) -> onnx.ModelProto:

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ropewalk.models.batching import alike
-from ropewalk.training.heads import FeedForward
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ropewalk.models.scorer import Floats, Numbers
-    from ropewalk.training.heads import BiaffineRelations, PairRelations
+    from ropewalk.training.heads import PairScorer
     from ropewalk.training.network import Network
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
@@ -67,8 +66,8 @@ class TorchHeads:
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""
-        relations = self._network.relations
-        assert not isinstance(relations, FeedForward)  # noqa: S101 - as the description says
+        relations = self._network.relations.pairs
+        assert relations is not None  # noqa: S101 - as the description says
         return self._relations(relations, words, heads, classes)
 
     def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
@@ -77,9 +76,7 @@ class TorchHeads:
         assert graphs is not None  # noqa: S101 - as the description says
         return self._relations(graphs.relations, words, heads, classes)
 
-    def _relations(
-        self, relations: PairRelations | BiaffineRelations, words: Floats, heads: Floats, classes: Numbers
-    ) -> Floats:
+    def _relations(self, relations: PairScorer, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         with _used(self._network):
             above = self._tensor(heads) + relations.classes()[self._tensor(classes)]
             return _array(relations.score(self._tensor(words), above).log_softmax(-1))

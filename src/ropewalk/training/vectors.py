@@ -15,14 +15,15 @@ from ropewalk.models.batching import alike
 from ropewalk.models.folder import LABELS
 from ropewalk.models.labels import LabelSet
 from ropewalk.progress import track
-from ropewalk.training.building import new_encoder
+from ropewalk.training.building import demand_transformer, new_encoder
 from ropewalk.training.config import EncoderOptions
-from ropewalk.training.encoders import Transformer
 from ropewalk.training.trainable import Trainable
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
+
+    from ropewalk.training.encoders import Transformer
 
 BUDGET = 4096  # subwords at a time
 Vectors = npt.NDArray[np.float32]
@@ -34,10 +35,9 @@ def load_encoder(name: str) -> Transformer:
         found = Trainable.load(name).network.encoder
     else:
         found = new_encoder(EncoderOptions(name=name, casing="no"), LabelSet((), (), ()), None)
-    if not isinstance(found, Transformer):
-        raise OptionError(f"{name}: static vectors come from a transformer; expected one, or a model trained on one")
-    found.pooling = "mean"
-    return found
+    encoder = demand_transformer(found, name)
+    encoder.pooling = "mean"
+    return encoder
 
 
 def vocabulary(encoder: Transformer, more: Iterable[str] = ()) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import Tensor, nn
 
+from ropewalk.errors import ModelError
 from ropewalk.models.description import EncoderShape
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
+    from onnx import ModelProto
 
     from ropewalk.models.inputs import Inputs
 
@@ -37,6 +39,7 @@ class WordEncoder(nn.Module, ABC):
     """Words in, vectors out. What comes out for a sentence does not depend on what else is in the batch."""
 
     size: int  # of a word's vector
+    restorable: ClassVar[bool] = False  # whether `exported` can find the weights again
 
     @property
     @abstractmethod
@@ -45,6 +48,14 @@ class WordEncoder(nn.Module, ABC):
 
     def save(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - for those that need it
         """Write what else it needs into a model's folder, and give what `config.json` should say of it."""
+        return {}
+
+    def networks(self) -> dict[str, ModelProto]:
+        """Write its networks for an exported folder, by the names of their files."""
+        raise ModelError(type(self).__name__, "is no encoder that can be exported")
+
+    def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - for those that need it
+        """Write what else it needs into an exported folder, and give what `config.json` should say of it."""
         return {}
 
     @abstractmethod

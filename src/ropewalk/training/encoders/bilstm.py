@@ -10,10 +10,14 @@ from torch.nn import functional
 
 from ropewalk.models.features import Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
+from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.training.encoders.base import Batch, WordEncoder
+from ropewalk.training.onnx_graphs import SAMPLE, lstm, traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from onnx import ModelProto
 
     from ropewalk.models.description import EncoderShape
 
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 @final
 class BiLSTM(WordEncoder):
     """Embeddings of a word, its affixes, shape and characters (by convolution), and static vectors, through LSTMs."""
+
+    restorable = True
 
     def __init__(
         self, shape: EncoderShape, vocabulary: Vocabulary, *, dropout: float = 0.0, forget: float = 0.0
@@ -55,6 +61,19 @@ class BiLSTM(WordEncoder):
     def shape(self) -> EncoderShape:
         """Its sizes."""
         return self._shape
+
+    def networks(self) -> dict[str, ModelProto]:
+        """Write the part that sees one word, with the features that it reads, and the LSTMs over sentences."""
+        read = {
+            "words": self.words,
+            "affixes": self.affixes,
+            "shapes": self.shapes,
+            "characters": self.characters,
+            "vectors": self.vectors,
+        }
+        features = self.lookup.features(["a"] * SAMPLE)
+        given = {name: torch.from_numpy(features[name]) for name, table in read.items() if table is not None}
+        return {WORDS: traced(_Features(self), given, ["inputs"]), ENCODER: lstm(self.lstm)}
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Number the features of every word."""
@@ -144,6 +163,19 @@ class BiLSTM(WordEncoder):
         assert self.convolution.bias is not None  # noqa: S101 - as made above
         tables[1] = tables[1] + self.convolution.bias
         return tables
+
+
+@final
+class _Features(nn.Module):
+    """The part of a `bilstm` that sees one word: features to the vector that its first LSTM reads."""
+
+    def __init__(self, encoder: BiLSTM) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.spelling = nn.ParameterList(table.detach() for table in encoder.spelling())
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.encoder.features(given, list(self.spelling))
 
 
 def _in_half(device: torch.device) -> bool:

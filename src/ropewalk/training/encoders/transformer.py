@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any, final
 import torch
 from torch import Tensor, nn
 
+from ropewalk import files
 from ropewalk.errors import ModelError
 from ropewalk.models import subwords
 from ropewalk.models.description import EncoderShape
 from ropewalk.models.features import CASINGS
+from ropewalk.models.folder import TOKENIZER
+from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.subwords import Tokens
 from ropewalk.training.encoders.base import Batch, WordEncoder
+from ropewalk.training.onnx_graphs import SAMPLE, traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from onnx import ModelProto
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
     from ropewalk.models.inputs import Inputs
@@ -99,6 +104,22 @@ class Transformer(WordEncoder):
         self.tokenizer.save_pretrained(home / HOME)
         return {"tokens": self.tokens.to_json()}
 
+    def networks(self) -> dict[str, ModelProto]:
+        """Write one network: subwords, mask, and types and casings if it reads them, to vectors."""
+        ids = torch.full((2, SAMPLE), self.tokens.unknown)
+        given = {"ids": ids, "mask": torch.ones_like(ids)}
+        if self.tokens.takes_types:
+            given["types"] = torch.zeros_like(ids)
+        if self.casing is not None:
+            given["casings"] = torch.zeros_like(ids)
+        return {ENCODER: traced(_Subwords(self), given, ["hidden"], dynamic=2)}
+
+    def save_exported(self, home: Path) -> dict[str, Any]:
+        """Write the tokenizer as one file; how subwords are framed is for `config.json`."""
+        with files.creating(home / TOKENIZER) as file:
+            file.write(self.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+        return {"tokens": self.tokens.to_json()}
+
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Cut words into subwords and sentences into windows."""
         encoded = self.tokenizer(
@@ -167,6 +188,18 @@ class Transformer(WordEncoder):
             embedded = self.model.get_input_embeddings()(tensors["ids"])
             given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
         return given
+
+
+@final
+class _Subwords(nn.Module):
+    """A transformer up to the vectors of its subwords."""
+
+    def __init__(self, encoder: Transformer) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        return self.encoder.hidden(given)
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
