@@ -102,7 +102,7 @@ def test_commands_agree_on_what_they_write_and_how() -> None:
             assert options["-o"].metavar in {"FILE", "FOLDER"}, name
         if "--overwrite" in options:
             assert options["-o"].metavar == "FILE"
-    assert set(COMMANDS) - writing == {"serve", "validate"}
+    assert set(COMMANDS) - writing == {"serve"}
 
 
 def test_a_file_that_is_not_there_is_one_line_and_no_traceback(tmp_path: Path) -> None:
@@ -134,6 +134,16 @@ def test_validate_prints_each_problem_with_its_place(sample: Path, broken: Path)
     assert done.returncode == 1
     assert [text.startswith(f"{broken}:{line}: word 1: HEAD is 99") for text in done.stdout.splitlines()] == [True]
     assert "1 problem in 1 of 2 files" in done.stderr
+
+
+def test_validate_writes_problems_for_programs_too(sample: Path, broken: Path, tmp_path: Path) -> None:
+    out = tmp_path / "problems.jsonl"
+    done = run("validate", sample, broken, "--format", "json", "-o", out)
+    assert (done.returncode, done.stdout) == (1, "")
+    (found,) = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert (found["file"], found["word"], found["kind"]) == (str(broken), "1", "head-range")
+    assert run("validate", broken).stdout == f"{broken}:{found['line']}: word 1: {found['message']}\n"
+    assert run("validate", broken, "-o", broken).returncode == 2, "which is read"
 
 
 def facts(file: Path) -> dict[str, int]:

@@ -57,7 +57,10 @@ def corpus(
     ],
     out: Annotated[str, folder_option("The folder for shards, errors, manifest and report.")],
     model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME|FOLDER", help="An installed model, or an exported folder.")
+        str,
+        typer.Option(
+            "--model", "-m", metavar="NAME|FOLDER", help="An installed model, or a trained or exported folder."
+        ),
     ] = "en",
     text: Annotated[str, typer.Option(metavar="COLUMN", help="Where text stands in Parquet and JSON.")] = "text",
     id_column: Annotated[

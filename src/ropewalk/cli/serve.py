@@ -29,7 +29,8 @@ def serve(
             "-m",
             metavar="NAME|FOLDER",
             show_default="en",
-            help="An installed model, or an exported folder; give it again for more, the first is the default.",
+            help="An installed model, or a trained or exported folder; give it again for more, the first is the "
+            "default.",
         ),
     ] = None,
     decoder: ModelDecoderOption = None,

@@ -1,32 +1,79 @@
 """`ropewalk validate`."""
 
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from ropewalk.cli.shell import Files, is_semantic, plural, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    Files,
+    OutputOption,
+    OverwriteOption,
+    demand_other,
+    is_semantic,
+    plural,
+    put,
+    say,
+    warn_if_uncompiled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.errors import FormatError
 
 
-def validate(files: Files) -> None:
+class ProblemFormat(StrEnum):
+    """How problems are written."""
+
+    LINES = "lines"
+    JSON = "json"
+
+
+def validate(
+    files: Files,
+    form: Annotated[
+        ProblemFormat, typer.Option("--format", help="A line for people, or a JSON object a line, for each problem.")
+    ] = ProblemFormat.LINES,
+    out: OutputOption = "-",
+    overwrite: OverwriteOption = False,
+) -> None:
     """Check CoNLL-U files, with their enhanced graphs, or .sdp files, and list what is wrong with them.
 
     CoNLL-U files should have the form that Universal Dependencies demands, as level 2 of its own validator does.
-    Prints each problem as `file:line: what was found and what was expected`,
-    and exits with 1 if there is any.
+    Prints each problem as `file:line: what was found and what was expected`, or in JSON as `file`, `line`, `kind`,
+    `word` and `message`, and exits with 1 if there is any.
     """
     from ropewalk import conllu, deps, sdp
     from ropewalk.formats import ud
 
+    demand_other(out, files, overwrite=overwrite)
     warn_if_uncompiled()
     problems = 0
     faulty = 0
-    for file in files:
-        before = problems
-        checks = (deps.problems, ud.Checker().problems)
-        found = sdp.problems(file) if is_semantic(file) else conllu.problems(file, also=checks)
-        for problem in found:
-            typer.echo(str(problem))
-            problems += 1
-        faulty += problems > before
+
+    def written() -> "Iterator[bytes]":
+        nonlocal problems, faulty
+        for file in files:
+            before = problems
+            checks = (deps.problems, ud.Checker().problems)
+            found = sdp.problems(file) if is_semantic(file) else conllu.problems(file, also=checks)
+            for problem in found:
+                problems += 1
+                yield _line(problem, form)
+            faulty += problems > before
+
+    put(out, written())
     if problems:
         say(f"{plural(problems, 'problem')} in {faulty} of {plural(len(files), 'file')}")
         raise typer.Exit(1)
     say(f"{plural(len(files), 'file')}: no problems")
+
+
+def _line(problem: "FormatError", form: ProblemFormat) -> bytes:
+    import json
+
+    if form is ProblemFormat.LINES:
+        return f"{problem}\n".encode("utf-8", "backslashreplace")
+    table = {name: getattr(problem, name) for name in ("file", "line", "kind", "word", "message")}
+    return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
