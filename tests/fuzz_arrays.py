@@ -582,7 +582,6 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.statistics": _statistics,
     "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
     "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
-    "scoring.intervals": lambda dice: significance.intervals(_parts(dice), samples=dice.choice([1, 20, 0, -1])),
     "scoring.compare_seeds": lambda dice: significance.compare_seeds(
         [_parts(dice) for _ in range(dice.choice([0, 1, 3]))],
         [_parts(dice) for _ in range(dice.choice([1, 2]))],

@@ -46,17 +46,6 @@ def test_a_95_percent_interval_covers_the_truth_in_about_95_percent_of_draws() -
     assert 930 <= covered <= 970
 
 
-def test_the_interval_of_one_system_covers_too() -> None:
-    rng = np.random.default_rng(2)
-    expected = np.random.default_rng(0).beta(EASE * SKILL[0], EASE * (1 - SKILL[0]), 2000).mean()
-    covered = 0
-    for number in range(1000):
-        first, _ = draw(rng, 300)
-        found = significance.intervals([first], samples=500, seed=number)[0]
-        covered += found.low <= expected <= found.high
-    assert 930 <= covered <= 970
-
-
 def test_where_nothing_differs_few_p_values_are_small() -> None:
     rng = np.random.default_rng(3)
     found = [
@@ -115,8 +104,8 @@ def test_equal_systems_do_not_differ() -> None:
 
 
 def test_a_group_of_one_sentence_is_scored_where_it_is_drawn() -> None:
-    rare = Parts(np.array([1.0, 0, 0, 0]), np.array([2.0, 0, 0, 0]))
-    found = significance.intervals([rare], samples=500)[0]
+    first, second = (Parts(np.array([right, 0, 0, 0]), np.array([2.0, 0, 0, 0])) for right in (1.0, 2.0))
+    found = significance.compare([first], [second], samples=500)[0].difference
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
@@ -277,7 +266,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(OptionError, match="samples is 0"):
         significance.compare([first], [second], samples=0)
     with pytest.raises(OptionError, match="level is 95"):
-        significance.intervals([first], level=95)
+        significance.compare([first], [second], level=95)
     with pytest.raises(MismatchError, match=r"\[5, 6\] sentences"):
         significance.compare([first], [other])
     with pytest.raises(MismatchError, match="1 scores of the first system and 0"):
@@ -287,4 +276,4 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(MismatchError, match="1 scores of the first system and 2"):
         significance.compare_seeds([[first], [first, first]], [[second]])
     with pytest.raises(MismatchError, match="no sentences"):
-        significance.intervals([Parts(np.zeros(0), np.zeros(0))])
+        significance.compare(*[[Parts(np.zeros(0), np.zeros(0))]] * 2)

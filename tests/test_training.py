@@ -26,7 +26,7 @@ from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import windows
 from ropewalk.models.trees import SCALES
 from ropewalk.scoring.attachment import score
-from ropewalk.training import hub, loop, teaching, vectors
+from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
 from ropewalk.training.config import TeacherOptions, from_mapping
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
@@ -326,25 +326,6 @@ def test_save_and_load(tmp_path: Path, trained: Outcome) -> None:
         assert torch.equal(weight, again.network.state_dict()[name])
     bank = bank_of(10, seed=4)
     assert conllu.dumps(first.model().parse(bank)) == conllu.dumps(again.model().parse(bank))
-
-
-def test_a_folder_is_pushed_without_its_checkpoint(trained: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub
-
-    calls: list[tuple[str, dict[str, object]]] = []
-
-    class Hub:
-        def create_repo(self, name: str, **options: object) -> None:
-            calls.append((name, options))
-
-        def upload_folder(self, repo_id: str, **options: object) -> None:
-            calls.append((repo_id, options))
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
-    hub.push("someone/model", trained.home, private=True)
-    assert [name for name, _ in calls] == ["someone/model"] * 2
-    assert calls[0][1]["private"] is True
-    assert calls[1][1] == {"folder_path": trained.home, "ignore_patterns": ["checkpoint/*"]}
 
 
 def test_slow_steps_are_told_one_by_one(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

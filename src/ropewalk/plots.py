@@ -1,4 +1,4 @@
-"""Pictures of figures: bars, lines, histograms and scatters, written as SVG or PNG.
+"""Pictures of figures: bars and scatters, written as SVG or PNG.
 
 matplotlib is loaded only here, and only when a picture is asked for; it comes with the extra `plot`. Equal
 figures give equal files.
@@ -83,44 +83,6 @@ def bars(
         axes.set_ylim(*bounds)
 
     _draw(path, fill, labels, len(series), width=max(6.4, 0.3 * len(names) * max(len(series), 1)))
-
-
-def lines(
-    path: Path,
-    xs: Sequence[float],
-    series: Mapping[str, Sequence[float]],
-    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
-) -> None:
-    """Draw a line with points for each series over the same places; a value that is not a number is a gap."""
-
-    def fill(axes: Axes) -> None:
-        for label, values in series.items():
-            axes.plot(xs, values, marker="o", markersize=3, label=label)
-        axes.grid(alpha=0.3)
-
-    _draw(path, fill, labels, len(series))
-
-
-def histogram(
-    path: Path,
-    values: Sequence[int],
-    counts: Mapping[str, Sequence[float]],
-    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
-    *,
-    logarithmic: bool = False,
-) -> None:
-    """Draw how often each whole number occurs, one row of steps for each series of counts."""
-
-    def fill(axes: Axes) -> None:
-        edges = [value - 0.5 for value in values] + ([values[-1] + 0.5] if values else [])
-        for label, many in counts.items():
-            axes.stairs(many, edges, label=label, fill=len(counts) == 1)
-        if logarithmic:
-            axes.set_yscale("log")
-        axes.grid(axis="y", alpha=0.3)
-        axes.locator_params(axis="x", integer=True)
-
-    _draw(path, fill, labels, len(counts))
 
 
 def scatter(

@@ -252,16 +252,6 @@ class RopeCover:
         ends = [(node, arc[0] < arc[1], node == arc[0]) for arc in self.structural_arcs for node in arc]
         return len(ends) == len(set(ends))
 
-    @property
-    def is_proper(self) -> bool:
-        """Whether no rope leans on another."""
-        ropes = [(min(arc), max(arc)) for arc in self.structural_arcs]
-        return not any(
-            a != b and b[0] <= a[0] and a[1] <= b[1] and (a[0] == b[0] or a[1] == b[1])
-            for place, a in enumerate(ropes)
-            for b in ropes[:place] + ropes[place + 1 :]
-        ) and len(ropes) == len(set(ropes))
-
 
 def arcs_of(structure: Tree | Graph) -> Arcs:
     """Lay out the arcs of one tree or graph."""

@@ -61,20 +61,6 @@ class Comparison:
     second_deviation: float | None = None
 
 
-def intervals(
-    scores: Sequence[Parts], *, samples: int = SAMPLES, seed: int = 0, level: float = LEVEL
-) -> list[Interval]:
-    """Give the percentile interval of each score, all from the same draws of sentences."""
-    scores = _checked(scores)
-    sentences = _sentences(scores, samples, level)
-    if not scores:
-        return []
-    sums = _stacked(scores)
-    drawn = _drawn(sums, sentences, samples, seed, _weights)
-    low, high = _bounds(_ratios(drawn, len(scores)), level)
-    return [Interval(one.value, *bounds) for one, *bounds in zip(scores, low, high, strict=True)]
-
-
 def compare(
     first: Sequence[Parts],
     second: Sequence[Parts],

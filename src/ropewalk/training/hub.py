@@ -11,7 +11,6 @@ from urllib.request import getproxies
 from ropewalk.errors import ModelError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
 SECONDS = 5  # to wait for the hub
@@ -47,12 +46,3 @@ def download(name: str, revision: str | None = None) -> Path:
         return Path(snapshot_download(name, revision=revision))
     except Exception as failure:
         raise ModelError(name, f"cannot be had from the hub: {failure}") from failure
-
-
-def push(name: str, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Upload a model's folder."""
-    from huggingface_hub import HfApi
-
-    api = HfApi()
-    api.create_repo(name, private=private, exist_ok=True)
-    api.upload_folder(repo_id=name, folder_path=Path(path), ignore_patterns=["checkpoint/*"])
