@@ -23,13 +23,14 @@ from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
 from ropewalk.models.options import read, to_mapping
-from ropewalk.models.subwords import windows
+from ropewalk.models.subwords import SPARE, windows
 from ropewalk.models.trees import SCALES
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
 from ropewalk.training.config import TeacherOptions, from_mapping
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
+from ropewalk.training.export import all_scores
 from ropewalk.training.folder import save
 from ropewalk.training.run import train
 from ropewalk.training.substitution import OPEN, substituted
@@ -262,12 +263,31 @@ def test_long_sentences_are_read_in_windows(encoder: Path, data: Path) -> None:
     assert not torch.allclose(vectors[0], vectors[7], atol=1e-3), "the same word elsewhere is another"
 
 
-def test_words_that_a_tokenizer_drops_are_kept(trained: Outcome) -> None:
+def test_words_that_a_tokenizer_drops_are_read_as_unknown_ones(trained: Outcome) -> None:
+    tokenizer = vectors.load_encoder(str(trained.home)).tokenizer
+    dropped = ["the", "\u3000", "rope"]  # it takes the second for a space
+    assert set(tokenizer(dropped, is_split_into_words=True, add_special_tokens=False).word_ids(0)) == {0, 2}
     model = load(trained.home)
-    forms = ["\u200b", "a" * 3000, "\ufeff", "§", "the"]
-    bank = Treebank.of([Tree([0, 1, 1, 1, 1], ["root", *["dep"] * 4])]).with_columns({"form": forms})
-    parsed = model.parse(bank)
-    assert check(parsed.heads, parsed.offsets).roots.tolist() == [1]
+
+    def scores(forms: list[str]) -> list[np.ndarray]:
+        tree = Tree(range(len(forms)), ["root", *["dep"] * (len(forms) - 1)])
+        return all_scores(model, Treebank.of([tree]).with_columns({"form": forms}))
+
+    found, unknown, without = (scores(forms) for forms in (dropped, ["the", "§", "rope"], ["the", "rope"]))
+    for mine, same, fewer in zip(found, unknown, without, strict=True):
+        assert (len(mine), len(fewer)) == (3, 2)
+        assert np.array_equal(mine, same)
+        assert not np.allclose(mine[[0, 2]], fewer, atol=1e-3), "the others see that there is a word between them"
+
+
+def test_a_long_word_is_read_by_its_first_subwords(trained: Outcome) -> None:
+    """So that one word leaves room in a window for others."""
+    encoder = vectors.load_encoder(str(trained.home))
+    most = encoder.tokens.capacity // SPARE
+    cut, short, shorter = (encoder.prepare([["a" * many, "ka"]])[0] for many in (4 * most, most, most - 1))
+    for name, array in cut.arrays.items():
+        assert np.array_equal(array, short.arrays[name]), name
+    assert cut.size == short.size == shorter.size + 1
 
 
 def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
