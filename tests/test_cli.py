@@ -268,3 +268,15 @@ def test_an_interrupt_is_quiet() -> None:
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read().decode()
     assert code == 130
+
+
+def test_tables_are_written_as_the_name_of_the_file_says(sample: Path, tmp_path: Path) -> None:
+    for ending in ("json", "csv", "tsv", "md", "html", "txt"):
+        out = tmp_path / f"facts.{ending}"
+        assert run("info", sample, "-o", out).returncode == 0
+        text = out.read_text(encoding="utf-8")
+        named = run("info", sample, "--format", {"md": "markdown", "txt": "table"}.get(ending, ending)).stdout
+        assert text == named, ending
+    assert json.loads((tmp_path / "facts.json").read_text(encoding="utf-8"))
+    assert run("info", sample, "--format", "csv", "-o", tmp_path / "x.json").returncode == 0
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == (tmp_path / "facts.csv").read_text(encoding="utf-8")

@@ -182,3 +182,23 @@ def test_a_last_sentence_without_its_blank_line_is_not_skipped(sample: Path, tmp
     file.write_bytes(raw[:-1])
     done = run("info", "--on-error", "skip", "--format", "json", file)
     assert json.loads(done.stdout)["rows"][0]["sentences"] == len(whole)
+
+
+def test_a_folder_whose_place_was_to_be_taken_stays_if_something_comes_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "kept").write_text("earlier", encoding="utf-8")
+    replace = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if self.name.endswith(".part"):
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), files.creating_folder(model) as part:
+        (part / "new").write_text("later", encoding="utf-8")
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+    assert (model / "kept").read_text(encoding="utf-8") == "earlier"

@@ -291,3 +291,30 @@ def test_an_encoder_that_is_not_here_is_told_at_once(monkeypatch: pytest.MonkeyP
     with pytest.raises(ModelError, match="cannot be reached"):
         hub.demand("nobody/nothing-at-all")
     assert time.monotonic() - begun < 8
+
+
+DIGITS = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["encode", "-e", f"brackets(planes={DIGITS})", "FILE"], "5000 digits"),
+        (["encode", "--graphs", "-e", f"brackets(planes={DIGITS})", "FILE"], "5000 digits"),
+        (["draw", "FILE", "--sentence", DIGITS], "there is no sentence"),
+        (["draw", "--graphs", "FILE", "--sentence", DIGITS], "there is no sentence"),
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_refused(words: list[str], said: str, sample: Path) -> None:
+    done = run(*[str(sample) if word == "FILE" else word for word in words])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize("places", [f"{DIGITS}:{DIGITS}", "3000000000:3000000001", "0:3000000000", "x:1", ""])
+def test_places_beyond_any_text_are_taken_for_none(places: str) -> None:
+    bank = conllu.loads(f"1\tgo\t_\t_\t_\t_\t0\troot\t_\tTokenRange={places}\n\n")
+    assert (bank[0][0].start, bank[0][0].end) == (None, None)
+    near = conllu.loads("1\tgo\t_\t_\t_\t_\t0\troot\t_\tTokenRange=7:9\n\n")
+    assert (near[0][0].start, near[0][0].end) == (7, 9)

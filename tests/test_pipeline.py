@@ -15,7 +15,7 @@ import pytest
 import ropewalk
 from pipeline_tools import EveryWordOnTheFirst, toy_parser
 from ropewalk import Document, Parser, Sentence, conllu, load
-from ropewalk.errors import FormatError, ModelError
+from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.text import text_pieces, token_banks
 from ropewalk.models.installed import installed, locate
 from ropewalk.segmentation.tokens import text_of
@@ -461,3 +461,9 @@ def test_a_process_that_is_forked_while_threads_parse_can_parse(english: Parser)
     finally:
         stopped.set()
         busy.join()
+
+
+@pytest.mark.parametrize("wrong", [{"name": None}, {"threads": "2"}, {"threads": 1.5}, {"threads": -1}])
+def test_what_load_cannot_take_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        load(**wrong)

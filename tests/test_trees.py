@@ -254,3 +254,10 @@ def test_a_graph_refuses_arcs_that_cannot_be(arcs: list[tuple[int, int]], messag
     with pytest.raises(GraphError) as caught:
         Graph(2, arcs)
     assert str(caught.value) == message
+
+
+def test_relations_and_arcs_that_cannot_be_listed_are_refused() -> None:
+    with pytest.raises(GraphError, match="relations are 5"):
+        Tree([0], 5)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match="arcs are 5"):
+        Graph(2, 5)  # type: ignore[arg-type]

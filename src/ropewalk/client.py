@@ -102,7 +102,7 @@ class Client:
         if response.status == http.HTTPStatus.OK:
             return answer
         wait = response.headers.get("retry-after", "")
-        raise RequestError(response.status, _reason(answer), retry_after=int(wait) if wait.isdecimal() else None)
+        raise RequestError(response.status, _reason(answer), retry_after=int(wait[:9]) if wait.isdecimal() else None)
 
 
 def _reason(answer: bytes) -> str:

@@ -215,6 +215,8 @@ def creating_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fspath(path), 0, "unwritable", f"no folder can be made here: {why(failure)}; choose another place"
         ) from failure
     finally:
+        if old.exists() and not target.exists():  # something came between
+            old.replace(target)
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 

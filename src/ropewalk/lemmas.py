@@ -76,7 +76,7 @@ def frequent_rules(pairs: Iterable[tuple[str, str]], least_count: int) -> tuple[
 def _edit(text: str) -> tuple[int, str]:
     """Read `-2+xy`: how many characters go, and what comes instead; -1 characters where it is no edit."""
     count, plus, added = text.removeprefix("-").partition("+")
-    return (int(count) if plus and count.isascii() and count.isdigit() else -1), added
+    return (int(count) if plus and count.isascii() and count.isdigit() and len(count) < 10 else -1), added
 
 
 def _longest_shared(one: str, other: str) -> tuple[int, int, int]:

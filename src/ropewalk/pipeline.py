@@ -190,8 +190,10 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     words know the probabilities of their tags too. With `each_line` every line of a text is a `sentence`, or a
     `paragraph`.
     """
-    if not 0 <= threads <= MOST_THREADS:
-        raise ConfigError("load", "threads", f"is {threads}; expected 0 to {MOST_THREADS}")
+    if not isinstance(name, str | os.PathLike):
+        raise ConfigError("load", "name", f"is {name!r}; expected the name or the folder of a model")
+    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
+        raise ConfigError("load", "threads", f"is {threads!r}; expected 0 to {MOST_THREADS}")
     if isinstance(columns, str):
         raise ConfigError("load", "columns", f"is {columns!r}; expected several names: put it into a list")
     given = {

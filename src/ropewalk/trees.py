@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +34,11 @@ from ropewalk.kernels import view
 from ropewalk.kernels.codes import HEAD_MISSING, HEAD_OUT_OF_RANGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
+Item = TypeVar("Item")
 
 PATH = ">"  # between the relations of a path through empty nodes
 UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a head's relation, and after one on the way
@@ -169,7 +171,7 @@ class Tree:
         self, heads: Iterable[int], relations: Sequence[str] | None = None, *, single_root: bool = False
     ) -> None:
         array = _tree_heads(heads)
-        names = tuple(relations) if relations is not None else ("_",) * len(array)
+        names = tuple(_listed(relations, "relations")) if relations is not None else ("_",) * len(array)
         if len(names) != len(array):
             raise GraphError(f"{len(array)} heads but {len(names)} relations; each word needs one of each")
         if strange := [name for name in names if not isinstance(name, str)]:
@@ -231,7 +233,7 @@ class Graph:
     def __init__(self, words: int, arcs: Iterable[tuple[int, int] | tuple[int, int, str]]) -> None:
         if not isinstance(words, int | np.integer) or not 0 <= words < HIGHEST:
             raise GraphError(f"a graph over {words!r} words; expected their number")
-        rows = sorted(_row(arc) for arc in arcs)
+        rows = sorted(_row(arc) for arc in _listed(arcs, "arcs"))
         for row, (dependent, head, _) in enumerate(rows):
             if head == dependent:
                 raise GraphError(f"the arc {head}->{dependent} joins a word to itself")
@@ -271,6 +273,12 @@ class Graph:
     def arcs(self) -> list[tuple[int, int]]:
         """(head, dependent) pairs sorted by dependent, then head."""
         return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
+
+
+def _listed(values: Iterable[Item], what: str) -> Iterable[Item]:
+    if not isinstance(values, Iterable):
+        raise GraphError(f"{what} are {values!r}; expected some that can be listed")
+    return values
 
 
 def _row(arc: tuple[int, int] | tuple[int, int, str]) -> tuple[int, int, str]:

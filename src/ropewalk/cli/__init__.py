@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated
@@ -107,6 +108,7 @@ def main() -> None:
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     open_streams()
     end_tidily()
+    warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
     try:
         try:
             app_of(named or COMMANDS)(prog_name="ropewalk")

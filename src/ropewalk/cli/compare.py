@@ -20,7 +20,6 @@ from ropewalk.cli.evaluate import (
     counting,
 )
 from ropewalk.cli.shell import (
-    Format,
     FormatOption,
     OutputOption,
     OverwriteOption,
@@ -88,7 +87,7 @@ def compare(
     punct_by: PunctByOption = Punctuation.RELATION,
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
     plot: PlotOption = None,
     overwrite: OverwriteOption = False,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.shell import (
-    Format,
     FormatOption,
     OutputOption,
     OverwriteOption,
@@ -86,7 +85,7 @@ def coverage(
     ] = CoveragePolicy.PUBLISHED,
     repair: RepairOption = Repair.NEAREST,
     graphs: GraphsOption = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
     plot: PlotOption = None,
     overwrite: OverwriteOption = False,

@@ -53,6 +53,7 @@ class Cover(StrEnum):
     ALL = "all"
 
 
+MOST_DIGITS = 9  # of the place of a sentence
 EXTENSIONS = {
     ".txt": PictureFormat.TEXT,
     ".svg": PictureFormat.SVG,
@@ -153,7 +154,7 @@ def draw(
     demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
-        raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --as")
+        raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --format")
     chosen = form or EXTENSIONS.get(ending, PictureFormat.TEXT)
     if steps and form not in {None, PictureFormat.HTML}:
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
@@ -240,12 +241,12 @@ def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
     from ropewalk.errors import OptionError
 
     ids: dict[str | None, int] = {}
-    if not all(name.isdecimal() for name in wanted):
+    if not all(map(_is_place, wanted)):
         for number in range(len(bank)):
             ids.setdefault(bank[number].id, number)
     out = []
     for name in wanted:
-        at = int(name) - 1 if name.isdecimal() else ids.get(name, -1)
+        at = int(name) - 1 if _is_place(name) else ids.get(name, -1)
         if not 0 <= at < len(bank):
             raise OptionError(
                 f"{file}: there is no sentence {name!r}; expected a number from 1 to {len(bank)} or a sent_id"
@@ -296,7 +297,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
         known = {comments[0][1:].strip(): at for at, comments in enumerate(semantic.comments) if comments}
         forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.tolist()
         for name in wanted or map(str, range(1, len(semantic) + 1)):
-            number = known.get(name, int(name) - 1 if name.isdecimal() else -1)
+            number = known.get(name, int(name) - 1 if _is_place(name) else -1)
             if not 0 <= number < len(semantic):
                 raise OptionError(
                     f"{file}: there is no sentence {name!r}; expected a number from 1 or a sentence's name"
@@ -371,3 +372,8 @@ def _steps(
         title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
     read = trace(encoding.encode(structure).texts(), encoding, repair_policy=repair.value)
     return to_steps(read, words=words, title=title, theme=theme.value)
+
+
+def _is_place(name: str) -> bool:
+    """Tell whether a sentence is named by where it stands, rather than by a number that is its sent_id."""
+    return name.isdecimal() and len(name) <= MOST_DIGITS

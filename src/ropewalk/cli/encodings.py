@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import Format, FormatOption, OutputOption, show
+from ropewalk.cli.shell import FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
     from ropewalk.tables import Cell, Table
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def encodings(
     graphs: Annotated[bool, typer.Option("--graphs", help="List the encodings of graphs instead.")] = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
 ) -> None:
     """List all encodings: what each is called, covers and cites, and what options it takes.

@@ -8,7 +8,6 @@ import typer
 from ropewalk.cli.coverage import PlotOption
 from ropewalk.cli.shell import (
     Decoder,
-    Format,
     FormatOption,
     GraphDecoderName,
     GraphDecoderOption,
@@ -119,7 +118,7 @@ def evaluate(
     punct_by: PunctByOption = Punctuation.RELATION,
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
     plot: PlotOption = None,
     overwrite: OverwriteOption = False,

@@ -7,7 +7,6 @@ import typer
 
 from ropewalk.cli.shell import (
     Files,
-    Format,
     FormatOption,
     OnError,
     OnErrorOption,
@@ -32,7 +31,7 @@ def info(
     graphs: Annotated[
         bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
     on_error: OnErrorOption = OnError.STOP,
     overwrite: OverwriteOption = False,

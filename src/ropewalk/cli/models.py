@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ropewalk.cli.shell import Format, FormatOption, OutputOption, show
+from ropewalk.cli.shell import Format, FormatOption, OutputOption, show, table_format
 
 if TYPE_CHECKING:
     from ropewalk.models.installed import ModelSummary
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SHOWN = 6  # columns that fit a terminal
 
 
-def models(form: FormatOption = Format.TABLE, output: OutputOption = "-") -> None:
+def models(form: FormatOption = None, output: OutputOption = "-") -> None:
     """List models, those that are installed and those that can be: treebanks, licences, sizes, hashes and scores.
 
     Models lie inside the package, as folders in ROPEWALK_MODELS, by default where the system keeps a user's data, or in
@@ -35,7 +35,7 @@ def models(form: FormatOption = Format.TABLE, output: OutputOption = "-") -> Non
         TableColumn("licence", numeric=False),
         TableColumn("where", numeric=False),
     )
-    shown = SHOWN if form is Format.TABLE else len(columns)
+    shown = SHOWN if table_format(form, output) is Format.TABLE else len(columns)
     here = [_row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
     elsewhere = [_row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
     show(

@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-import warnings
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -190,7 +189,6 @@ def parse(
     from ropewalk.pipeline import load
     from ropewalk.workers import apply, count_of
 
-    warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
     parser = load(
         model,
         threads=threads,

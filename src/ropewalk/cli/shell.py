@@ -35,6 +35,16 @@ class Format(StrEnum):
     HTML = "html"
 
 
+ENDINGS = {
+    ".json": Format.JSON,
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".md": Format.MARKDOWN,
+    ".tex": Format.LATEX,
+    ".html": Format.HTML,
+}
+
+
 class Repair(StrEnum):
     """How missing heads are filled in; the names are those of `ropewalk.repair.POLICIES`."""
 
@@ -81,7 +91,15 @@ OutputOption = Annotated[
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Let -o replace a file that is read.", show_default=False)
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the table.")]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        show_default=False,
+        help="How to write the table; by default as the ending of -o says (.json, .csv, .tsv, .md, .tex, .html), else "
+        "for people.",
+    ),
+]
 RepairOption = Annotated[
     Repair,
     typer.Option("--repair", help="Hang a word without a head on the nearest word that fits, or on the root."),
@@ -204,10 +222,16 @@ def as_folder(path: str) -> str:
     return shlex.quote(path if "/" in path else f"./{path}")
 
 
-def show(table: "Table", form: Format, output: str) -> None:
+def table_format(form: Format | None, output: str) -> Format:
+    """Say how to write a table: as asked for, or as the ending of the file says."""
+    return form or ENDINGS.get(Path(output).suffix.lower(), Format.TABLE)
+
+
+def show(table: "Table", asked: Format | None, output: str) -> None:
     """Write a table, such as a terminal shows it where it goes to one."""
     from ropewalk.tables import FORMATS, to_text
 
+    form = table_format(asked, output)
     if form is Format.TABLE and output == "-" and sys.stdout.isatty():
         text = to_text(table, width=shutil.get_terminal_size().columns, colour=True)
     else:

@@ -17,7 +17,6 @@ from ropewalk.cli.coverage import (
     sources,
 )
 from ropewalk.cli.shell import (
-    Format,
     FormatOption,
     OutputOption,
     OverwriteOption,
@@ -68,7 +67,7 @@ def stats(
         ),
     ] = Which.SUMMARY,
     graphs: GraphsOption = False,
-    form: FormatOption = Format.TABLE,
+    form: FormatOption = None,
     output: OutputOption = "-",
     plot: PlotOption = None,
     overwrite: OverwriteOption = False,

@@ -57,6 +57,7 @@ Path = str | os.PathLike[str]
 BAD_UTF8: Final = -1
 BOM: Final = -2
 SPACES: Final = -3
+MOST_DIGITS: Final = 9  # of a place in a text
 PARTS: Final = 10_000  # probabilities are written to four digits
 CONFIDENCE: Final = "Confidence="
 TREE_CONFIDENCE: Final = b"# confidence = "
@@ -352,6 +353,11 @@ class Text(Source):
             raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
 
 
+def _place(digits: str) -> int:
+    """Take a place in a text; what is none, or beyond any text, is -1."""
+    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else -1
+
+
 class _Spaces(NamedTuple):
     """What MISC says of a token: the spaces after it and before it, its place in the text, and those inside of it.
 
@@ -371,13 +377,13 @@ class _Spaces(NamedTuple):
             return _ONE_SPACE
         parts = dict(part.partition("=")[::2] for part in reversed(misc.split("|")))
         after = "" if parts.get("SpaceAfter") == "No" else " "
-        start, _, stop = parts.get("TokenRange", "").partition(":")
-        known = start.isdecimal() and stop.isdecimal()
+        start, stop = map(_place, parts.get("TokenRange", "").partition(":")[::2])
+        known = start >= 0 and stop >= 0
         return cls(
             unescaped(parts["SpacesAfter"]) if "SpacesAfter" in parts else after,
             unescaped(parts.get("SpacesBefore", "")),
-            int(start) if known else -1,
-            int(stop) if known else -1,
+            start if known else -1,
+            stop if known else -1,
             unescaped(parts.get("SpacesInToken", "")),
         )
 

@@ -192,7 +192,7 @@ def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float3
                 break
             text = line.decode("utf-8", "replace").rstrip()
             word, _, values = text.partition(" ")
-            if number == 1 and word.isdecimal() and values.isdecimal():
+            if number == 1 and word.isdecimal() and values.isdecimal() and len(values) < 10:
                 declared = int(values)
                 continue
             if declared:
