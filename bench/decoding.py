@@ -57,7 +57,7 @@ class Task:
     scores: Floats
     names: tuple[str, ...]
     root: Floats
-    arcs: decoding.Arcs
+    arcs: decoding.ArcScores
 
     def decode(self, offsets: npt.NDArray[Any], **options: Any) -> decoding.Best:  # noqa: ANN401 - as of `decode`
         """Decode sentences that begin at the given offsets."""
@@ -88,7 +88,7 @@ def made_up(spec: str, bank: Treebank) -> Task:
     return Task(spec, bank, scores, names, np.clip(root, -30.0, -1e-9), made_up_arcs(bank, dice))
 
 
-def made_up_arcs(bank: Treebank, dice: np.random.Generator) -> decoding.Arcs:
+def made_up_arcs(bank: Treebank, dice: np.random.Generator) -> decoding.ArcScores:
     """Make scores of arcs around gold heads, as log-probabilities."""
     rows = []
     for first, last in pairwise(bank.offsets.tolist()):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
 from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties, stacks_of
-from ropewalk.decoding.paths import Arcs, Sums
+from ropewalk.decoding.paths import ArcScores, Sums
 from ropewalk.encodings import Machine
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DECODERS",
     "DEPTH",
-    "Arcs",
+    "ArcScores",
     "Automaton",
     "Best",
     "Candidate",

@@ -25,7 +25,7 @@ from ropewalk.decoding.inputs import (
     stacks_of,
     words_of,
 )
-from ropewalk.decoding.paths import Arcs, Floats, best_paths, joint_paths, sums_of
+from ropewalk.decoding.paths import ArcScores, Floats, best_paths, joint_paths, sums_of
 from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError, demand_known
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from ropewalk.treebank import Column
 
     # labels, scores and bounds by scores, ties, offsets, arcs, where they start, floors and width
-    Search = Callable[[Floats, Floats, Ints, Arcs, npt.NDArray[np.int64], Floats, int], tuple[Ints, Floats, Floats]]
+    Search = Callable[
+        [Floats, Floats, Ints, ArcScores, npt.NDArray[np.int64], Floats, int], tuple[Ints, Floats, Floats]
+    ]
 
 DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
@@ -100,7 +102,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     upos: Column | None = None,
     depth: int = DEPTH,
     repair_policy: str = "nearest",
-    arcs: Arcs | None = None,
+    arcs: ArcScores | None = None,
 ) -> Best:
     """Find the best trees that label scores allow.
 
@@ -205,8 +207,8 @@ def _exactly(task: _Task, machine: Machine, depth: int) -> None:
 
 
 def _checked_arcs(
-    encoding: Encoding, machine: Machine | BracketStacks | None, arcs: Arcs | None, offsets: Ints
-) -> tuple[Arcs, npt.NDArray[np.int64]]:
+    encoding: Encoding, machine: Machine | BracketStacks | None, arcs: ArcScores | None, offsets: Ints
+) -> tuple[ArcScores, npt.NDArray[np.int64]]:
     """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
     if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
         raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
@@ -232,7 +234,7 @@ def _checked_arcs(
     return arcs - np.maximum.reduceat(arcs, rows).repeat(widths), starts
 
 
-def _jointly(task: _Task, machine: Machine, arcs: Arcs, starts: npt.NDArray[np.int64], depth: int) -> None:
+def _jointly(task: _Task, machine: Machine, arcs: ArcScores, starts: npt.NDArray[np.int64], depth: int) -> None:
     """Search for paths by labels and arcs until no other can be better or the widest search is done.
 
     Sentences too deep for all automata are left to labels alone.
@@ -245,7 +247,7 @@ def _jointly(task: _Task, machine: Machine, arcs: Arcs, starts: npt.NDArray[np.i
         depth += 2
 
 
-def _by_stacks(task: _Task, stacks: BracketStacks, arcs: Arcs, starts: npt.NDArray[np.int64]) -> None:
+def _by_stacks(task: _Task, stacks: BracketStacks, arcs: ArcScores, starts: npt.NDArray[np.int64]) -> None:
     """Search for labels that spell trees, by arcs too if there are any.
 
     What is not proved to be the best is compared with the best of projective labels. Where there is nothing at all,
@@ -263,7 +265,7 @@ def _by_stacks(task: _Task, stacks: BracketStacks, arcs: Arcs, starts: npt.NDArr
 
 
 def _compare(
-    task: _Task, alphabet: tuple[str, ...], projective: Machine, arcs: Arcs, starts: npt.NDArray[np.int64]
+    task: _Task, alphabet: tuple[str, ...], projective: Machine, arcs: ArcScores, starts: npt.NDArray[np.int64]
 ) -> None:
     """Take the best of projective labels, a part of the alphabet, where it is better than what is found so far."""
     unsure = np.flatnonzero(~task.exact)
@@ -286,7 +288,7 @@ def _widen(  # noqa: PLR0913, PLR0917 - what is searched, and how
     task: _Task,
     waiting: npt.NDArray[np.intp],
     search: Search,
-    arcs: Arcs,
+    arcs: ArcScores,
     starts: npt.NDArray[np.int64],
     widths: Sequence[int],
 ) -> None:

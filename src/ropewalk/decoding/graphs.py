@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ropewalk.encodings.graphs import GraphEncoding
     from ropewalk.trees import Ints
 
-    Scores = npt.NDArray[np.floating]
+    _Scores = npt.NDArray[np.floating]
     Numbers = npt.NDArray[np.int64]
 
 MOST: Final = 20_000  # beginnings of one sentence that are taken up before the search is given up
-Path = tuple["Path", int] | None
+_Path = tuple["_Path", int] | None
 
 
 def can_be_exact(encoding: GraphEncoding) -> bool:
@@ -32,7 +32,7 @@ def can_be_exact(encoding: GraphEncoding) -> bool:
     return encoding.start is not None or encoding.possible((), np.zeros(1, dtype=np.int32)) is not None
 
 
-def best_labels(encoding: GraphEncoding, scores: Scores, texts: Sequence[str], offsets: Ints) -> Numbers:
+def best_labels(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str], offsets: Ints) -> Numbers:
     """Find for each sentence the labels of the highest score together that have no fault: the number of each word's.
 
     Where there are none, or none were found in time, each word gets its best label. Of encodings that do not say how
@@ -50,7 +50,7 @@ def best_labels(encoding: GraphEncoding, scores: Scores, texts: Sequence[str], o
     return out
 
 
-def _search(encoding: GraphEncoding, scores: Scores, texts: Sequence[str]) -> list[int] | None:
+def _search(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str]) -> list[int] | None:
     """Find the best labels of one sentence; None if there are none, or the search is given up."""
     assert encoding.start is not None  # noqa: S101 - who calls it has asked
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -61,7 +61,7 @@ def _search(encoding: GraphEncoding, scores: Scores, texts: Sequence[str]) -> li
     seen = set()
     number = 0  # tells apart what costs the same
     # what it costs with one label more, which word that is of and how good, and what there was before
-    waiting: list[tuple[float, int, int, int, float, object, Path]] = [(0.0, 0, 0, 0, 0.0, encoding.start, None)]
+    waiting: list[tuple[float, int, int, int, float, object, _Path]] = [(0.0, 0, 0, 0, 0.0, encoding.start, None)]
     while waiting and number < MOST:
         cost, _, word, rank, before, state, path = heapq.heappop(waiting)
         if rank + 1 < ranks and costs[word][rank + 1] < np.inf:
@@ -81,7 +81,7 @@ def _search(encoding: GraphEncoding, scores: Scores, texts: Sequence[str]) -> li
     return None
 
 
-def _listed(path: Path) -> list[int]:
+def _listed(path: _Path) -> list[int]:
     out = []
     while path is not None:
         path, label = path

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
-Arcs = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word a score for each head from 0 on
+ArcScores = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word one for each head from 0 on
 
 CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
@@ -175,7 +175,7 @@ def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     scores: Floats,
     ties: Floats,
     offsets: Ints,
-    arcs: Arcs,
+    arcs: ArcScores,
     starts: npt.NDArray[np.int64],
     floors: Floats,
     width: int,

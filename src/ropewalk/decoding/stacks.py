@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.decoding.paths import Arcs, Floats
+    from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.encodings import BracketStacks
     from ropewalk.trees import Ints
 
-Counts = tuple[int, ...]
+_Counts = tuple[int, ...]
 
 CLOSE = 1e-9  # sums of the same numbers in another order differ by less
 MOST_STATES = 72  # of the coarser machine that bounds what may follow
@@ -44,7 +44,7 @@ def stack_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
     scores: Floats,
     ties: Floats,
     offsets: Ints,
-    arcs: Arcs,
+    arcs: ArcScores,
     starts: npt.NDArray[np.int64],
     floors: Floats,
     width: int,
@@ -131,7 +131,7 @@ def _side(row: tuple[tuple[int, int], ...]) -> int:
     return 1 if 0 in kinds else 2 if CLOSING | RIGHTWARD in kinds else 0
 
 
-def _caps(stacks: BracketStacks) -> Counts:
+def _caps(stacks: BracketStacks) -> _Counts:
     """Choose how far the coarser machine counts: by stacks and directions, then node 0's bracket.
 
     The first two that labels use go as far as the number of states allows. The others, of planes that few arcs need,
@@ -150,7 +150,7 @@ def _caps(stacks: BracketStacks) -> Counts:
     return tuple(caps)
 
 
-def _after(caps: Counts, state: Counts, row: tuple[tuple[int, int], ...]) -> set[tuple[Counts, bool]]:
+def _after(caps: _Counts, state: _Counts, row: tuple[tuple[int, int], ...]) -> set[tuple[_Counts, bool]]:
     """Give the states to which a label may lead, and whether its word is then the root."""
     now = {(state, False)}
     for home, symbol in row:
@@ -158,13 +158,13 @@ def _after(caps: Counts, state: Counts, row: tuple[tuple[int, int], ...]) -> set
     return now
 
 
-def _one(caps: Counts, before: tuple[Counts, bool], home: int, symbol: int) -> Iterator[tuple[Counts, bool]]:
+def _one(caps: _Counts, before: tuple[_Counts, bool], home: int, symbol: int) -> Iterator[tuple[_Counts, bool]]:
     """Read one bracket; a count at its cap stands for all from there on."""
     counts, root = before
     index = symbol // INDEX
     place = 2 * home + (symbol & RIGHTWARD)
 
-    def changed(count: int, *, closes_root: bool = False) -> tuple[Counts, bool]:
+    def changed(count: int, *, closes_root: bool = False) -> tuple[_Counts, bool]:
         values = list(counts)
         values[place] = count
         if closes_root:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 OnError = Literal["stop", "skip"]
-Trees = Literal["optional", "required"]
+Presence = Literal["optional", "required"]
 Path = str | os.PathLike[str]
 
 BAD_UTF8: Final = -1
@@ -610,7 +610,7 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
             )
 
 
-def read(path: Path, *, on_error: OnError = "stop", trees: Trees = "optional", longest: int = LONGEST) -> Treebank:
+def read(path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = LONGEST) -> Treebank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
 
     With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
@@ -624,7 +624,7 @@ def stream(
     path: Path,
     *,
     on_error: OnError = "stop",
-    trees: Trees = "optional",
+    trees: Presence = "optional",
     chunk_bytes: int = 1 << 20,
     longest: int = LONGEST,
 ) -> Reader:
@@ -633,7 +633,7 @@ def stream(
 
 
 def loads(
-    text: bytes | str, name: str = "<text>", *, on_error: OnError = "stop", trees: Trees = "optional"
+    text: bytes | str, name: str = "<text>", *, on_error: OnError = "stop", trees: Presence = "optional"
 ) -> Treebank:
     """Read CoNLL-U from memory."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
@@ -682,7 +682,7 @@ class Reader:
     each; `skipped`, `sentences` and `words` count what was left out and what was read so far.
     """
 
-    def __init__(self, file: str, blocks: Iterator[bytes], *, on_error: OnError, trees: Trees) -> None:
+    def __init__(self, file: str, blocks: Iterator[bytes], *, on_error: OnError, trees: Presence) -> None:
         for option, value, known in (
             ("on_error", on_error, ("stop", "skip")),
             ("trees", trees, ("optional", "required")),

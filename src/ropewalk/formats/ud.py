@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ropewalk.treebank import Treebank
 
-Row = list[str]
-Found = tuple[int, str, str]  # line of the sentence, counted from 0, kind and message
+_Row = list[str]
+_Problem = tuple[int, str, str]  # line of the sentence, counted from 0, kind and message
 
 SENT_ID: Final = re.compile(r"#\s*sent_id\s*=\s*(\S+)")
 TEXT: Final = re.compile(r"#\s*text\s*=\s*(.*)")
@@ -56,7 +56,7 @@ class Checker:
                 word = rows[at][0] if at in rows else ""
                 yield FormatError(source.file, first + at, kind, message, word=word)
 
-    def _sentence(self, first: int, lines: list[str], rows: dict[int, Row]) -> Iterator[Found]:
+    def _sentence(self, first: int, lines: list[str], rows: dict[int, _Row]) -> Iterator[_Problem]:
         begin = next(iter(rows))
         comments = lines[:begin]
         for at, line in enumerate(lines):
@@ -69,7 +69,7 @@ class Checker:
         yield from self._text(comments, rows)
         yield from self._graph(first, begin, rows)
 
-    def _name(self, first: int, comments: list[str]) -> Iterator[Found]:
+    def _name(self, first: int, comments: list[str]) -> Iterator[_Problem]:
         found = [match[1] for line in comments if (match := SENT_ID.fullmatch(line))]
         for at, line in enumerate(comments):
             if re.match("# ?sent_id", line) and not SENT_ID.fullmatch(line):
@@ -83,7 +83,7 @@ class Checker:
             if name.count("/") > 1:
                 yield 0, "sent-id", f"sent_id is {name!r}; expected at most one slash"
 
-    def _text(self, comments: list[str], rows: dict[int, Row]) -> Iterator[Found]:
+    def _text(self, comments: list[str], rows: dict[int, _Row]) -> Iterator[_Problem]:
         begins = {what: sum(bool(form.fullmatch(line)) for line in comments) for what, form in BEGINS.items()}
         for what, many in begins.items():
             if many > 1:
@@ -99,7 +99,7 @@ class Checker:
             yield 0, "text", "text ends with a space; expected none there"
         yield from self._compare(rest, rows)
 
-    def _compare(self, rest: str, rows: dict[int, Row]) -> Iterator[Found]:
+    def _compare(self, rest: str, rows: dict[int, _Row]) -> Iterator[_Problem]:
         """Look whether the forms, with spaces where none are denied, are the text."""
         inside = 0  # the last word of the multiword token
         differs = False
@@ -126,7 +126,7 @@ class Checker:
         if rest and not differs:
             yield 0, "text", f"text ends with {rest[:SHOWN]!r}, which no word has"
 
-    def _graph(self, first: int, begin: int, rows: dict[int, Row]) -> Iterator[Found]:
+    def _graph(self, first: int, begin: int, rows: dict[int, _Row]) -> Iterator[_Problem]:
         nodes = {row[0]: row[8] for row in rows.values() if "-" not in row[0]}
         if all(deps == "_" for deps in nodes.values()):
             self._without_graph = self._without_graph or first
@@ -158,7 +158,7 @@ class Checker:
                 return
 
 
-def _row_problems(row: Row) -> Iterator[tuple[str, str]]:
+def _row_problems(row: _Row) -> Iterator[tuple[str, str]]:
     """Look at the columns of one line."""
     name = row[0]
     kind = "token" if "-" in name else "empty node" if "." in name else "word"

@@ -10,14 +10,14 @@ cdef class StackProgram:
     cdef const int[::1] begins, symbols, homes, planes, sides, caps, radices, classes, ways, targets, moves
 
 cdef class StackBeam:
-    cdef int width, room, counters, top, promised, rooted, word, many
+    cdef int width, capacity, counters, top, promised, rooted, word, many
     cdef int row, jointly
     cdef long long base
     cdef double gain
     cdef const float[::1] arcs
     cdef double[:, ::1] after
     cdef double[::1] later, likely, chances, coming, values, hopes
-    cdef int[::1] states, counts, heights, kinds, homes, words, tops, crossed, made, made_crossed, made_homes
+    cdef int[::1] states, counts, heights, kinds, homes, words, tops, crossed, partners, partner_crossed, partner_homes
     cdef int[::1] lengths, sums, mentions, numbers
     cdef int[::1] froms, labels, tried, heap
     cdef int[:, ::1] signs, parents, taken

@@ -84,14 +84,15 @@ class StackBeam:
 
     Partial paths lie in two layers, of which each word reads one and writes the other. The one in slot b, counted over
     both, has score `values[b]`, state `states[b]` and counters from `counts[b * counters]` on, and `heights[b]` open
-    brackets from place `b * room` on: `kinds` are brackets as in labels, `homes` their stacks, `words` their words from
-    1, `tops` the words under which these hang so far, and `crossed` has a bit for each plane in which they are crossed.
+    brackets from place `b * capacity` on: `kinds` are brackets as in labels, `homes` their stacks, `words` their words
+    from 1, `tops` the words under which these hang so far, and `crossed` has a bit for each plane in which they are
+    crossed.
     `signs` tell how it may go on: `lengths[b]` numbers with the checksum `sums[b]`; `mentions` and `numbers` belong to
     words while signs are written.
 
     While a label is read, `gain` is what its arcs gain, `top` the word under which its word hangs, `promised` whether
-    that waits for its head, and `rooted` whether it is the root. It has made `many` arcs, with the words `made`, of the
-    stacks `made_homes`, crossed before as `made_crossed` says; the last of them is `word`.
+    that waits for its head, and `rooted` whether it is the root. It has made `many` arcs, with the words `partners`, of
+    the stacks `partner_homes`, crossed before as `partner_crossed` says; the last of them is `word`.
 
     Partial path b before word i came from partial path `parents[i, b]` by label `taken[i, b]`. What may follow is
     candidate x, from partial path `froms[x]` by label `labels[x]`: it may reach `hopes[x]`, which is known to be so if
@@ -102,9 +103,9 @@ class StackBeam:
         self, arcs: Floats, width: int, longest: int, opens: int, labels: int, classes: int, states: int, counters: int
     ) -> None:
         """Make room for sentences so long, with labels that open at most so many brackets."""
-        room = longest * opens + 1
+        capacity = longest * opens + 1
         self.width = width
-        self.room = room
+        self.capacity = capacity
         self.counters = counters
         self.after = new_floats(longest + 1, states)
         self.later = new_floats(longest)
@@ -115,15 +116,15 @@ class StackBeam:
         self.states = new_ints(2 * width)
         self.counts = new_ints(2 * width * counters)
         self.heights = new_ints(2 * width)
-        self.kinds = new_ints(2 * width * room)
-        self.homes = new_ints(2 * width * room)
-        self.words = new_ints(2 * width * room)
-        self.tops = new_ints(2 * width * room)
-        self.crossed = new_ints(2 * width * room)
-        self.made = new_ints(room + 1)
-        self.made_homes = new_ints(room + 1)
-        self.made_crossed = new_ints(room + 1)
-        self.signs = new_ints(2 * width, 4 * room)
+        self.kinds = new_ints(2 * width * capacity)
+        self.homes = new_ints(2 * width * capacity)
+        self.words = new_ints(2 * width * capacity)
+        self.tops = new_ints(2 * width * capacity)
+        self.crossed = new_ints(2 * width * capacity)
+        self.partners = new_ints(capacity + 1)
+        self.partner_homes = new_ints(capacity + 1)
+        self.partner_crossed = new_ints(capacity + 1)
+        self.signs = new_ints(2 * width, 4 * capacity)
         self.lengths = new_ints(2 * width)
         self.sums = new_ints(2 * width)
         self.mentions = new_ints(longest + 1)
@@ -347,8 +348,8 @@ def _state(brackets: StackProgram, work: StackBeam, slot: int) -> int:
 
 def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: int, slot: int) -> int:
     """Copy a partial path to a slot and read the label of word x there; give 1 if it fits."""
-    low = slot * work.room
-    old = source * work.room
+    low = slot * work.capacity
+    old = source * work.capacity
     high = low + work.heights[source]
     for p in range(high - low):
         work.kinds[low + p] = work.kinds[old + p]
@@ -491,9 +492,9 @@ def _make(work: StackBeam, low: int, high: int, p: int, rightward: int, x: int) 
     """Make the arc between word x and that of the bracket at a place, to x if rightward; give 0 if it may not be."""
     word = work.words[p]
     work.word = word
-    work.made[work.many] = word
-    work.made_crossed[work.many] = work.crossed[p]
-    work.made_homes[work.many] = work.homes[p]
+    work.partners[work.many] = word
+    work.partner_crossed[work.many] = work.crossed[p]
+    work.partner_homes[work.many] = work.homes[p]
     work.many += 1
     if rightward:
         if work.promised or work.top != x or work.tops[p] == x:
@@ -526,12 +527,12 @@ def _is_last(work: StackBeam, p: int, high: int) -> int:
 
 def _cross(brackets: StackProgram, work: StackBeam, low: int, high: int, m: int, x: int) -> int:
     """Note what the m-th arc made by word x crosses; give 0 if that is in its own plane, or none in one before it."""
-    plane = brackets.planes[work.made_homes[m]]
-    crossed = work.made_crossed[m]
+    plane = brackets.planes[work.partner_homes[m]]
+    crossed = work.partner_crossed[m]
     if plane == 0:
         return 1
     for o in range(low, high):
-        if work.made[m] < work.words[o] < x:
+        if work.partners[m] < work.words[o] < x:
             other = brackets.planes[work.homes[o]]
             if other == plane:
                 return 0
@@ -549,7 +550,7 @@ def _sign(brackets: StackProgram, work: StackBeam, slot: int) -> None:
     it is only which of these are the same, and what waits for the next superbracket that closes below it is left out,
     unless others hang under it.
     """
-    low = slot * work.room
+    low = slot * work.capacity
     high = low + work.heights[slot]
     size = 0
     known = 1

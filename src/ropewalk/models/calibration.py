@@ -16,7 +16,7 @@ from ropewalk.decoding.paths import sums_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.decoding import Arcs, Best
+    from ropewalk.decoding import ArcScores, Best
     from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
@@ -28,14 +28,16 @@ RIDGE = 1e-3  # keeps weights finite where everything is right
 
 
 def confidences(
-    scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, weights: Sequence[float]
+    scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best, weights: Sequence[float]
 ) -> tuple[Floats, Floats]:
     """Give the probability of every arc and of every tree that was found."""
     shares = logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
     return shares, logistic(_whole(shares, offsets) @ np.array(weights[3:]))
 
 
-def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best, gold: Ints) -> tuple[float, ...]:
+def calibrate(
+    scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best, gold: Ints
+) -> tuple[float, ...]:
     """Find weights for which arcs and trees are as often right as their probabilities say."""
     right = (best.heads == gold).astype(np.float64)
     evidence = _evidence(scores, arcs, offsets, best)
@@ -45,7 +47,7 @@ def calibrate(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: 
     return tuple(round(float(weight), 4) for weight in (*weights, *whole))
 
 
-def _evidence(scores: npt.NDArray[np.float32], arcs: Arcs, offsets: Ints, best: Best) -> Floats:
+def _evidence(scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best) -> Floats:
     """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before."""
     lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
     widths = (lengths + 1).repeat(lengths)

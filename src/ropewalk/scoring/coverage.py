@@ -17,8 +17,7 @@ from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingOptionError, MismatchError, UnknownNameError
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
-from ropewalk.tables import Table
-from ropewalk.tables import TableColumn as Heading
+from ropewalk.tables import Table, TableColumn
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 
@@ -157,13 +156,16 @@ def coverage_table(rows: Sequence[Coverage], *, repair: str = "nearest", missing
     return Table(
         title=f"Coverage; relation subtypes and punctuation count, missing heads by the repair {repair}",
         columns=(
-            Heading("treebank", numeric=False),
-            Heading("split", numeric=False),
-            Heading("coverage", numeric=False),
-            Heading("encoding", numeric=False),
-            *(Heading(name, name.lower().replace(" ", "_"), unit=unit, decimals=2) for name, unit in MEASURES.values()),
-            Heading("unknown labels", "unknown_labels", unit="words"),
-            Heading("unknown relations", "unknown_relations", unit="words"),
+            TableColumn("treebank", numeric=False),
+            TableColumn("split", numeric=False),
+            TableColumn("coverage", numeric=False),
+            TableColumn("encoding", numeric=False),
+            *(
+                TableColumn(name, name.lower().replace(" ", "_"), unit=unit, decimals=2)
+                for name, unit in MEASURES.values()
+            ),
+            TableColumn("unknown labels", "unknown_labels", unit="words"),
+            TableColumn("unknown relations", "unknown_relations", unit="words"),
         ),
         rows=tuple(
             (row.treebank, row.split, row.kind, row.encoding, *_percentages(row), *_unknown(row)) for row in rows

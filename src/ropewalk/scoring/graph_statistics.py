@@ -14,8 +14,7 @@ from ropewalk.graphs import Graphs, arc_planes, cyclic
 from ropewalk.kernels.codes import INDEX
 from ropewalk.scoring.coverage import EMPIRICAL, THEORETICAL, LabelVocabulary
 from ropewalk.scoring.graphs import KINDS, score
-from ropewalk.tables import Cell, Table
-from ropewalk.tables import TableColumn as Heading
+from ropewalk.tables import Cell, Table, TableColumn
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -125,18 +124,18 @@ def summary_table(names: Sequence[str], summaries: Sequence[GraphSummary], *, of
     return Table(
         title="Graphs",
         columns=(
-            Heading(of, numeric=False),
-            Heading("graphs"),
-            Heading("words"),
-            Heading("empty nodes", "empty_nodes"),
-            Heading("arcs"),
-            Heading("further relations", "further_relations", unit="arcs"),
-            Heading("no head", "no_head", unit="% of nodes", decimals=2),
-            Heading("several heads", "several_heads", unit="% of nodes", decimals=2),
-            Heading("most heads", "most_heads"),
-            Heading("cycles", "cyclic", unit="% of graphs", decimals=2),
-            Heading("most planes", "most_planes"),
-            Heading("largest index", "largest_index"),
+            TableColumn(of, numeric=False),
+            TableColumn("graphs"),
+            TableColumn("words"),
+            TableColumn("empty nodes", "empty_nodes"),
+            TableColumn("arcs"),
+            TableColumn("further relations", "further_relations", unit="arcs"),
+            TableColumn("no head", "no_head", unit="% of nodes", decimals=2),
+            TableColumn("several heads", "several_heads", unit="% of nodes", decimals=2),
+            TableColumn("most heads", "most_heads"),
+            TableColumn("cycles", "cyclic", unit="% of graphs", decimals=2),
+            TableColumn("most planes", "most_planes"),
+            TableColumn("largest index", "largest_index"),
         ),
         rows=tuple(row(name, one) for name, one in zip(names, summaries, strict=True)),
         totals=(row("total", sum(summaries, start=GraphSummary())),) if len(summaries) > 1 else (),
@@ -180,11 +179,11 @@ def labels_table(corpora: Iterable[GraphCorpus], encodings: Sequence[GraphEncodi
     return Table(
         title=f"Labels of graphs; distinct in {'all splits' if labels_in == 'all' else 'train'}, covered in all splits",
         columns=(
-            Heading("treebank", numeric=False),
-            Heading("encoding", numeric=False),
-            Heading("distinct labels", "labels"),
-            Heading("entropy", unit="bits per node", decimals=3),
-            Heading("covered", unit="% of graphs", decimals=2),
+            TableColumn("treebank", numeric=False),
+            TableColumn("encoding", numeric=False),
+            TableColumn("distinct labels", "labels"),
+            TableColumn("entropy", unit="bits per node", decimals=3),
+            TableColumn("covered", unit="% of graphs", decimals=2),
         ),
         rows=tuple(rows),
     )
@@ -245,15 +244,15 @@ def coverage_table(rows: Sequence[GraphCoverage]) -> Table:
     return Table(
         title="Coverage of graphs; relation subtypes and arcs from node 0 count",
         columns=(
-            Heading("treebank", numeric=False),
-            Heading("split", numeric=False),
-            Heading("coverage", numeric=False),
-            Heading("encoding", numeric=False),
-            *(Heading(f"{kind} F1 over arcs", f"{kind}_f1", unit="%", decimals=2) for kind in kinds),
-            *(Heading(f"{kind} F1 over sentences", f"{kind}_f1_sentences", unit="%", decimals=2) for kind in kinds),
-            *(Heading(f"{kind} whole graphs", f"{kind}_whole", unit="%", decimals=2) for kind in kinds),
-            Heading("unknown labels", "unknown_labels", unit="nodes"),
-            Heading("unknown relations", "unknown_relations", unit="arcs"),
+            TableColumn("treebank", numeric=False),
+            TableColumn("split", numeric=False),
+            TableColumn("coverage", numeric=False),
+            TableColumn("encoding", numeric=False),
+            *(TableColumn(f"{kind} F1 over arcs", f"{kind}_f1", unit="%", decimals=2) for kind in kinds),
+            *(TableColumn(f"{kind} F1 over sentences", f"{kind}_f1_sentences", unit="%", decimals=2) for kind in kinds),
+            *(TableColumn(f"{kind} whole graphs", f"{kind}_whole", unit="%", decimals=2) for kind in kinds),
+            TableColumn("unknown labels", "unknown_labels", unit="nodes"),
+            TableColumn("unknown relations", "unknown_relations", unit="arcs"),
         ),
         rows=tuple(
             (
@@ -291,9 +290,9 @@ def scores_table(scores: Mapping[str, GraphScores], shared_task: Mapping[str, Sc
     return Table(
         title="Scores of graphs, arcs from node 0 included",
         columns=(
-            Heading("score", numeric=False),
-            Heading("of", "count"),
-            *(Heading(kind, kind.replace(" ", "_"), unit="%", decimals=2) for kind in KINDS),
+            TableColumn("score", numeric=False),
+            TableColumn("of", "count"),
+            *(TableColumn(kind, kind.replace(" ", "_"), unit="%", decimals=2) for kind in KINDS),
         ),
         rows=tuple(rows),
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.tokens import RawSentence
 
-Marks = npt.NDArray[np.uint8]
+MarkBits = npt.NDArray[np.uint8]
 
 END = 1  # a token's last character
 SENTENCE = 2  # likewise, and a sentence's
@@ -35,7 +35,7 @@ class Aligned:
     """Text, and the marks of each of its characters."""
 
     text: str
-    marks: Marks
+    marks: MarkBits
 
 
 def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = PARAGRAPH) -> Aligned:

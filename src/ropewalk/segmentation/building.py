@@ -24,7 +24,7 @@ from ropewalk.trees import frozen_ints
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ropewalk.segmentation.alignment import Marks
+    from ropewalk.segmentation.alignment import MarkBits
     from ropewalk.segmentation.multiwords import Splitter
     from ropewalk.segmentation.rules import Rules
     from ropewalk.trees import Bools
@@ -44,7 +44,7 @@ class Marked:
     """A part of a text, perhaps its last: marks of its characters, which are spaces, how many lines each breaks."""
 
     text: str
-    marks: Marks
+    marks: MarkBits
     spaces: Bools
     breaks: npt.NDArray[np.uint8]
     last: bool

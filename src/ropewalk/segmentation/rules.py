@@ -22,7 +22,7 @@ from ropewalk.segmentation.reading import FEW
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ropewalk.segmentation.alignment import Marks
+    from ropewalk.segmentation.alignment import MarkBits
 
 CONTEXT = 200  # characters before spaces with a line break that are looked at
 ALONE = re.compile(r"([—…❤])\1*")
@@ -59,7 +59,7 @@ class Rules:
     def __init__(self, language: str = "") -> None:
         self._abbreviations = abbreviations.pattern(language)
 
-    def apply(self, text: str, marks: Marks, first: int) -> None:
+    def apply(self, text: str, marks: MarkBits, first: int) -> None:
         """Change the marks of a text from a place on, where a sentence begins; what stands before is known."""
         if self._abbreviations is not None:
             for found in self._abbreviations.finditer(text, first):
@@ -81,7 +81,7 @@ class Rules:
 NEUTRAL = Rules()
 
 
-def _lines(text: str, marks: Marks, first: int) -> None:
+def _lines(text: str, marks: MarkBits, first: int) -> None:
     """End sentences before lines that are units of their own, and with those that cannot go on."""
     opening = None if first else LINE.match(text)
     for found in chain([opening] if opening else [], NEXT_LINE.finditer(text, len(text[:first].rstrip()))):
@@ -109,14 +109,14 @@ def _listed(text: str, at: int, item: str) -> bool:
     return found is not None and found["item"] is not None and found["item"][-1] == item[-1]
 
 
-def _end(text: str, marks: Marks, start: int, stop: int) -> None:
+def _end(text: str, marks: MarkBits, start: int, stop: int) -> None:
     """End a sentence with the last character of a stretch that is no space."""
     length = len(text[start:stop].rstrip())
     if length:
         marks[start + length - 1] |= END | SENTENCE
 
 
-def _name(text: str, marks: Marks, found: re.Match[str]) -> None:
+def _name(text: str, marks: MarkBits, found: re.Match[str]) -> None:
     start, stop = found.span()
     if found["name"]:
         start = _back(text, start, str.isalnum)
@@ -132,7 +132,7 @@ def _back(text: str, start: int, fits: Callable[[str], bool]) -> int:
     return start
 
 
-def _whole(text: str, marks: Marks, start: int, stop: int) -> None:
+def _whole(text: str, marks: MarkBits, start: int, stop: int) -> None:
     """Make a token of a stretch of text and the marks that follow it; a sentence may end with it."""
     while stop < len(text) and _combines(text[stop]):
         stop += 1
@@ -146,7 +146,7 @@ def _combines(character: str) -> bool:
     return character > "\u02ff" and unicodedata.category(character)[0] == "M"
 
 
-def _addresses(text: str, marks: Marks, first: int) -> None:
+def _addresses(text: str, marks: MarkBits, first: int) -> None:
     done = first
     for sign in ADDRESS_SIGN.finditer(text, first):
         start = sign.start()

@@ -20,10 +20,10 @@ from ropewalk.treebank import starts_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ropewalk.segmentation.alignment import Marks
+    from ropewalk.segmentation.alignment import MarkBits
     from ropewalk.segmentation.reading import CharacterReader, Numbers, Reading
 
-    Score = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
+    CharacterScorer = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
 
 WINDOW = 1024  # chunks of a window whose marks are used
 BLOCK = 1 << 16  # characters that are read at a time
@@ -46,7 +46,7 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     yield "".join(waiting), True
 
 
-def mark_many(texts: Sequence[str], reader: CharacterReader, score: Score, context: int) -> Marked:
+def mark_many(texts: Sequence[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Marked:
     """Mark the characters of several texts at once, laid end to end with `BETWEEN` after each.
 
     Each is read alone by the network: its marks are exactly those that it gets by itself.
@@ -68,7 +68,7 @@ def mark_many(texts: Sequence[str], reader: CharacterReader, score: Score, conte
     return Marked(whole, marks, *reader.spaces(codes), last=True)
 
 
-def _fill(marks: Marks, reading: Reading, score: Score, window: tuple[int, int, int, int]) -> None:
+def _fill(marks: MarkBits, reading: Reading, score: CharacterScorer, window: tuple[int, int, int, int]) -> None:
     """Mark the characters of some chunks, in a window: where its context begins, they begin and end, and it ends."""
     low, start, stop, high = window
     here = slice(int(reading.first[start]), int(reading.last[stop - 1]) + 1)
@@ -81,7 +81,7 @@ def _fill(marks: Marks, reading: Reading, score: Score, window: tuple[int, int, 
     marks[places[places >= 0]] = found[places >= 0]
 
 
-def mark(pieces: Iterable[str], reader: CharacterReader, score: Score, context: int) -> Iterator[Marked]:
+def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Iterator[Marked]:
     """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3 or 4]."""
     buffer = ""  # begins where a chunk begins, with the spaces before it
     done = 0  # characters of the buffer whose marks are out

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ropewalk.models.model import Model
     from ropewalk.scoring.published import Accuracy, Published
     from ropewalk.training.config import Config, TrainingOptions
-    from ropewalk.training.loop import Metrics, Progress
+    from ropewalk.training.loop import Progress, ScoresByName
     from ropewalk.treebank import Treebank
 
 KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set")
@@ -90,7 +90,7 @@ class Result:
     encoding: str
     decoder: str
     part: str
-    scores: Metrics
+    scores: ScoresByName
     words_per_second: float
     seed: int | None = None
 
@@ -225,13 +225,13 @@ def decoder_name(model: Model) -> str:
     return "beam" if model.decoding.decoder == "exact" and stacks is not None else model.decoding.decoder
 
 
-def _an_epoch(history: Sequence[Mapping[str, Any]]) -> Metrics:
+def _an_epoch(history: Sequence[Mapping[str, Any]]) -> ScoresByName:
     """Give the energy of an epoch of training, if it was measured in all."""
     names = [name for name in ("energy_kwh", "co2_kg") if history and all(name in entry for entry in history)]
     return {f"training_{name}": statistics.mean(entry[name] for entry in history) for name in names}
 
 
-def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Path) -> tuple[int, Metrics]:
+def _measured(parser: Model, gold: Treebank, options: TrainingOptions, place: Path) -> tuple[int, ScoresByName]:
     """Give the words a second of a warm parser, the median of several turns, and the energy of one if asked for."""
     tracker = Tracker(replace(options, tensorboard=False), place)
     seconds = []

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Floats
     from ropewalk.training.graphs import GraphHeads
     from ropewalk.training.heads import ArcScorer, PairScorer
-    from ropewalk.training.loop import Metrics
+    from ropewalk.training.loop import ScoresByName
     from ropewalk.training.network import Network
 
 WEIGHTS = ("fp32", "int8")
@@ -90,7 +90,7 @@ class Report:
     difference: float
     rounding: float
     same_heads: float
-    scores: Metrics
+    scores: ScoresByName
 
 
 def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
@@ -153,7 +153,7 @@ def demand_free(target: Path) -> None:
         ) from failure
 
 
-def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> Metrics:
+def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> ScoresByName:
     """Score a model on test data, and let its configuration and card tell it."""
     scores = measures(gold, model.parse(gold), model.tags)
     write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ropewalk.models.model import Model
     from ropewalk.tables import Cell
     from ropewalk.training.experiment import Result
-    from ropewalk.training.loop import Metrics
+    from ropewalk.training.loop import ScoresByName
     from ropewalk.treebank import Treebank
 
 BASELINES: Final = {
@@ -27,7 +27,7 @@ SHOWN: Final = dict(zip(MEASURES, ("ELAS", "EULAS", "labelled F1", "unlabelled F
 BETWEEN: Final = ": "  # a way and a measure
 
 
-def graph_scores(model: Model, gold: Treebank) -> Metrics:
+def graph_scores(model: Model, gold: Treebank) -> ScoresByName:
     """Score the graphs of a model by each of its decoders, and those that its trees give, as `WAY: MEASURE`."""
     if model.labels.graphs is None:
         return {}

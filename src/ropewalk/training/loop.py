@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 REPORTED = 10  # steps between two reports,
 SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
-Metrics = dict[str, float]
+ScoresByName = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Progress:
     done: float
     loss: float  # a word, over the last steps
     words_per_second: float
-    metrics: Metrics = field(default_factory=dict)  # of the last epoch that ended
+    metrics: ScoresByName = field(default_factory=dict)  # of the last epoch that ended
     ended: bool = False  # whether that is this one
 
 
@@ -118,7 +118,7 @@ class Job:
     network: Network
     inputs: Sequence[Inputs]
     examples: Examples
-    evaluate: Callable[[], Metrics]
+    evaluate: Callable[[], ScoresByName]
     home: Path
     report: Callable[[Progress], None] = lambda _: None
     lessons: Lessons | None = None  # what a teacher says of the same sentences
@@ -350,8 +350,8 @@ class _Run:
         found: tuple[Any, Any] = get_state_dict(self.network, self.optimizer.optimizer, options=FULL)
         return found
 
-    def _evaluated(self, weights: dict[str, Tensor]) -> Metrics:
-        found: list[Metrics] = [{}]
+    def _evaluated(self, weights: dict[str, Tensor]) -> ScoresByName:
+        found: list[ScoresByName] = [{}]
         if self.accelerator.is_main_process:
             if self.sharded:
                 self.plain.load_state_dict(weights)

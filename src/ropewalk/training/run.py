@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ropewalk.errors import FormatError
     from ropewalk.training.config import Config
-    from ropewalk.training.loop import Metrics, Progress, TrainingState
+    from ropewalk.training.loop import Progress, ScoresByName, TrainingState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class Outcome:
 
     home: Path
     state: TrainingState
-    scores: dict[str, Metrics]
+    scores: dict[str, ScoresByName]
     main: bool = True
 
 
@@ -110,7 +110,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         taught,
     )
     state = fit(job, resume=resume)
-    scores: dict[str, Metrics] = {}
+    scores: dict[str, ScoresByName] = {}
     known = {*MEASURES, *graph_scores.MEASURES, *model.tags}
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in known}
     if not main:
@@ -138,10 +138,10 @@ def _demand_teachable(config: Config) -> None:
         raise TrainingError("teacher.texts have no graphs; leave them out, or leave model.graph.encoding empty")
 
 
-def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> Metrics:
+def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> ScoresByName:
     """Score trees by every measure, subtypes and punctuation included, graphs if there are any, and columns of tags."""
     found = score(gold, predicted)
-    values: Metrics = {measure: found.parts(measure).value for measure in MEASURES}
+    values: ScoresByName = {measure: found.parts(measure).value for measure in MEASURES}
     for name in tags:
         pairs = zip(gold.column(name).texts(), predicted.column(name).texts(), strict=True)
         values[name] = sum(right == guess for right, guess in pairs) / gold.words if gold.words else math.nan
@@ -150,7 +150,7 @@ def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> M
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
 
 
-def _with_mean(found: Metrics, tags: Sequence[str]) -> Metrics:
+def _with_mean(found: ScoresByName, tags: Sequence[str]) -> ScoresByName:
     return {**found, MEAN: fmean([found["las"], *(found[name] for name in tags)])}
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 Half = npt.NDArray[np.float16]
-Answer = npt.NDArray[Any]
+_Answer = npt.NDArray[Any]
 SENTENCES = 1000  # that are asked about, and kept, together
 OWN = "own."  # begins the names of answers that are a teacher's trees
 LEAST = np.float32(1e-30)  # the least probability whose logarithm is taken
@@ -117,13 +117,13 @@ def lessons(
     )
 
 
-def _joined(answers: Sequence[dict[str, Answer]]) -> dict[str, Answer]:
+def _joined(answers: Sequence[dict[str, _Answer]]) -> dict[str, _Answer]:
     """Lay all answers of a name end to end, and forget them one by one: there may not be room for both."""
     names = dict.fromkeys(name for one in answers for name in one)
     return {name: np.concatenate([one.pop(name) for one in answers if name in one]) for name in names}
 
 
-def _examples(texts: Treebank, together: dict[str, Answer], tags: Sequence[Half | None]) -> Examples:
+def _examples(texts: Treebank, together: dict[str, _Answer], tags: Sequence[Half | None]) -> Examples:
     """Take the teacher's trees for right, and its likeliest tags; columns that it is not asked for are not learnt."""
     columns = sum(name.startswith(f"{OWN}columns.") for name in together)
     return Examples(
@@ -172,7 +172,7 @@ class _Asked:
         return cls(columns, relations, tags, arcs)
 
 
-def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
+def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
     """Take answers from the cache, or ask and keep them; whatever they depend on is in the name of their file."""
     key = hashlib.sha256(
         repr((teacher.identity, bank.offsets.tolist(), None if heads is None else heads.tolist())).encode()
@@ -212,7 +212,7 @@ class _Teacher:
         asked = [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models]
         return cls(models, asked, labels, options.precision)
 
-    def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
+    def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
         """Say what is thought of sentences; everything has a name, and a row for each word but for arcs.
 
         Relations are those under these heads; without heads under those of the best trees, which are said too.
@@ -220,11 +220,11 @@ class _Teacher:
         with torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bf16"):
             return self._answers(bank, heads)
 
-    def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, Answer]:
+    def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
         forms = bank.column("form")
         found = [one.scorer.scores(forms, bank.offsets, one.decoding.batch) for one in self._models]
         mean = _Mean(found, self._asked)
-        own: dict[str, Answer] = {}
+        own: dict[str, _Answer] = {}
         if heads is None:
             best = self._best(mean, bank)
             heads = best.heads

@@ -37,7 +37,7 @@ NO_ARC: Final = "no arc"  # the relation of an arc that labels spell and the gra
 NOTHING: Final = "_"
 
 Faults = tuple[Ints, Ints]
-Found = tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]
+ReadArcs = tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +161,7 @@ class GraphEncoding(ABC):
         """Write arcs that fit as label numbers and label texts, one pair per column."""
 
     @abstractmethod
-    def read(self, labels: GraphLabels) -> Found:
+    def read(self, labels: GraphLabels) -> ReadArcs:
         """Read labels into arcs, where those of each sentence begin, and faults; never raises on labels of its own."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels, ends
+from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
 from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.graphs import Longs, arc_planes
 from ropewalk.kernels import graphs as kernel
@@ -93,7 +93,7 @@ class GraphBits(GraphEncoding):
         return [(ids.astype(np.int32), tuple(format(code, f"0{digits}b") for code in distinct.tolist()))]
 
     @final
-    def read(self, labels: GraphLabels) -> Found:
+    def read(self, labels: GraphLabels) -> ReadArcs:
         """Read bits with two stacks for each plane."""
         for text in labels.alphabets[0]:
             self.check_label(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.encodings.brackets import MOST_PLANES, match_planes
-from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels
+from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
 from ropewalk.errors import EncodingOptionError, LabelError
@@ -40,7 +40,7 @@ class HierarchicalGraphs(GraphEncoding):
         """Write graphs by their proper rope cover."""
         return [number_labels(*bracket_labels(arcs, "proper"), bracket_text)]
 
-    def read(self, labels: GraphLabels) -> Found:
+    def read(self, labels: GraphLabels) -> ReadArcs:
         """Match brackets."""
         symbols, starts = spell(labels.alphabets[0], lambda text: bracket_symbols(self.spec, text))
         return match_brackets(labels.ids[0], labels.offsets, symbols, starts)
@@ -95,7 +95,7 @@ class PlanarGraphs(GraphEncoding):
         )
         return [number_labels(symbols[:count], starts, bracket_text)]
 
-    def read(self, labels: GraphLabels) -> Found:
+    def read(self, labels: GraphLabels) -> ReadArcs:
         """Match brackets plane by plane."""
         symbols, starts = spell(labels.alphabets[0], self._symbols)
         return match_planes(labels.ids[0], labels.offsets, symbols, starts, self.planes)

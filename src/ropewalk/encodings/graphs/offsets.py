@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.graphs.base import Found, GraphEncoding, GraphLabels, ends
+from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
 from ropewalk.encodings.text import number_labels
 from ropewalk.errors import LabelError
 from ropewalk.kernels.codes import OUTSIDE
@@ -62,7 +62,7 @@ class GraphOffsets(GraphEncoding):
         return [number_labels(numbers, starts.astype(np.int32), self.text)]
 
     @final
-    def read(self, labels: GraphLabels) -> Found:
+    def read(self, labels: GraphLabels) -> ReadArcs:
         """Read heads; those outside the sentence are left out."""
         for text in labels.alphabets[0]:
             self.check_label(text)
