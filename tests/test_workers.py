@@ -10,17 +10,17 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 
 import ropewalk
 from ropewalk import errors, worker_processes, workers
 from ropewalk.errors import FormatError, OptionError, RopewalkError, WorkerError
-from worker_tools import make_dying, make_failing, make_large, make_nothing, make_square
+from worker_tools import LATE, make_dying, make_failing, make_large, make_late_square, make_nothing, make_square
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PROGRAM = [sys.executable, "-m", "ropewalk", "parse"]
 TEXT = "The old rope maker doesn't walk backwards. She twists hemp all day, and he sees the harbour!\n\n"
@@ -89,6 +89,22 @@ def test_one_task_and_one_job_need_no_process() -> None:
     assert [who for _, who in workers.apply(make_square, range(3), 1)] == [here] * 3
     assert list(workers.apply(make_nothing, [], 4, here=lambda task: task)) == []
     assert list(workers.apply(make_nothing, [7], 4, here=lambda task: -task)) == [-7]
+
+
+def test_tasks_are_done_here_until_workers_are_there() -> None:
+    """So that little work takes no longer in several processes than in one."""
+
+    def square(number: int) -> tuple[int, int]:
+        time.sleep(0.01)
+        return number**2, os.getpid()
+
+    found = list(workers.apply(make_late_square, range(200), 2, here=square, share=True))
+    assert [one for one, _ in found] == [number**2 for number in range(200)]
+    who = [process for _, process in found]
+    assert who[0] == os.getpid() != who[-1]
+    begun = time.monotonic()
+    assert len(list(workers.apply(make_late_square, range(3), 2, here=square, share=True))) == 3
+    assert time.monotonic() - begun < LATE, "nobody waits for workers that are not needed"
 
 
 @both
@@ -175,20 +191,26 @@ def test_the_program_writes_the_same_bytes(form: str, tmp_path: Path, sample: Pa
     assert len(one) > 50_000
 
 
+def read_until(stdout: IO[bytes], reached: Callable[[], bool]) -> bytes:
+    """Read what a program writes, which goes on only as it is read, until something has come about."""
+    seen = stdout.read(10_000)
+    while not reached():
+        more = stdout.read(10_000)
+        assert more, "the program ended before"
+        seen += more
+    return seen
+
+
 def test_the_program_goes_on_when_a_worker_is_killed(tmp_path: Path) -> None:
     text = tmp_path / "long.txt"
     text.write_text(TEXT * 2500, encoding="utf-8")
     expected = subprocess.run([*PROGRAM, text], capture_output=True, check=True).stdout
     with subprocess.Popen([*PROGRAM, text, "--jobs", "2"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        seen = process.stdout.read(10_000)
+        seen = read_until(process.stdout, lambda: len(workers_of(process.pid)) == 2)
         first = workers_of(process.pid)
-        assert len(first) == 2
         os.kill(first[0], signal.SIGKILL)
-        while len(set(workers_of(process.pid)) - {first[0]}) < 2:  # the program goes on only as its output is read
-            more = process.stdout.read(10_000)
-            assert more, "the program ended without another worker"
-            seen += more
+        seen += read_until(process.stdout, lambda: len(set(workers_of(process.pid)) - {first[0]}) == 2)
         seen += process.stdout.read()
         assert process.wait(60) == 0
     assert seen == expected
@@ -201,7 +223,7 @@ def test_workers_end_with_the_program(number: int, code: int, tmp_path: Path) ->
     with subprocess.Popen([*PROGRAM, text, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        seen = process.stdout.read(10_000)
+        seen = read_until(process.stdout, lambda: len(workers_of(process.pid)) == 2)
         started = [*children(process.pid), *workers_of(process.pid)]
         assert len(set(started)) == 3
         process.send_signal(number)

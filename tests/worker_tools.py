@@ -26,6 +26,15 @@ def make_square() -> Callable[[int], tuple[int, int]]:
     return square
 
 
+LATE = 1.5  # seconds
+
+
+def make_late_square() -> Callable[[int], tuple[int, int]]:
+    """The same, from processes that take long to start."""
+    time.sleep(LATE)
+    return make_square()
+
+
 def make_failing() -> Callable[[int], int]:
     def fail(number: int) -> int:
         if number == 3:

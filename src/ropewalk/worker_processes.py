@@ -39,19 +39,37 @@ PROGRAM = (
 
 
 def results(
-    make: Callable[[], Callable[[Task], Result]], tasks: Iterable[Task], jobs: int, *, share: bool
+    make: Callable[[], Callable[[Task], Result]],
+    tasks: Iterator[Task],
+    jobs: int,
+    *,
+    here: Callable[[Task], Result] | None,
+    share: bool,
 ) -> Iterator[Result]:
     """Apply a function to tasks in `jobs` processes, as `ropewalk.workers.apply` says."""
-    crew = _Crew(_Forking(make) if share else _Spawning(make), jobs)
+    starter = _Forking(make) if share else _Spawning(make)
+    crew = _Crew(starter, jobs)
     try:
+        if here is not None:
+            yield from map(here, _until(starter, tasks))
         yield from crew.results(tasks)
     finally:
         crew.close()
 
 
+def _until(starter: _Starter, tasks: Iterator[Task]) -> Iterator[Task]:
+    """Give tasks one by one as long as no worker could take the next."""
+    while not starter.is_ready():
+        try:
+            yield next(tasks)
+        except StopIteration:
+            return
+
+
 class _Starter(Protocol):
     """Whatever starts a worker and gives the way to it; closing the ways ends the workers."""
 
+    def is_ready(self) -> bool: ...
     def start(self) -> Connection: ...
     def close(self) -> None: ...
 
@@ -182,6 +200,10 @@ class _Forking:
         self._way.send_bytes(self._make)
         self._is_ready = False
 
+    def is_ready(self) -> bool:
+        """Tell whether a worker could be started at once, or it is known why not."""
+        return self._is_ready or self._way.poll() or self._process.poll() is not None
+
     def start(self) -> Connection:
         """Start a worker."""
         if self._process.poll() is not None:  # killed, and its forks perhaps too
@@ -197,6 +219,8 @@ class _Forking:
 
     def close(self) -> None:
         """End the process that forks."""
+        if not self._is_ready:  # nobody waits for what it loads
+            self._process.kill()
         self._way.close()
         self._socket.close()
         self._process.wait()
@@ -209,6 +233,11 @@ class _Spawning:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = pickle.dumps(make)
         self._processes: list[SpawnProcess] = []
+
+    @staticmethod
+    def is_ready() -> bool:
+        """Tell that a worker loads when it is started."""
+        return True
 
     def start(self) -> Connection:
         """Start a worker."""

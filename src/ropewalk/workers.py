@@ -49,7 +49,8 @@ def apply(
 
     `make` gives the function. It is pickled, and called in each worker, or with `share` once for all of them. A task
     whose worker dies is given to another; the third time it is a `WorkerError`. An exception of the function is raised
-    here, when its turn comes. With one job, or for one task alone, no process is started, and the function is `here`.
+    here, when its turn comes. With one job, or for one task alone, no process is started, and the function is `here`;
+    it is also applied here as long as workers are still being started.
     """
     if jobs == 1:
         yield from map(here or make(), tasks)
@@ -61,4 +62,4 @@ def apply(
         return
     from ropewalk.worker_processes import results
 
-    yield from results(make, itertools.chain(first, waiting), jobs, share=share)
+    yield from results(make, itertools.chain(first, waiting), jobs, here=here, share=share)
