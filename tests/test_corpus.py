@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import hashlib
@@ -21,7 +22,7 @@ import pytest
 import ropewalk
 from corpus_tools import expected, parser, rows, text
 from pipeline_tools import salad
-from ropewalk import conllu
+from ropewalk import conllu, deps
 from ropewalk.cli.corpus import _Follower
 from ropewalk.cli.corpus import corpus as command
 from ropewalk.cli.shell import GraphDecoderName
@@ -31,16 +32,18 @@ from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
 from ropewalk.errors import ConfigError, CorpusError, FormatError, MismatchError, ModelError, OptionError
 from ropewalk.feats import features_text
-from ropewalk.formats import arrow
+from ropewalk.formats import arrow, ud
+from ropewalk.models.installed import locate
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from ropewalk.corpus.options import Rows
 
 GENERATOR = parser().generator
+NOWHERE = "/nowhere"  # an output folder that no input lies in
 TEXTS = {f"d{number}": text(number, 1 + number % 4) for number in range(30)}
 
 
@@ -48,9 +51,11 @@ def json_lines(texts: dict[str, str]) -> str:
     return "".join(json.dumps({"id": name, "text": given}) + "\n" for name, given in texts.items())
 
 
-def plan(files: Iterable[Path | str], options: Options) -> tuple[list[planning.File], list[FilePart]]:
+def plan(
+    files: Iterable[Path | str], options: Options, out: Path | str = NOWHERE
+) -> tuple[list[planning.File], list[FilePart]]:
     """Look into files one after another, as a run does on all cores."""
-    found, _ = planning.find(map(str, files))
+    found, _ = planning.find(map(str, files), str(out))
     looked = []
     doubles = planning.Doubles()
     for number, file in enumerate(found):
@@ -65,7 +70,7 @@ def records(parts: Iterable[FilePart], options: Options) -> list[sources.Record]
 
 
 def annotate(files: Iterable[Path | str], out: Path | str, options: Options) -> list[dict[str, Any]]:
-    return [shards.annotate(part, str(out), "en", GENERATOR, options) for part in plan(files, options)[1]]
+    return [shards.annotate(part, str(out), "en", GENERATOR, options) for part in plan(files, options, out)[1]]
 
 
 def named(out: Path) -> list[dict[str, Any]]:
@@ -122,6 +127,28 @@ def test_documents_of_conllu_are_where_comments_say(tmp_path: Path) -> None:
         assert [len(bank) for bank in banks] == [1, 3, 2, 4]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "conllu", "txt", "txt.zst"])
+def test_a_byte_order_mark_costs_nothing(ending: str, tmp_path: Path) -> None:
+    word = "1\tword\t" + "\t".join("_" * 8) + "\n\n"
+    whole = {
+        "jsonl": json_lines({"a": "One.", "b": "Two.", "c": "Three."}),
+        "conllu": f"# newdoc id = a\n{word}{word}# newdoc id = b\n{word}",
+        "txt": "One.\nTwo.\nThree.\n",
+    }[ending.partition(".")[0]]
+    for size in (1.0, 0.00001):  # whole, and cut
+        options = Options(lines=True, shard=size)
+        found = []
+        for mark in (b"", codecs.BOM_UTF8):
+            with pa.output_stream(str(tmp_path / f"a.{ending}"), compression=stores.compression(ending)) as stream:
+                stream.write(mark + whole.encode())
+            (file,), parts = plan([tmp_path / f"a.{ending}"], options)
+            assert file.cuts[-1][0] == len(mark) + len(whole)
+            found.append(records(parts, options))
+        plain, marked = found
+        assert marked == plain
+        assert all(record.reason is None for record in plain)
+
+
 def test_lines_too_long_to_hold_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LONGEST_LINE", 1000)
     monkeypatch.setattr(stores, "BLOCK", 300)
@@ -134,6 +161,58 @@ def test_lines_too_long_to_hold_are_passed_over(tmp_path: Path, monkeypatch: pyt
 
 
 # Planning
+
+
+def test_an_empty_id_is_none(tmp_path: Path) -> None:
+    texts = ["One.", "Two.", "Three."]
+    for ids in (["", "", ""], [b"", b"", b""]):
+        pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "a.parquet")
+        found = records(plan([tmp_path / "a.parquet"], Options())[1], Options())
+        assert [(record.id, record.content) for record in found] == [
+            (f"{tmp_path}/a.parquet:{number}", text) for number, text in enumerate(texts, start=1)
+        ]
+    lines = "".join(json.dumps({"id": "", "text": text}) + "\n" for text in texts)
+    (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
+    found = records(plan([tmp_path / "a.jsonl"], Options())[1], Options())
+    assert [(record.id, record.content) for record in found] == [
+        (f"{tmp_path}/a.jsonl:{number}", text) for number, text in enumerate(texts, start=1)
+    ]
+    for file, reason in (("a.parquet", "'id' is null or empty"), ("a.jsonl", "it has no 'id', or an empty one")):
+        asked = Options(id="id")
+        assert {record.reason for record in records(plan([tmp_path / file], asked)[1], asked)} == {reason}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_what_is_no_document_does_not_keep_its_id_from_others(ending: str, tmp_path: Path) -> None:
+    texts = ["", None, " \n", "x" * 41, "caf\udce9", "Good.", "Again.", ""]
+    file = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        raw = [text if text is None else text.encode("utf-8", "surrogateescape") for text in texts]
+        pq.write_table(pa.table({"id": ["k"] * len(raw), "text": raw}), file, row_group_size=3)
+    else:
+        lines = [json.dumps({"id": "k", "text": text}) for text in texts]
+        file.write_text("\n".join([*lines, "nonsense", '{"id": "k"}']), encoding="utf-8")
+    options = Options(longest=40)
+    annotate([file], tmp_path / "out", options)
+    assert [row["sentences"][0]["text"] for row in rows(tmp_path / "out")] == ["Good."]
+    reasons = {error["place"]: error["reason"] for error in named(tmp_path / "out")}
+    assert reasons[7] == "an earlier document has the same id"
+    assert reasons[8] == "it is empty"
+
+
+def test_what_lies_in_the_output_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One.", encoding="utf-8")
+    (tmp_path / "parsed-too").mkdir()
+    (tmp_path / "parsed-too" / "b.txt").write_text("Two.", encoding="utf-8")
+    out = tmp_path / "parsed"
+    before = planning.find([str(tmp_path)], str(out))
+    annotate([tmp_path], out, Options(output="jsonl"))
+    assert list((out / "data").iterdir())
+    for same in (str(out), f"file://{out}", f"{tmp_path}/other/../parsed"):
+        assert planning.find([str(tmp_path)], same) == before
+    assert [file.path for file in before[0]] == [f"{tmp_path}/a.txt", f"{tmp_path}/parsed-too/b.txt"]
+    with pytest.raises(CorpusError, match="no files to read; expected some outside"):
+        run.run([str(out / "data")], str(out), Options())
 
 
 def test_small_files_share_parts_and_large_ones_are_cut(tmp_path: Path) -> None:
@@ -272,6 +351,45 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     assert Annotate()(pa.table({"text": bad})).column("error").to_pylist() == ["it is not UTF-8"]
 
 
+def test_columns_that_are_not_text_are_refused() -> None:
+    for column, kind in (([1, 2], "int64"), ([["x"]], "list"), ([1.5], "double"), ([{"a": "x"}], "struct")):
+        with pytest.raises(FormatError, match=f"column 'text' is of type {kind}.*; expected text"):
+            Annotate()(pa.table({"text": column}))
+    texts = ["She walks.", None]
+    raw = [b"She walks.", None]
+    for given in (
+        pa.array(texts).dictionary_encode(), pa.array(texts, pa.string_view()), pa.array(raw),
+        pa.array(raw).dictionary_encode(), pa.array(raw, pa.binary(10)), pa.array([None, None]),
+    ):  # fmt: skip
+        errors = Annotate()(pa.table({"text": given})).column("error").to_pylist()
+        assert errors == [None if given[0].is_valid else "it is null; expected text", "it is null; expected text"]
+
+
+@pytest.mark.parametrize(
+    ("keep", "kind", "message"),
+    [
+        (("error",), "document", "--keep error: the output has a column of that name"),
+        (("sentences",), "document", "expected another than id, sentences, error: rename it"),
+        (("n", "id"), "document", "--keep id"),
+        (("number",), "sentence", "expected another than id, number, sentence, error: rename it"),
+        (("tags", "n", "tags"), "document", "--keep tags: is given twice"),
+    ],
+)
+def test_names_of_kept_columns_do_not_clash(keep: tuple[str, ...], kind: Rows, message: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "One."}\n', encoding="utf-8")
+    with pytest.raises(OptionError, match=message):
+        run.run([str(tmp_path)], str(tmp_path / "out"), Options(keep=keep, rows=kind))
+    assert not (tmp_path / "out").exists()
+
+
+def test_ids_and_kept_values_can_always_be_written(tmp_path: Path) -> None:
+    line = {"id": "a\ud800", "text": "One.", "n": "\udfff", "m": ["é", "\ud800"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    annotate([tmp_path / "a.jsonl"], tmp_path / "out", Options(keep=("n", "m")))
+    (row,) = rows(tmp_path / "out")
+    assert (row["id"], row["n"], row["m"]) == ("a?", "?", '["é", "?"]')
+
+
 def test_shards_hold_what_one_process_makes(tmp_path: Path) -> None:
     table = pa.table({
         "id": list(TEXTS), "text": list(TEXTS.values()), "n": range(30), "s": pa.array(["é"] * 30).dictionary_encode(),
@@ -329,6 +447,54 @@ def test_conllu_in_and_out_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
         assert found.column(name).texts() == other.column(name).texts()
 
 
+def problems(out: Path) -> list[str]:
+    """What `ropewalk validate` finds in shards of CoNLL-U."""
+    files = sorted((out / "data").iterdir())
+    return [str(one) for file in files for one in conllu.problems(file, also=(deps.problems, ud.Checker().problems))]
+
+
+def sentence_names(out: Path) -> list[str | None]:
+    banks = [conllu.read(file) for file in sorted((out / "data").iterdir())]
+    return [bank.heading(number).id for bank in banks for number in range(len(bank))]
+
+
+def test_shards_of_conllu_are_valid_however_documents_are_cut(tmp_path: Path) -> None:
+    texts = {f"{name}": f"She walks {number} times. They twist hemp." for number, name in enumerate(
+        ["a", "a-1", "a/b/c", "a b", "a%20b", "a\u2028b", "ä", "-", "1", "x\u00a0/"]
+    )}  # fmt: skip
+    file = tmp_path / "a.jsonl"
+    file.write_text(json_lines(texts) + '{"text": "No id. None at all"}\n', encoding="utf-8")
+    whole: list[bytes] = []
+    for size in (1.0, 0.0002):
+        out = tmp_path / f"out-{size}"
+        done = annotate([file], out, Options(output="conllu", shard=size))
+        assert (len(done) > 2) == (size < 1)
+        assert problems(out) == []
+        names = sentence_names(out)
+        assert len(set(names)) == len(names) == 2 * len(texts) + 2
+        assert names[:6] == ["a-1", "a-2", "a-1-1", "a-1-2", "a%2Fb%2Fc-1", "a%2Fb%2Fc-2"]
+        data = b"".join(shard.read_bytes() for shard in sorted((out / "data").iterdir()))
+        whole.append(data.replace(f"# generator = {GENERATOR}\n".encode(), b""))
+    assert whole[0] == whole[1]
+
+
+def test_numbers_of_sentences_in_conllu_become_names_and_names_stay(tmp_path: Path) -> None:
+    def sentence(*comments: str) -> str:
+        rest = "\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n\n"
+        return "".join(f"# {one}\n" for one in comments) + "# text = word\n1\tword" + rest
+
+    (tmp_path / "0.conllu").write_text(sentence("sent_id = 7") + sentence("sent_id = s8"), encoding="utf-8")
+    for name in ("a", "b"):
+        given = (
+            sentence(f"newdoc id = {name}", "sent_id = 1") + sentence("sent_id = 2") + sentence(f"sent_id = {name}x")
+        )
+        (tmp_path / f"{name}.conllu").write_text(given, encoding="utf-8")
+    files = [tmp_path / f"{name}.conllu" for name in ("a", "b", "0")]
+    annotate(files, tmp_path / "out", Options(output="conllu"))
+    assert sentence_names(tmp_path / "out") == ["a-1", "a-2", "ax", "b-1", "b-2", "bx", "7", "s8"]
+    assert problems(tmp_path / "out") == []
+
+
 def test_trees_are_decoded_and_repaired_as_asked(tmp_path: Path) -> None:
     salads = [{"id": f"d{seed}", "text": salad(seed)} for seed in range(8)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in salads), encoding="utf-8")
@@ -384,6 +550,57 @@ def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_
     assert begun.value.args[2] == Options()
 
 
+@pytest.mark.parametrize("workers", [0, 257, 99999])
+def test_so_many_workers_are_refused(workers: int, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=f"found {workers} workers; expected 1 to 256"):
+        run.run(["a.txt"], str(tmp_path / "out"), Options(), workers=workers)
+    done = program("a.txt", "-o", tmp_path / "out", "--workers", str(workers))
+    assert done.returncode == 2
+    assert "--workers" in done.stderr
+
+
+def test_a_cluster_that_cannot_be_joined_is_named_and_tokens_are_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(CorpusError, match=r"10\.0\.0\.1:6379: .*Failed to connect.*RAY_AUTH_MODE=token"):
+        run._join("10.0.0.1:6379")
+
+
+def test_workers_in_another_folder_find_what_is_relative_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each task is done in a folder of its own, as by a worker that was started there."""
+    monkeypatch.setattr(run, "_ray", lambda *_: contextlib.nullcontext())
+
+    def elsewhere(
+        items: list[dict[str, Any]], _blocks: int, work: Callable[[pa.Table], Iterable[pa.Table]]
+    ) -> Iterator[dict[str, Any]]:
+        there = tmp_path / "elsewhere"
+        there.mkdir(exist_ok=True)
+        for item in items:
+            with contextlib.chdir(there):
+                found = [row for table in work(pa.Table.from_pylist([item])) for row in table.to_pylist()]
+                assert not list(there.iterdir())
+            yield from found
+
+    monkeypatch.setattr(run, "_rows", elsewhere)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
+    (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "Two."}\n', encoding="utf-8")
+    pq.write_table(pa.table({"text": ["Three."]}), tmp_path / "in" / "c.parquet")
+    (tmp_path / "model").symlink_to(locate("en"))
+    monkeypatch.chdir(tmp_path)
+    for few, model in ((run.FEW, "en"), (0, "model")):
+        monkeypatch.setattr(run, "FEW", few)  # few are looked into here, others by workers
+        shards.parser_of.cache_clear()
+        for _ in range(2):  # and the same command is the same again
+            state = run.run(["in"], f"out-{model}", Options(), model=model)
+        assert (state.before, state.counts.documents, state.counts.errors) == (3, 3, 0)
+        assert {row["id"] for row in rows(tmp_path / f"out-{model}")} == {"in/a.txt", "b", "in/c.parquet:1"}
+        table = json.loads((tmp_path / f"out-{model}" / "manifest.json").read_text(encoding="utf-8"))
+        assert [one["path"] for one in table["inputs"]] == ["in/a.txt", "in/b.jsonl", "in/c.parquet"]
+
+
 def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -394,7 +611,7 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     lines = [
         b'{"id": "j", "text": "Good."}', b'{"id": "u", "text": "caf\xe9"}', b"nonsense", b"[1]", b'{"id": "n"}',
         b'{"id": "num", "text": 3}', b'{"id": "long", "text": "' + b"word " * 2_000_000 + b'"}', b"",
-        b'{"id": "c", "text": "The id of an earlier document."}', b'{"text": "No id."}',
+        b'{"id": "a", "text": "The id of an earlier document."}', b'{"text": "No id."}',
     ]  # fmt: skip
     (folder / "b.jsonl").write_bytes(b"\n".join(lines))
     packed = gzip.compress(json_lines(TEXTS).encode())
@@ -409,7 +626,7 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     bad = {file.path.rsplit("/", 1)[1]: file.error for file in files if file.error}
     assert set(bad) == {"cut.parquet", "other.parquet", "cut.jsonl.gz"}
     assert "no column 'text'; found id, body" in str(bad["other.parquet"])
-    assert planning.find([str(folder)])[1] == [f"{folder}/notes.md"]
+    assert planning.find([str(folder)], NOWHERE)[1] == [f"{folder}/notes.md"]
     annotate([folder], tmp_path / "out", options)
     assert {row["id"] for row in rows(tmp_path / "out")} == {
         "a", "j", f"{folder}/b.jsonl:10", f"{folder}/good.txt",
@@ -418,10 +635,10 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     reasons = {(error["id"], error["place"]): error["reason"] for error in errors}
     assert reasons.keys() == {
         ("b", 2), ("c", 3), ("a", 4), *((f"{folder}/b.jsonl:{line}", line) for line in (2, 3, 4)), ("n", 5),
-        ("num", 6), ("long", 7), ("c", 9), (f"{folder}/bad.txt", 1), (f"{folder}/empty.txt", 1), ("s1", 1),
+        ("num", 6), ("long", 7), ("a", 9), (f"{folder}/bad.txt", 1), (f"{folder}/empty.txt", 1), ("s1", 1),
     }  # fmt: skip
     for key, part in (
-        (("a", 4), "same id"), (("c", 9), "same id"), (("long", 7), "longer than 1,000,000"), (("num", 6), "is int"),
+        (("a", 4), "same id"), (("a", 9), "same id"), (("long", 7), "longer than 1,000,000"), (("num", 6), "is int"),
         ((f"{folder}/b.jsonl:2", 2), "0xe9"), ((f"{folder}/bad.txt", 1), "0xe9 at 3"), (("n", 5), "no 'text'"),
         (("s1", 1), "FormatError"),
     ):  # fmt: skip
@@ -435,7 +652,7 @@ def test_an_id_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
     found = records(plan([tmp_path], options)[1], options)
     assert [(record.id, record.reason) for record in found] == [
         ("7", None),
-        (f"{tmp_path}/a.jsonl:2", "it has no 'key'"),
+        (f"{tmp_path}/a.jsonl:2", "it has no 'key', or an empty one"),
     ]
 
 
@@ -539,7 +756,7 @@ def test_stores_are_found_by_uri(tmp_path: Path) -> None:
         with pytest.raises(FormatError):
             stores.listed(wrong)
     with pytest.raises(FormatError, match="does not tell what it holds"):
-        planning.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")])
+        planning.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")], NOWHERE)
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -605,10 +822,10 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     assert again_some is not None
     manifest.demand_same(out, again_some, GENERATOR, some)
     os.utime(source)
-    again, _ = planning.find([str(source)])
+    again, _ = planning.find([str(source)], NOWHERE)
     manifest.demand_same_files(out, known, again, look)  # touched, and the same
     source.write_text("Two.", encoding="utf-8")
-    again, _ = planning.find([str(source)])
+    again, _ = planning.find([str(source)], NOWHERE)
     with pytest.raises(MismatchError, match=r"another .*a\.txt than there is now"):
         manifest.demand_same_files(out, known, again, look)
     with pytest.raises(MismatchError, match="was made without b"):

@@ -129,11 +129,12 @@ def working() -> list[int]:
 
 @contextlib.contextmanager
 def driver(address: str, source: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
-    words = [str(source), "-o", str(out), "--shard-size", "0.016", "--address", address]
+    # Relative paths, which mean nothing in the folder that the nodes were started in.
+    words = [source.name, "-o", out.name, "--shard-size", "0.016", "--address", address]
     program = [sys.executable, "-m", "ropewalk", "corpus", *words]
     environment = os.environ | ENVIRONMENT
     with subprocess.Popen(
-        program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, cwd=source.parent
     ) as process:
         try:
             yield process

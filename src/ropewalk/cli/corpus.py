@@ -96,7 +96,9 @@ def corpus(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, show_default=False, help="Processes on this machine; by default one for each core."),
+        typer.Option(
+            min=1, max=256, show_default=False, help="Processes on this machine; by default one for each core."
+        ),
     ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Where a run goes on, check the hashes of shards that are done.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,7 +11,7 @@ import pyarrow.compute as pc
 
 from ropewalk import conllu
 from ropewalk.corpus.options import LONGEST
-from ropewalk.corpus.sources import too_long
+from ropewalk.corpus.sources import is_text, refusal
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.formats import arrow
 from ropewalk.treebank import Treebank
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ropewalk.corpus.options import Rows
+    from ropewalk.corpus.sources import Content
     from ropewalk.pipeline import Parser
 
-    Content = str | bytes | None
-
-SURROGATE = re.compile("[\ud800-\udfff]")
 GROUP = 1 << 16  # characters that are parsed together
 
 
@@ -41,7 +38,7 @@ class Parsed:
 
 def parsed(parser: Parser, contents: Sequence[Content], longest: int = LONGEST) -> Parsed:
     """Parse documents together, texts or CoNLL-U; one that cannot be parsed has a reason and no sentence."""
-    reasons = [_refusal(content, longest) for content in contents]
+    reasons = [refusal(content, longest) for content in contents]
     good = [place for place, reason in enumerate(reasons) if reason is None]
     try:
         bank, found = _parsed_together(parser, [contents[place] for place in good])
@@ -67,16 +64,6 @@ def _parsed_together(parser: Parser, contents: Sequence[Content]) -> tuple[Treeb
         banks = [conllu.loads(one) for one in contents if isinstance(one, bytes)]
         return parser.treebank(Treebank.concat(banks)), [len(bank) for bank in banks]
     return parser.parse_together([one for one in contents if isinstance(one, str)])
-
-
-def _refusal(content: Content, longest: int) -> str | None:
-    if content is None:
-        return "it is null; expected text"
-    if len(content) > (longest if isinstance(content, str) else 1 << 30):
-        return too_long(longest)
-    if isinstance(content, str) and SURROGATE.search(content):
-        return "it is not UTF-8"
-    return None if content.strip() else "it is empty"
 
 
 def groups(sizes: Iterable[int], most: int = GROUP) -> Iterator[slice]:
@@ -144,6 +131,9 @@ class Annotate:
         if self._text not in table.schema.names:
             found = ", ".join(table.schema.names) or "none"
             raise FormatError("<table>", 0, "column", f"it has no column {self._text!r}; found {found}")
+        kind = table.schema.field(self._text).type
+        if not (is_text(kind) or pa.types.is_null(kind)):  # a few rows that are all null have no other type
+            raise FormatError("<table>", 0, "column", f"column {self._text!r} is of type {kind}; expected text")
         if taken := {one.name for one in added(self._rows)} & set(table.schema.names):
             raise FormatError(
                 "<table>", 0, "column", f"it has a column {min(taken)!r}, which is ours to add; rename it"
@@ -168,7 +158,7 @@ def _text_of(value: pa.Scalar) -> str | None:
         found = value.as_py()
     except UnicodeDecodeError:  # Arrow does not check what it is given
         return "\udc00"
-    return found if found is None or isinstance(found, str) else bytes(found).decode("utf-8", "surrogateescape")
+    return found.decode("utf-8", "surrogateescape") if isinstance(found, bytes) else found
 
 
 def added(rows: Rows) -> list[pa.Field]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -46,7 +47,7 @@ class Slice:
     """Consecutive documents of one file: from `start` to `end` in bytes, unpacked, or in rows.
 
     `before` counts the lines or rows of the file before it. `doubles` are the lines or rows, from 1, of documents with
-    an id that an earlier document has.
+    an id that an earlier document has. A relative path counts from `folder`, by default that of the process.
     """
 
     path: str
@@ -55,6 +56,12 @@ class Slice:
     end: int
     before: int
     doubles: frozenset[int] = frozenset()
+    folder: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the file is, for a worker in any folder; documents are named by the path as it was given."""
+        return self.path if "://" in self.path else os.path.join(self.folder, self.path)  # noqa: PTH118 - a text
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import itertools
 import math
 import tempfile
 from array import array
@@ -56,14 +58,21 @@ class File:
         return cls(**(table | {"cuts": cuts}))
 
 
-def find(paths: Iterable[str]) -> tuple[list[File], list[str]]:
-    """List the files to read, each once, and those in folders whose names do not tell what they hold."""
+def find(paths: Iterable[str], out: str) -> tuple[list[File], list[str]]:
+    """List the files to read, each once, and those in folders whose names do not tell what they hold.
+
+    What lies in the output folder is none of them: else a corpus that holds its own output could not be gone on with.
+    """
     found: dict[str, File] = {}
     unknown: list[str] = []
+    store, home = stores.opened(out)
     for given in paths:
         for one in stores.listed(given):
+            where, name = stores.opened(one.path)
+            if where.type_name == store.type_name and name.startswith(f"{home.rstrip('/')}/"):
+                continue
             if sources.kind_of(one.path) is not None:
-                found.setdefault(stores.opened(one.path)[1], File(*one))
+                found.setdefault(name, File(*one))
             elif one.path == given:
                 endings = ", ".join(sources.KINDS)
                 raise FormatError(
@@ -132,18 +141,23 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
     kind = sources.kind_of(file.path)
     if kind == "conllu":
         for block in sources.documents(sources.blocks(found)):
-            if name := sources.name_of(block):
+            name = sources.name_of(block)
+            if name and block.text is not None:
                 ids.add(name, block.number)
             yield block.start, block.number - 1
     else:
         for line in found:
-            found_id = (
-                sources.id_of(sources.json_line(line.text)[0], options) if kind == "jsonl" and line.text else None
-            )
-            if found_id is not None:
-                ids.add(found_id, line.number)
+            if kind == "jsonl" and line.text and line.text.strip():
+                record = sources.json_record(line, file.path, options)
+                if record.named and _may_be_good(record, options):
+                    ids.add(record.id, line.number)
             yield line.start, line.number - 1
     yield end
+
+
+def _may_be_good(record: sources.Record, options: Options) -> bool:
+    """Tell whether a document may keep its id from later ones: one that is seen to be none would cost them too."""
+    return record.reason is None and sources.refusal(record.content, options.longest) is None
 
 
 def _cuts(file: File, starts: Iterator[tuple[int, int]], options: Options) -> tuple[tuple[int, int], ...]:
@@ -173,7 +187,7 @@ def _parquet(file: File, ids: _Ids, options: Options) -> File:
         found = pq.ParquetFile(opened)
         rows = found.metadata.num_rows
         if (options.id or "id") in columns:
-            _note_ids(opened, rows, ids, options)
+            _note_ids(file, opened, rows, ids, options)
         kept = _kept(found.schema_arrow, options)
         step = max(math.ceil(rows / _pieces(_text_bytes(found.metadata, options.text), options)), 1)
     cuts = tuple((cut, cut) for cut in (*range(0, rows, step), rows))
@@ -193,13 +207,21 @@ def _text_bytes(metadata: pq.FileMetaData, name: str) -> int:
     return sum(column.total_uncompressed_size for column in columns if column.path_in_schema == name)
 
 
-def _note_ids(opened: pa.NativeFile, rows: int, ids: _Ids, options: Options) -> None:
-    number = 0
-    for batch in sources.row_batches(opened, 0, rows, [options.id or "id"]):
-        for value in batch.column(0).to_pylist():
-            number += 1
-            if value is not None:
-                ids.add(sources.text_of(value), number)
+def _note_ids(file: File, opened: pa.NativeFile, rows: int, ids: _Ids, options: Options) -> None:
+    batches = sources.row_batches(opened, 0, rows, [options.id or "id"])
+    values = (value for batch in batches for value in batch.column(0).to_pylist())
+    for number, (value, good) in enumerate(zip(values, _good_rows(file, rows, options), strict=False), start=1):
+        name = sources.name_in(value)
+        if good and name is not None:
+            ids.add(name, number)
+
+
+def _good_rows(file: File, rows: int, options: Options) -> Iterator[bool]:
+    """Tell of each row whether its document may be good; where text cannot be read, that is found by who parses it."""
+    with contextlib.suppress(*stores.FAILURES):
+        for record in sources.records(Slice(file.path, file.sha256, 0, rows, 0), replace(options, keep=())):
+            yield _may_be_good(record, options)
+    yield from itertools.repeat(True)  # noqa: FBT003 - for every row that is left
 
 
 @final
@@ -249,8 +271,13 @@ def _doubles(keys: Keys) -> Iterator[tuple[int, int]]:
     return ((int(file), int(number)) for file, number in ordered[again, 2:])
 
 
-def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options) -> list[FilePart]:
-    """Cut the files into parts, or put small ones together; each part makes a shard."""
+def parts(
+    files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options, folder: str = ""
+) -> list[FilePart]:
+    """Cut the files into parts, or put small ones together; each part makes a shard.
+
+    `folder` is where relative paths count from, for workers elsewhere.
+    """
     of_file: dict[int, list[int]] = {}
     for number, line in doubles:
         of_file.setdefault(number, []).append(line)
@@ -270,6 +297,6 @@ def parts(files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Op
                 out.append(FilePart(f"part-{place:06d}", (), file.kept))
             filling[like] = place, held + size
             here = frozenset(line for line in again if start[1] < line <= end[1])
-            one = Slice(file.path, file.sha256, start[0], end[0], start[1], here)
+            one = Slice(file.path, file.sha256, start[0], end[0], start[1], here, folder)
             out[place] = replace(out[place], slices=(*out[place].slices, one))
     return out

@@ -8,16 +8,19 @@ import json
 import logging
 import os
 import pickle
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ropewalk.corpus import manifest as manifests
-from ropewalk.corpus import planning, shards, stores
+from ropewalk.corpus import planning, shards, sources, stores
 from ropewalk.corpus.report import Counts, slowest
-from ropewalk.errors import CorpusError, RopewalkError
+from ropewalk.errors import CorpusError, OptionError, RopewalkError
+from ropewalk.loading import HUB
+from ropewalk.models.installed import locate
 from ropewalk.workers import cores
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
 FILES = 64  # that are looked into by one task
+MOST_WORKERS = 256  # on one machine, as `ropewalk serve` has
 FEW = 32 << 20  # bytes of so many files are looked into sooner than Ray has started
 
 
@@ -73,15 +77,20 @@ def run(  # noqa: PLR0913 - options, by name
     """
     from ropewalk.pipeline import load
 
+    shards.demand_names_apart(options)
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise OptionError(f"found {workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
     out = out.rstrip("/") or "/"
     generator = load(model, threads=1, **options.loading).generator
     known = manifests.load(out)
-    files, unknown = planning.find(inputs)
+    files, unknown = planning.find(inputs, out)
     if not files:
-        raise CorpusError(f"{', '.join(inputs)}: there are no files to read")
+        endings = ", ".join(sources.KINDS)
+        raise CorpusError(f"{', '.join(inputs)}: there are no files to read; expected some outside {out}, of {endings}")
     if unknown:
         tell(f"{len(unknown)} files are left out, since their names do not tell what they hold: {unknown[0]}, …")
     with contextlib.ExitStack() as stack:
+        model = _anywhere(model)
         warm = functools.partial(shards.warm, model, generator, options)
         start = functools.cache(lambda: stack.enter_context(_ray(address, workers, warm)))  # when needed, and once
         if known is None:
@@ -94,7 +103,7 @@ def run(  # noqa: PLR0913 - options, by name
         else:
             manifests.demand_same(out, known, generator, options)
             manifests.demand_same_files(out, known, files, functools.partial(_look, options=options))
-        parts = planning.parts(known.files, known.doubles, options)
+        parts = planning.parts(known.files, known.doubles, options, str(Path.cwd()))
         state = RunState(len(parts))
         _note_files(out, known, state)
         for record in _done(out, parts, options, verify=verify):
@@ -107,13 +116,18 @@ def run(  # noqa: PLR0913 - options, by name
         stores.clear(f"{out}/{shards.TRIES}")
         if missing:
             start()
-        for record in _annotated(missing, out, model, generator, options):
+        for record in _annotated(missing, stores.absolute(out), model, generator, options):
             state.add(record)
             follow(state)
             _demand_few(state, max_errors, out)
     state.records.sort(key=lambda one: str(one["name"]))
     _finish(out, known, state)
     return state
+
+
+def _anywhere(model: str) -> str:
+    """Name a model as a worker in another folder finds it: a folder by its whole path."""
+    return model if model.startswith(HUB) or locate(model) != Path(model) else stores.absolute(model)
 
 
 def _finish(out: str, manifest: Manifest, state: RunState) -> None:
@@ -188,12 +202,14 @@ def _looked_here(files: Sequence[File], options: Options) -> Iterator[tuple[int,
 
 
 def _looked(files: Sequence[File], options: Options) -> Iterator[tuple[int, File, Keys]]:
-    """Look into files on the cluster."""
-    items = [{"number": number, "file": json.dumps(file.to_json())} for number, file in enumerate(files)]
+    """Look into files on the cluster, whose workers are in folders of their own."""
+    there = [replace(file, path=stores.absolute(file.path)) for file in files]
+    items = [{"number": number, "file": json.dumps(file.to_json())} for number, file in enumerate(there)]
     blocks = max(len(items) // FILES, min(len(items), 256))
     for row in _rows(items, blocks, functools.partial(_inspected, options=options)):
         keys = np.frombuffer(row["keys"], dtype=np.uint64).reshape(-1, 4).copy()
-        yield row["number"], planning.File.of_json(json.loads(row["file"])), keys
+        file = planning.File.of_json(json.loads(row["file"]))
+        yield row["number"], replace(file, path=files[row["number"]].path), keys
 
 
 def _inspected(table: pa.Table, options: Options) -> Iterator[pa.Table]:
@@ -283,11 +299,25 @@ def _ray(address: str | None, workers: int | None, warm: Callable[[], None]) -> 
             for _ in range(count):
                 task.remote(warm)
         else:
-            ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+            _join(address)
         _quiet_data()
         yield
     finally:
         ray.shutdown()
+
+
+def _join(address: str) -> None:
+    import ray
+    from ray.exceptions import RayError
+
+    try:
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+    except (RayError, OSError, RuntimeError, ValueError) as failure:
+        raise CorpusError(
+            f"{address}: Ray cannot join the cluster: {stores.why(failure)}; expected the address of one that "
+            "ray start --head began; if it asks for a token, as it does where it found one, set RAY_AUTH_MODE=token "
+            "and have the same token here"
+        ) from failure
 
 
 def _warmed(warm: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import itertools
 import json
 import posixpath
 import time
@@ -21,7 +22,7 @@ from ropewalk import conllu
 from ropewalk.corpus import sources, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
-from ropewalk.errors import CorpusError, FormatError, ModelError
+from ropewalk.errors import CorpusError, FormatError, ModelError, OptionError
 from ropewalk.treebank import UNWRITABLE
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _records(part: FilePart, options: Options, errors: list[dict[str, Any]]) -> 
 
 def _demand_unchanged(one: Slice) -> None:
     """Tell a damaged file from one that is not there just now, which must not be taken for done."""
-    if stores.sha256(one.path) != one.sha256:
+    if stores.sha256(one.place) != one.sha256:
         raise FormatError(one.path, 0, "changed", "has changed since the run began; expected the same file throughout")
 
 
@@ -155,6 +156,19 @@ def _writer(file: stores.Hashing, part: FilePart, generator: str, options: Optio
         return _Conllu(stream, generator)
     shape = _Rows(_kept(part, options), options.rows)
     return _Parquet(stream, generator, shape) if form == "parquet" else _JsonLines(stream, shape)
+
+
+def demand_names_apart(options: Options) -> None:
+    """Refuse to keep a column twice, or under a name that the output has itself."""
+    ours = ["id", *(one.name for one in added(options.rows))]
+    for place, name in enumerate(options.keep):
+        if name in ours:
+            raise OptionError(
+                f"--keep {name}: the output has a column of that name itself; expected another than {', '.join(ours)}: "
+                "rename it in the input"
+            )
+        if name in options.keep[:place]:
+            raise OptionError(f"--keep {name}: is given twice; expected each column once")
 
 
 def _kept(part: FilePart, options: Options) -> pa.Schema:
@@ -257,9 +271,15 @@ class _Conllu:
                     headings[first] = headings[first]._replace(document=name)
                 first += count
             bank = bank.with_headings(headings)
-        for sentence in conllu.sentences(bank, generator=self._generator) if len(bank) else ():
-            self._stream.write(sentence)
-            self._generator = ""
+        sentences = conllu.sentences(bank, generator=self._generator)
+        first = 0
+        for record, count in zip(records, found.counts, strict=True):
+            if count:
+                blocks = itertools.islice(sentences, count)
+                begins = bank.heading(first).document is not None  # or it is a sentence, with a name of its own
+                self._stream.write(b"".join(conllu.in_document(blocks, record.id) if begins else blocks))
+                self._generator = ""
+            first += count
         return len(bank)
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from ropewalk.corpus.options import Options, Slice
 
+    Content = str | bytes | None
+
 KINDS = {
     ".parquet": "parquet",
     ".jsonl": "jsonl",
@@ -27,7 +30,9 @@ KINDS = {
     ".conllu": "conllu",
 }
 LONGEST_LINE = 1 << 24  # bytes; of a longer one nothing is held
+LONGEST_SOURCE = 1 << 30  # bytes of a document of CoNLL-U
 ROWS = 64  # of Parquet that are read at a time
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Record(NamedTuple):
@@ -42,6 +47,7 @@ class Record(NamedTuple):
     content: str | bytes | None
     reason: str | None = None
     kept: tuple[Any, ...] = ()
+    named: bool = False  # whether the id is its own; else it is made of path and number
 
 
 class DocumentLine(NamedTuple):
@@ -95,7 +101,7 @@ def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) ->
         size = 0
 
         def line(end: int) -> DocumentLine:
-            return DocumentLine(begin, end, number, b"".join(held) if size <= LONGEST_LINE else None)
+            return DocumentLine(begin, end, number, _unmarked(b"".join(held), begin) if size <= LONGEST_LINE else None)
 
         while block := file.read(stores.BLOCK if end is None else min(stores.BLOCK, max(end - at, 0))):
             *whole, rest = bytes(block).split(b"\n")
@@ -113,6 +119,11 @@ def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) ->
             yield line(begin + size)
 
 
+def _unmarked(text: bytes, start: int) -> bytes:
+    """Take off the byte order mark that may stand at the start of a file."""
+    return text if start else text.removeprefix(codecs.BOM_UTF8)
+
+
 def _at(path: str, start: int) -> pa.NativeFile:
     """Open a file at a place, counted in unpacked bytes."""
     if stores.compression(path) is None:
@@ -126,28 +137,33 @@ def _at(path: str, start: int) -> pa.NativeFile:
 
 
 def _json_lines(part: Slice, options: Options) -> Iterator[Record]:
-    for line in lines(part.path, part.start, part.end, part.before):
-        name = f"{part.path}:{line.number}"
-        if line.text is None:
-            yield Record(name, part.path, line.number, None, _too_long_line())
-        elif line.text.strip():
-            found, reason = json_line(line.text)
-            named = id_of(found, options)
-            content = found.get(options.text)
-            if reason is None and named is None and options.id is not None:
-                reason = f"it has no {options.id!r}"
-            if reason is None and not isinstance(content, str):
-                kind = "null" if content is None else type(content).__name__
-                reason = (
-                    f"{options.text!r} is {kind}; expected text"
-                    if options.text in found
-                    else (f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}")
-                )
-            kept = tuple(_plain(found.get(key)) for key in options.keep)
-            yield Record(named or name, part.path, line.number, None if reason else content, reason, kept)
+    for line in lines(part.place, part.start, part.end, part.before):
+        if line.text is None or line.text.strip():
+            yield json_record(line, part.path, options)
 
 
-def json_line(text: bytes) -> tuple[dict[str, Any], str | None]:
+def json_record(line: DocumentLine, path: str, options: Options) -> Record:
+    """Read the document of a line that is not empty."""
+    name = f"{path}:{line.number}"
+    if line.text is None:
+        return Record(name, path, line.number, None, _too_long_line())
+    found, reason = _json_object(line.text)
+    named = _id_of(found, options)
+    content = found.get(options.text)
+    if reason is None and named is None and options.id is not None:
+        reason = f"it has no {options.id!r}, or an empty one"
+    if reason is None and not isinstance(content, str):
+        kind = "null" if content is None else type(content).__name__
+        reason = (
+            f"{options.text!r} is {kind}; expected text"
+            if options.text in found
+            else (f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}")
+        )
+    kept = tuple(_plain(found.get(key)) for key in options.keep)
+    return Record(named or name, path, line.number, None if reason else content, reason, kept, named is not None)
+
+
+def _json_object(text: bytes) -> tuple[dict[str, Any], str | None]:
     """Read a JSON object; if there is none, say why."""
     try:
         found = json.loads(text.decode("utf-8"))
@@ -158,14 +174,18 @@ def json_line(text: bytes) -> tuple[dict[str, Any], str | None]:
     return (found, None) if isinstance(found, dict) else ({}, "no JSON object")
 
 
-def id_of(found: dict[str, Any], options: Options) -> str | None:
-    """Give a document's own name, if it has one."""
+def _id_of(found: dict[str, Any], options: Options) -> str | None:
     named = found.get(options.id or "id")
-    return None if named is None or isinstance(named, dict | list) else str(named)
+    return None if isinstance(named, dict | list) else name_in(named)
+
+
+def name_in(value: object) -> str | None:
+    """Write a document's own id; an empty one is none."""
+    return None if value is None else text_of(value) or None
 
 
 def _text_lines(part: Slice, _options: Options) -> Iterator[Record]:
-    for line in lines(part.path, part.start, part.end, part.before):
+    for line in lines(part.place, part.start, part.end, part.before):
         name = f"{part.path}:{line.number}"
         if line.text is None:
             yield Record(name, part.path, line.number, None, _too_long_line())
@@ -175,11 +195,11 @@ def _text_lines(part: Slice, _options: Options) -> Iterator[Record]:
 
 def _text_file(part: Slice, options: Options) -> Iterator[Record]:
     most = 4 * options.longest + 4  # bytes that so many characters may take, and one more
-    with stores.reading(part.path) as file:
+    with stores.reading(part.place) as file:
         held = bytes(file.read(most))
-    record = Record(part.path, part.path, 1, held.removeprefix(codecs.BOM_UTF8))
+    record = Record(part.path, part.path, 1, _unmarked(held, 0))
     if len(held) == most:
-        yield record._replace(content=None, reason=too_long(options.longest))
+        yield record._replace(content=None, reason=_too_long(options.longest))
     else:
         yield _decoded(record)
 
@@ -193,7 +213,7 @@ def _decoded(record: Record) -> Record:
 
 
 def _rows(part: Slice, options: Options) -> Iterator[Record]:
-    with stores.random_access(part.path) as file:
+    with stores.random_access(part.place) as file:
         number = part.start
         for batch in row_batches(file, part.start, part.end, columns_of(file, options)):
             texts = batch.column(options.text).to_pylist()
@@ -201,11 +221,12 @@ def _rows(part: Slice, options: Options) -> Iterator[Record]:
             kept = [batch.column(key).to_pylist() for key in options.keep]
             for row, text in enumerate(texts):
                 number += 1
-                named = None if names is None or names[row] is None else text_of(names[row])
+                named = None if names is None else name_in(names[row])
                 others = tuple(column[row] for column in kept)
-                record = Record(named or f"{part.path}:{number}", part.path, number, text, kept=others)
+                name = named or f"{part.path}:{number}"
+                record = Record(name, part.path, number, text, kept=others, named=named is not None)
                 if named is None and options.id is not None:
-                    yield record._replace(content=None, reason=f"{options.id!r} is null")
+                    yield record._replace(content=None, reason=f"{options.id!r} is null or empty")
                 elif text is None:
                     yield record._replace(reason=f"{options.text!r} is null; expected text")
                 else:
@@ -213,8 +234,9 @@ def _rows(part: Slice, options: Options) -> Iterator[Record]:
 
 
 def text_of(value: object) -> str:
-    """Write a value of a column of ids."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    """Write an id, or a value that is kept, as text that any file can hold."""
+    raw = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+    return raw.decode("utf-8", "replace")
 
 
 def columns_of(file: pa.NativeFile, options: Options) -> list[str]:
@@ -224,7 +246,7 @@ def columns_of(file: pa.NativeFile, options: Options) -> list[str]:
     for name in needed:
         if name not in schema.names:
             raise FormatError("", 0, "column", f"it has no column {name!r}; found {', '.join(schema.names[:20])}")
-    if not _is_text(schema.field(options.text).type):
+    if not is_text(schema.field(options.text).type):
         kind = schema.field(options.text).type
         raise FormatError("", 0, "column", f"column {options.text!r} is of type {kind}; expected text")
     return list(dict.fromkeys([*needed, *({"id"} & set(schema.names) if options.id is None else ())]))
@@ -236,8 +258,11 @@ def is_string(kind: pa.DataType) -> bool:
     return any(test(inner) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type of Arrow is text, or bytes that may be."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+    return is_string(kind) or any(test(inner) for test in tests)
 
 
 def row_batches(file: pa.NativeFile, start: int, end: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -265,10 +290,11 @@ def _as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _conllu(part: Slice, _options: Options) -> Iterator[Record]:
-    for found in documents(blocks(lines(part.path, part.start, part.end, part.before))):
-        named = name_of(found) or f"{part.path}:{found.number}"
+    for found in documents(blocks(lines(part.place, part.start, part.end, part.before))):
+        named = name_of(found)
+        name = named or f"{part.path}:{found.number}"
         reason = None if found.text is not None else _too_long_line()
-        yield Record(named, part.path, found.number, found.text, reason)
+        yield Record(name, part.path, found.number, found.text, reason, named=bool(named))
 
 
 def name_of(found: Block) -> str:
@@ -321,8 +347,18 @@ def documents(found: Iterator[Block]) -> Iterator[Block]:
         yield begun._replace(text=b"".join(texts) if texts else None)
 
 
-def too_long(longest: int) -> str:
-    """Say that a document has too many characters."""
+def refusal(content: Content, longest: int) -> str | None:
+    """Say why a document need not be tried, if there is a reason."""
+    if content is None:
+        return "it is null; expected text"
+    if len(content) > (longest if isinstance(content, str) else LONGEST_SOURCE):
+        return _too_long(longest)
+    if isinstance(content, str) and SURROGATE.search(content):
+        return "it is not UTF-8"
+    return None if content.strip() else "it is empty"
+
+
+def _too_long(longest: int) -> str:
     return f"it is longer than {longest:,} characters; allow more with --longest, or cut it"
 
 
@@ -336,4 +372,6 @@ def _not_utf8(failure: UnicodeDecodeError) -> str:
 
 def _plain(value: object) -> str | None:
     """Write a kept value of JSON as text, since nobody knows of which type the next one is."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return None
+    return text_of(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -50,10 +50,15 @@ def ending(path: str) -> str:
     return posixpath.splitext(name)[1]
 
 
+def absolute(path: str) -> str:
+    """Give a path that means the same to a process in another folder; a URI does as it is."""
+    return path if "://" in path else os.path.abspath(path)  # noqa: PTH100 - a text, which names files of any store
+
+
 def opened(path: str) -> tuple[fs.FileSystem, str]:
     """Find the store of a path or URI, and its name there."""
     if "://" not in path:
-        return fs.LocalFileSystem(), os.path.abspath(path)  # noqa: PTH100 - a text, which names files of any store
+        return fs.LocalFileSystem(), absolute(path)
     try:
         found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

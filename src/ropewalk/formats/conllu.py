@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+from urllib.parse import quote
 
 import numpy as np
 
@@ -69,6 +70,8 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _BESIDE_TEXT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff|\\]")  # what MISC cannot hold as it is
 _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
 SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
+SENT_NUMBER: Final = re.compile(rb"^(#\s*sent_id\s*=\s*)([0-9]+)$", re.MULTILINE)
+UNNAMEABLE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff/%]")  # in a sent_id: UD keeps slashes for itself
 BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
 LONGEST: Final = 1 << 24  # bytes of a sentence: some hundred thousand words
 SHOWN_BYTES: Final = 60
@@ -480,6 +483,20 @@ def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
         seen[name] = 1
         before = block if name == whole or not found else block[: found.start(1)] + name + block[found.end(1) :]
     yield before
+
+
+def in_document(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """Write the sentences of a document for a file of several: nothing depends on what else is in the file.
+
+    A `sent_id` that is a number counts in its document alone and gets the document's name before it, with `%` and two
+    digits for what it cannot hold. The document does not end by saying that no space follows.
+    """
+    document = UNNAMEABLE.sub(lambda found: quote(found[0], safe="", errors="surrogatepass"), name).encode()
+    before = b""
+    for block in blocks:
+        yield before
+        before = SENT_NUMBER.sub(lambda found: b"%b%b-%b" % (found[1], document, found[2]), block, count=1)
+    yield _apart(before)
 
 
 def _apart(block: bytes) -> bytes:
