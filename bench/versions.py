@@ -25,13 +25,15 @@ MOST_START = 0.75  # of the old
 MOST_TESTS = 0.5  # likewise
 
 
-def cpu(command: str, folder: Path) -> float:
-    """Run a command in a folder, and give the CPU time of it and of all that it started."""
+def cpu(command: str, folder: Path, *, tests: bool = False) -> float:
+    """Run a command in a folder, and give the CPU time of all that it starts; of tests, say how they ended."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     clean = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     words = ["bash", "-c", command]
     done = subprocess.run(words, cwd=folder, env=clean, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if tests:
+        print(f"{folder.name}: {done.stdout.strip().rpartition(chr(10))[2]}", flush=True)
+    elif done.returncode:
         sys.exit(f"{command} failed in {folder}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -73,7 +75,7 @@ def main() -> int:
         tests = []
         for home in homes if given.tests else []:
             shutil.rmtree(home / "build", ignore_errors=True)
-            tests.append(cpu(test_command(home), home))
+            tests.append(cpu(test_command(home), home, tests=True))
     met = [compiling[1] <= MOST_COMPILING, starts[1] <= MOST_START * starts[0]]
     print(f"compiling: {compiling[0]:.0f} s and {compiling[1]:.0f} s; at most {MOST_COMPILING:.0f} s")
     rows = [("a first tree", starts, MOST_START)]
