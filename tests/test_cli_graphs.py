@@ -48,6 +48,40 @@ def test_graphs_go_out_as_labels_and_come_back(ropes: Path, semantic: Path, tmp_
     ]
 
 
+def test_semantic_dependencies_come_back_with_predicates_that_have_no_arguments(tmp_path: Path) -> None:
+    file, labels = tmp_path / "a.sdp", tmp_path / "labels"
+    file.write_text("#SDP 2015\n#1\n1\tGo\tgo\tVB\t+\t+\tv:e\t_\n\n", encoding="utf-8")
+    assert run("encode", "--graphs", file, "-o", labels).returncode == 0
+    assert run("decode", "--graphs", labels, "--into", file).stdout == file.read_text("utf-8")
+
+
+def test_semantic_dependencies_are_counted_and_covered(semantic: Path) -> None:
+    done = run("stats", "--graphs", "--train", semantic, "--format", "json")
+    assert [(row["graphs"], row["arcs"]) for row in json.loads(done.stdout)["rows"]] == [(2, 5)]
+    done = run("coverage", "--graphs", "--train", semantic, "-e", "relative", "--format", "json")
+    assert [row["labelled_whole"] for row in json.loads(done.stdout)["rows"]] == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("info", "CoNLL-U, or --graphs"),
+        ("draw", "CoNLL-U, or --graphs"),
+        ("encode", "CoNLL-U, or --graphs"),
+        ("encode -e optimal", "CoNLL-U, or --graphs"),
+        ("stats --train", "CoNLL-U, or --graphs"),
+        ("coverage --train", "CoNLL-U, or --graphs"),
+        ("enhance", "CoNLL-U"),
+        ("parse", "text or CoNLL-U"),
+    ],
+)
+def test_what_takes_no_semantic_dependencies_says_what_the_file_is(command: str, expected: str, semantic: Path) -> None:
+    done = run(*command.split(), semantic)
+    assert done.returncode == 1
+    assert f"{semantic}: this is an .sdp file of semantic dependencies" in done.stderr
+    assert f"expected {expected}" in done.stderr
+
+
 def test_what_does_not_fit_is_said(ropes: Path) -> None:
     done = run("encode", "--graphs", "-e", "four-bit(planes=1)", ropes)
     assert done.returncode == 0

@@ -209,6 +209,16 @@ def test_semantic_dependencies_come_back_byte_for_byte(tmp_path: Path) -> None:
             bank.with_graphs(Graphs.of([Graph(5, arcs), Graph(1, [])]))
 
 
+def test_predicates_without_arguments_stay_where_the_graph_does() -> None:
+    text = SEMANTIC.replace("NN\t+\t-\tn:x\n", "NN\t+\t+\tn:x\t_\n")
+    bank = sdp.loads(text)
+    assert sdp.dumps(bank.with_graphs(bank.graphs)) == text.encode()
+    other = bank.with_graphs(Graphs.of([Graph(5, []), bank.graphs[1]]))
+    first, second = sdp.dumps(other).decode().split("\n\n")[:2]
+    assert first.count("+") == 0
+    assert second == text.split("\n\n")[1]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "kind", "line"),
     [

@@ -13,6 +13,8 @@ from ropewalk.cli.shell import (
     Repair,
     RepairOption,
     demand_other,
+    graph_banks,
+    is_semantic,
     say,
     show,
     warn_if_uncompiled,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk.scoring.coverage import Coverage
+    from ropewalk.scoring.graph_statistics import GraphCorpus
     from ropewalk.scoring.splits import SplitSource
     from ropewalk.tables import Table
 
@@ -111,6 +114,7 @@ def coverage(
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
         show(_of_graphs(found, encodings or (), wanted), form, output)
         return
+    demand_trees(found)
     if plot is not None:
         plots.require(plot)
     chosen = library.encodings_of(encodings or PAPER.values(), policy=policy.value)
@@ -129,7 +133,7 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", split
     from ropewalk.scoring import graph_statistics as library
 
     chosen = library.encodings_of(encodings)
-    rows = [row for source in found for row in library.coverage(library.read(source), chosen, splits=splits)]
+    rows = [row for corpus in graph_corpora(found) for row in library.coverage(corpus, chosen, splits=splits)]
     return library.coverage_table(rows)
 
 
@@ -152,6 +156,29 @@ def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSourc
 def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
     """Give the files of all splits of treebanks."""
     return (file for source in found for file in source.files.values())
+
+
+def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
+    """Read the graphs of every split: DEPS of CoNLL-U, or .sdp files."""
+    from ropewalk.graph_labels_file import Nodes
+    from ropewalk.graphs import Graphs
+    from ropewalk.scoring.graph_statistics import GraphCorpus
+
+    for source in found:
+        splits = {
+            split: Graphs.concat([Nodes.of(bank).graphs for bank in graph_banks(str(file))])
+            for split, file in source.files.items()
+        }
+        yield GraphCorpus(source.name, splits)
+
+
+def demand_trees(found: "Iterable[SplitSource]") -> None:
+    """Refuse files of graphs where trees are counted."""
+    from ropewalk import sdp
+
+    for file in files_of(found):
+        if is_semantic(str(file)):
+            raise sdp.refused(file, "CoNLL-U, or --graphs to take them")
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

@@ -258,9 +258,11 @@ def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
 def _sentences(
     file: str, wanted: list[str] | None, against: str | None, *, probabilities: bool
 ) -> "Iterator[tuple[Structure, Structure | None, list[float | None] | None]]":
-    from ropewalk import conllu
+    from ropewalk import conllu, sdp
     from ropewalk.errors import MismatchError
 
+    if is_semantic(file):
+        raise sdp.refused(file, "CoNLL-U, or --graphs to draw them")
     bank = conllu.read(file)
     other = conllu.read(against) if against is not None else None
     if other is not None and len(other) != len(bank):

@@ -11,6 +11,7 @@ from ropewalk.cli.shell import (
     OverwriteOption,
     demand_other,
     graph_banks,
+    is_semantic,
     plural,
     say,
     warn_if_uncompiled,
@@ -73,6 +74,10 @@ def encode(
     given: dict[str, str | int] = {} if policy is None else {"policy": policy.value}
     if graphs:
         _encode_graphs(file, encoding, given, output)
+    elif is_semantic(file):
+        from ropewalk import sdp
+
+        raise sdp.refused(file, "CoNLL-U, or --graphs to write them")
     elif encoding is None:
         raise typer.BadParameter("missing; give one of those that `ropewalk encodings` lists", param_hint="--encoding")
     else:

@@ -15,6 +15,7 @@ from ropewalk.cli.shell import (
     bytes_of,
     demand_other,
     graph_banks,
+    is_semantic,
     plural,
     say,
     show,
@@ -67,10 +68,12 @@ def _of_graphs(files: list[str], on_error: OnError) -> "Table":
 
 
 def _summary_of(file: str, on_error: OnError) -> "Summary":
-    from ropewalk import conllu
+    from ropewalk import conllu, sdp
     from ropewalk.progress import track
     from ropewalk.summary import Summary, summarize
 
+    if is_semantic(file):
+        raise sdp.refused(file, "CoNLL-U, or --graphs to count them")
     stream = conllu.stream(file, on_error=on_error.value)
     chunks = track(
         stream,

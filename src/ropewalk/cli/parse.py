@@ -24,6 +24,7 @@ from ropewalk.cli.shell import (
     columns_of,
     demand_other,
     followed,
+    is_semantic,
     picture_width,
     plural,
     put,
@@ -254,6 +255,10 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
         raise FormatError(value, 0, "unreadable", "there is no such file; expected one, or - for standard input")
     if is_file and there and Path(value).is_dir():
         raise FormatError(value, 0, "unreadable", "is a folder; give the files in it")
+    if is_file and kind is None and is_semantic(value):
+        from ropewalk import sdp
+
+        raise sdp.refused(value, "text or CoNLL-U, or --input text to take it for text all the same")
     if not is_file and as_text is None and _names_a_file(value):
         raise FormatError(
             value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"

@@ -13,7 +13,9 @@ from ropewalk.cli.coverage import (
     TestOption,
     TrainOption,
     Treebanks,
+    demand_trees,
     files_of,
+    graph_corpora,
     sources,
 )
 from ropewalk.cli.shell import (
@@ -92,6 +94,7 @@ def stats(
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
         show(_of_graphs(found, encodings or (), which, labels_in.value), form, output)
         return
+    demand_trees(found)
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or LABELS.values())
@@ -105,10 +108,10 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which
     from ropewalk.scoring import graph_statistics as library
 
     if which is Which.LABELS:
-        return library.labels_table(map(library.read, found), library.encodings_of(encodings), labels_in)
+        return library.labels_table(graph_corpora(found), library.encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[library.GraphSummary] = []
-    for corpus in map(library.read, found):
+    for corpus in graph_corpora(found):
         names.append(corpus.name)
         counted.append(sum(map(library.summarize, corpus.splits.values()), start=library.GraphSummary()))
     return library.summary_table(names, counted, of="treebank")

@@ -17,7 +17,7 @@ import numpy as np
 
 from ropewalk import files
 from ropewalk.errors import FormatError, GraphError, MismatchError
-from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets
+from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets, same_graphs
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
@@ -60,8 +60,8 @@ class SemanticBank:
     def with_graphs(self, graphs: Graphs) -> SemanticBank:
         """Put other graphs over the same words; predicates become the words that have arguments.
 
-        The format has one role for a pair of words and no name for tops: more relations of a pair raise a `GraphError`,
-        and those of arcs from node 0 are lost.
+        In a sentence whose graph stays as it was they stay as well. The format has one role for a pair of words and no
+        name for tops: more relations of a pair raise a `GraphError`, and those of arcs from node 0 are lost.
         """
         if not np.array_equal(graphs.offsets, self.graphs.offsets) or graphs.empty.any():
             raise MismatchError("the graphs are not over the same words; expected as many nodes, and none empty")
@@ -74,13 +74,14 @@ class SemanticBank:
                 "second relation, or none; expected exactly one"
             )
         heads = graphs.offsets[:-1].astype(np.int64)[graphs.arc_sentences] + graphs.heads - 1
+        unchanged = np.repeat(same_graphs(self.graphs, graphs), graphs.lengths)
         return SemanticBank(
             self.comments,
             self.forms,
             self.lemmas,
             self.pos,
             self.frames,
-            frozenset(heads[graphs.heads > 0].tolist()),
+            frozenset(heads[graphs.heads > 0].tolist()) | {node for node in self.predicates if unchanged[node]},
             graphs,
             self.lines,
             self.file,
@@ -101,6 +102,12 @@ def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
     if first is not None:
         raise first
     return parser.bank()
+
+
+def refused(path: Path, expected: str) -> FormatError:
+    """Make the error of whoever needs something else than `.sdp`."""
+    message = f"this is an .sdp file of semantic dependencies, which has graphs and no trees; expected {expected}"
+    return FormatError(files.shown(path), 0, "semantic-dependencies", message)
 
 
 def problems(path: Path) -> Iterator[FormatError]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.encodings.indexed import bracket_labels
-from ropewalk.formats import conllu, deps
 from ropewalk.graphs import Graphs, arc_planes, cyclic
 from ropewalk.kernels.codes import INDEX
 from ropewalk.scoring.coverage import EMPIRICAL, THEORETICAL, LabelVocabulary
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from ropewalk.encodings.graphs import GraphEncoding, GraphLabels
     from ropewalk.scoring.conll18 import Score
     from ropewalk.scoring.graphs import GraphScores
-    from ropewalk.scoring.splits import SplitSource
     from ropewalk.trees import Ints
 
 DEFAULTS: Final = ("optimal-nonprojective", "brackets", "four-bit", "six-bit", "relative")
@@ -149,11 +147,6 @@ class GraphCorpus:
 
     name: str
     splits: Mapping[str, Graphs]
-
-
-def read(source: SplitSource) -> GraphCorpus:
-    """Read the enhanced graphs of every split."""
-    return GraphCorpus(source.name, {split: deps.read(conllu.read(file)) for split, file in source.files.items()})
 
 
 def encodings_of(specs: Sequence[str]) -> list[GraphEncoding]:
