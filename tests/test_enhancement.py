@@ -9,6 +9,7 @@ import pytest
 from program_tools import run
 from ropewalk import conllu, deps
 from ropewalk.enhancement import by_rules, copied
+from ropewalk.errors import CycleError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,3 +93,41 @@ def test_the_command_fills_deps_and_leaves_the_rest(tmp_path: Path) -> None:
             line.split("\t")[:8] for line in text.splitlines()
         ]
     assert run("enhance", tmp_path / "a.conllu", "--copy", "--cases").returncode == 2
+
+
+def test_what_is_no_tree_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "a.conllu"
+    circle = bank_text("Ropes NOUN _ 2 acl:relcl", "break VERB _ 1 acl:relcl")
+    with pytest.raises(CycleError):
+        by_rules(conllu.loads(circle))
+    for text, said in (
+        (circle, "heads form a cycle, 1 -> 2 -> 1"),
+        (bank_text("Ropes NOUN _ 1 dep"), "heads form a cycle, 1 -> 1"),
+        (bank_text("Ropes NOUN _ _ acl:relcl"), "it has no head"),
+    ):
+        file.write_text("# a comment\n" + text, encoding="utf-8")
+        for options in ([], ["--copy"]):
+            done = run("enhance", file, *options)
+            assert done.returncode == 1
+            assert f"{file}:2: word 1: {said}" in done.stderr
+
+
+def test_the_first_relative_pronoun_below_a_clause_is_taken() -> None:
+    bank = conllu.loads(
+        bank_text(
+            "Ropes NOUN _ 0 root",
+            "whose PRON PronType=Rel 3 nmod:poss",
+            "ends NOUN _ 6 nsubj",
+            "which PRON PronType=Rel 5 obj",
+            "fray VERB _ 3 acl:relcl",
+            "break VERB _ 1 acl:relcl",
+        )
+    )
+    assert by_rules(bank).deps() == [
+        "0:root|3:nmod:poss",
+        "1:ref",
+        "5:obj|6:nsubj",
+        "3:ref",
+        "3:acl:relcl",
+        "1:acl:relcl",
+    ]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, final
 
 from ropewalk.graphs import Graphs
-from ropewalk.trees import Graph
+from ropewalk.trees import Graph, checked_trees
 
 if TYPE_CHECKING:
     from ropewalk.treebank import Treebank
@@ -29,7 +29,11 @@ def copied(bank: Treebank) -> Graphs:
 
 
 def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
-    """Enhance the basic trees by the rules of the guidelines; relations may bear `cases`, such as `nmod:gen`."""
+    """Enhance the basic trees by the rules of the guidelines; relations may bear `cases`, such as `nmod:gen`.
+
+    Heads that are no tree raise a `TreeError`.
+    """
+    checked_trees(bank.heads, bank.offsets)
     columns = [bank.column(name).texts() for name in ("form", "upos", "feats", "deprel")]
     heads = bank.heads.tolist()
     return Graphs.of(
@@ -38,8 +42,9 @@ def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
     )
 
 
-def _is(relation: str, name: str) -> bool:
-    return relation.partition(":")[0] == name
+def _base(relation: str) -> str:
+    """Give a relation without its subtype."""
+    return relation.partition(":")[0]
 
 
 @final
@@ -62,21 +67,49 @@ class _Sentence:
         self.upos = ["", *upos]
         self.feats = ["", *feats]
         self.forms = ["", *(form.lower() for form in forms)]
-        self.children: list[list[int]] = [[] for _ in self.heads]
-        for word, head in enumerate(self.heads):
-            if head >= 0:
-                self.children[head].append(word)
-        self.arcs = {(head, word): self._marked(word) for word, head in enumerate(self.heads) if head >= 0}
+        self.words = range(1, len(self.heads))
+        self.children: dict[tuple[int, str], list[int]] = {}
+        for word in self.words:
+            self.children.setdefault((self.heads[word], _base(self.names[word])), []).append(word)
+        self.conjunctions = self._conjunctions()
+        self.pronouns = self._pronouns()
+        self.arcs = [{self.heads[word]: self._marked(word)} if word else {} for word in range(len(self.heads))]
 
     def graph(self) -> Graph:
-        words = range(1, len(self.heads))
         for rule in (self._relative, self._shared_heads, self._shared_subjects, self._controlled):
-            for word in words:
+            for word in self.words:
                 rule(word)
-        return Graph(len(words), [(head, word, relation) for (head, word), relation in self.arcs.items()])
+        return Graph(
+            len(self.words),
+            [(head, word, relation) for word in self.words for head, relation in self.arcs[word].items()],
+        )
 
     def _of(self, word: int, name: str) -> list[int]:
-        return [child for child in self.children[word] if _is(self.names[child], name)]
+        return self.children.get((word, name), [])
+
+    def _conjunctions(self) -> dict[int, list[int]]:
+        """Find for each conjunct its conjunction, or that of the next conjunct of the same head that has one."""
+        found: dict[int, list[int]] = {}
+        last: dict[int, list[int]] = {}
+        for word in reversed(self.words):
+            if _base(self.names[word]) == "conj":
+                head = self.heads[word]
+                found[word] = last[head] = self._of(word, "cc")[:1] or last.get(head, [])
+        return found
+
+    def _pronouns(self) -> list[int]:
+        """Find the first relative pronoun among each word and all below it; 0 where there is none."""
+        below: list[list[int]] = [[] for _ in self.heads]
+        for word in self.words:
+            below[self.heads[word]].append(word)
+        order = [0]
+        for node in order:
+            order += below[node]
+        found = [word if RELATIVE in feats.split("|") else 0 for word, feats in enumerate(self.feats)]
+        for word in order[:0:-1]:
+            head = self.heads[word]
+            found[head] = min(filter(None, (found[head], found[word])), default=0)
+        return found
 
     def _subjects(self, word: int) -> list[int]:
         return [child for name in SUBJECTS for child in self._of(word, name)]
@@ -89,8 +122,7 @@ class _Sentence:
             values = dict(part.partition("=")[::2] for part in self.feats[word].split("|"))
             return f"{marked}:{values['Case'].lower()}" if self.cases and "Case" in values else marked
         if relation == "conj":
-            later = [other for other in self._of(self.heads[word], "conj") if other >= word]
-            return self._with(relation, [cc for other in later for cc in self._of(other, "cc")][:1])
+            return self._with(relation, self.conjunctions[word])
         return relation
 
     def _with(self, relation: str, marks: list[int]) -> str:
@@ -102,43 +134,39 @@ class _Sentence:
         """Let what a relative clause belongs to take the place of its pronoun."""
         if self.names[word] != "acl:relcl" or not self.heads[word]:
             return
-        waiting, below = [word], []
-        while waiting:
-            below.append(waiting.pop())
-            waiting += self.children[below[-1]]
         noun = self.heads[word]
-        pronoun = next((one for one in sorted(below) if RELATIVE in self.feats[one].split("|")), 0)
-        if (self.heads[pronoun], pronoun) not in self.arcs:  # there is none, or it stands for another noun already
+        pronoun = self.pronouns[word]
+        if self.heads[pronoun] not in self.arcs[pronoun]:  # there is none, or it stands for another noun already
             return
-        relation = self.arcs.pop((self.heads[pronoun], pronoun))
-        self.arcs[noun, pronoun] = "ref"
+        relation = self.arcs[pronoun].pop(self.heads[pronoun])
+        self.arcs[pronoun][noun] = "ref"
         if pronoun != word and self.heads[pronoun] != noun:
-            self.arcs[self.heads[pronoun], noun] = relation
+            self.arcs[noun][self.heads[pronoun]] = relation
         if pronoun == word:
-            self.arcs[noun, word] = relation
+            self.arcs[word][noun] = relation
 
     def _shared_heads(self, word: int) -> None:
         """Give a conjunct the heads of the first."""
         first = self.heads[word]
-        if not first or not _is(self.names[word], "conj"):
+        if not first or _base(self.names[word]) != "conj":
             return
-        for (head, dependent), relation in list(self.arcs.items()):
-            if dependent == first and head != word and relation.partition(":")[0] not in UNSHARED:
-                self.arcs.setdefault((head, word), relation)
+        for head, relation in self.arcs[first].items():
+            if head != word and _base(relation) not in UNSHARED:
+                self.arcs[word].setdefault(head, relation)
 
     def _shared_subjects(self, word: int) -> None:
         """Give a conjunct without a subject that of the first."""
         first = self.heads[word]
-        if not first or not _is(self.names[word], "conj") or self._subjects(word) or self._of(word, "expl"):
+        if not first or _base(self.names[word]) != "conj" or self._subjects(word) or self._of(word, "expl"):
             return
         if self.upos[word] in {"VERB", "AUX", "_"} or self._of(word, "cop"):
             for subject in self._subjects(first):
-                self.arcs.setdefault((word, subject), self.names[subject])
+                self.arcs[subject].setdefault(word, self.names[subject])
 
     def _controlled(self, word: int) -> None:
         """Give an open clause the subject that its head's object or subject is."""
         above = self.heads[word]
-        if not above or not _is(self.names[word], "xcomp"):
+        if not above or _base(self.names[word]) != "xcomp":
             return
         for subject in (self._of(above, "obj") or self._of(above, "iobj") or self._subjects(above))[:1]:
-            self.arcs.setdefault((word, subject), CONTROLLED)
+            self.arcs[subject].setdefault(word, CONTROLLED)
