@@ -107,6 +107,11 @@ def test_both_are_content_with_what_is_right(tmp_path: Path, sample: Path) -> No
         ("\taux\t", "\taux:a:b\t", "relation"),
         ("4:aux", "4:AUX", "deps-relation"),
         ("4:aux", "4:aux:_x", "deps-relation"),
+        ("4:aux", "4:aux\u0338", "deps-relation"),
+        ("7:conj:and", "7:conj\u0338:and", "deps-relation"),
+        ("7:conj:and", "7:conj:and:x\u0338:gen:y", "deps-relation"),
+        ("7:conj:and", "7:conj:And", "deps-relation"),
+        ("7:conj:and", "7:conj:\u01c5", "deps-relation"),
         ("\tMD\t", "\tM D\t", "column-space"),
         ("\tcan\t", "\tc  an\t", "column-space"),
         ("\tcan\t", "\tcan \t", "column-space"),
@@ -123,6 +128,13 @@ def test_both_find_it(old: str, new: str, kind: str, tmp_path: Path) -> None:
     file.write_text(RAW.replace(old, new, 1), encoding="utf-8")
     assert theirs(file)
     assert kind in ours(file)
+
+
+@pytest.mark.parametrize("relation", ["conj:a\u0338nd", "conj:\u0338", "conj:x:w\u03c9_\u05d0:gen", "conj:\u02b0"])
+def test_both_are_content_with_letters_and_marks_of_any_script_in_one_part(relation: str, tmp_path: Path) -> None:
+    file = tmp_path / "right.conllu"
+    file.write_text(RAW.replace("7:conj:and", f"7:{relation}"), encoding="utf-8")
+    assert (theirs(file), ours(file)) == ([], [])
 
 
 def test_graphs_are_there_for_all_or_none(tmp_path: Path) -> None:

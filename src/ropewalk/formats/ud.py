@@ -30,7 +30,8 @@ FEATURE: Final = re.compile(
     r"([A-Z][A-Za-z0-9]*(?:\[[a-z0-9]+\])?)=((?:[A-Z0-9][A-Za-z0-9]*)(?:,[A-Z0-9][A-Za-z0-9]*)*)"
 )
 RELATION: Final = re.compile(r"[a-z]+(:[a-z]+)?")
-ENHANCED: Final = re.compile(r"[a-z]+(:[a-z]+)?(:[^\W\d_]+(?:_[^\W\d_]+)*)?(:[a-z]+)?")
+BEYOND: Final = "ß"  # stands for small letters, letters without case and marks that are not ASCII
+ENHANCED: Final = re.compile(rf"[a-z]+(:[a-z]+)?(:[a-z{BEYOND}]+(?:_[a-z{BEYOND}]+)*)?(:[a-z]+)?")
 ONCE: Final = ("SpaceAfter", "Lang", "Translit", "LTranslit", "Gloss", "LId", "LDeriv", "Ref")
 NAMES: Final = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACED: Final = frozenset({1, 2, 9})  # columns that may hold spaces
@@ -227,9 +228,10 @@ def _feature_problems(text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 14)
 def _is_enhanced(relation: str) -> bool:
-    """Tell whether a relation of DEPS is well formed: small letters or letters without case, marks among them."""
-    bare = "".join(one for one in relation if not unicodedata.category(one).startswith("M"))
-    return ENHANCED.fullmatch(bare) is not None and not any(one.isupper() or one.istitle() for one in relation)
+    """Tell whether a relation of DEPS is well formed; letters that are not ASCII, and marks, stand in one part only."""
+    kinds = ((one, "L" if one.isascii() else unicodedata.category(one)) for one in relation)
+    shape = "".join(BEYOND if kind in {"Ll", "Lm", "Lo", "Mn", "Mc", "Me"} else one for one, kind in kinds)
+    return ENHANCED.fullmatch(shape) is not None
 
 
 def _misc_problems(misc: str, kind: str) -> Iterator[tuple[str, str]]:
