@@ -96,6 +96,16 @@ def test_a_graph_comes_back_exactly_if_it_is_covered(spec: str, graphs: Graphs) 
 
 @given(graphs=many_graphs(most_nodes=12))
 def test_planes_are_what_their_rules_say_and_no_arc_could_go_lower(graphs: Graphs) -> None:
+    demand_first_planes(graphs)
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_planes_of_every_small_graph_are_the_first_that_are_free(words: int) -> None:
+    demand_first_planes(every_graph(words))
+
+
+def demand_first_planes(graphs: Graphs) -> None:
+    """Look whether arcs lie in the first plane that the rules leave to them, arc by arc."""
     arcs = graphs.pairs()
     for rule in (0, ONE_HEAD_A_SIDE, ONE_HEAD):
         planes = arc_planes(arcs, rule)

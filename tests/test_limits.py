@@ -243,10 +243,61 @@ def test_trees_of_random_crossing_arcs_are_not_lifted_for_hours(tmp_path: Path) 
     file.write_text(chain(2) + "".join(rows) + "\n", encoding="utf-8")
     for encoding in ("optimal+head", "optimal", "brackets(planes=2)", "optimal+path"):
         refused(run("encode", "-e", encoding, file, "-o", tmp_path / "out"), f"{file}:4: ", f"at most {MOST_CROSSED}")
+    for command in ("stats", "coverage"):
+        done = run(command, "--train", file, "--dev", file, "--test", file)
+        refused(done, f"{file}:4: ", f"at most {MOST_CROSSED}")
     begun = time.process_time()
     few = Treebank.of([Tree(random_heads(400))])
     assert encodings.get("optimal").covers(lift(few)).all()
     assert time.process_time() - begun < 10
+
+
+def treebank_of(heads: list[int], deps: list[list[int]] | None = None) -> str:
+    """Write a tree, and a graph of these heads of each word."""
+    rows = []
+    for word, head in enumerate(heads, start=1):
+        above = "|".join(f"{one}:{'dep' if one else 'root'}" for one in (deps[word - 1] if deps else ())) or "_"
+        rows.append(f"{word}\tw\t_\tX\t_\t_\t{head}\t{'dep' if head else 'root'}\t{above}\t_\n")
+    return "".join(rows) + "\n"
+
+
+MANY = 100_000
+HALF = MANY // 2
+LONG_TREES = {
+    "two heads in turn": [0, 1, *(1 + word % 2 for word in range(3, MANY + 1))],
+    "all on the last word": [*[MANY] * (MANY - 1), 0],
+}
+LONG_GRAPHS = {
+    "a star": [[0], *([1] for _ in range(MANY - 1))],
+    "one word with all heads": [[0, *range(2, MANY + 1)], *([1] for _ in range(MANY - 1))],
+    "arcs inside each other": [[0], *([MANY + 1 - word] if word > HALF else [] for word in range(2, MANY + 1))],
+    "arcs that all cross": [[0], *([word - HALF] if word > HALF else [word - 1] for word in range(2, MANY + 1))],
+    "a way to and fro": [[0], *([MANY + 1 - word + (word <= HALF)] for word in range(2, MANY + 1))],
+}
+
+
+@pytest.mark.parametrize("name", LONG_TREES)
+def test_planes_of_a_long_tree_take_no_square_of_its_length(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "long.conllu"
+    file.write_text(treebank_of(LONG_TREES[name]), encoding="utf-8")
+    done = run("encode", "-e", "brackets(planes=3)", file, "-o", tmp_path / "out", seconds=4)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", LONG_GRAPHS)
+def test_planes_and_cycles_of_a_long_graph_take_no_square_of_its_length(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "long.conllu"
+    file.write_text(treebank_of([0, *[1] * (MANY - 1)], LONG_GRAPHS[name]), encoding="utf-8")
+    for command in (["info", "--graphs"], *(["encode", "--graphs", "-e", kind] for kind in ("brackets", "six-bit"))):
+        done = run(*command, file, "-o", tmp_path / "out", seconds=5)
+        assert done.returncode == 0, (command, done.stderr)
+
+
+def test_relations_of_a_long_sentence_are_enhanced_in_time(tmp_path: Path) -> None:
+    file = tmp_path / "long.conllu"
+    for heads, relation in (([0, *[1] * 29_999], "conj"), (list(range(30_000)), "acl:relcl")):
+        file.write_text(treebank_of(heads).replace("\tdep\t", f"\t{relation}\t"), encoding="utf-8")
+        assert run("enhance", file, "-o", tmp_path / "out", seconds=10).returncode == 0
 
 
 @pytest.mark.parametrize("words", [1, 2, 5, 30, 200])

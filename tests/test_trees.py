@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import all_heads
+from ropewalk.encodings import brackets
 from ropewalk.errors import CycleError, GraphError, HeadRangeError, MissingHeadError, RootError, TreeError
 from ropewalk.trees import (
+    MOST_PLANES,
     Graph,
     Tree,
     check,
@@ -135,6 +138,25 @@ def test_every_short_tree_agrees_with_the_definitions() -> None:
 @given(head_lists())
 def test_long_trees_agree_with_the_definitions(heads: list[int]) -> None:
     agrees_with_the_definitions(heads)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_planes_of_very_many_crossing_arcs_agree_with_the_definition(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - the same trees each time
+    order = chance.sample(range(1, 161), 160)
+    above = [0, *(chance.choice(order[max(0, place - 1 - 40 * seed) : place]) for place in range(1, 160))]
+    heads = [above[order.index(word)] for word in range(1, 161)]
+    found = planes_by_definition(heads)
+    assert sum(any(crosses(arc, other) for other in arcs_of(heads)) for arc in arcs_of(heads)) > 100
+    assert tree_planes(Tree(heads)).tolist() == found
+    assert max(found) > 5
+
+
+def test_planes_are_looked_for_up_to_a_limit() -> None:
+    half = MOST_PLANES + 20
+    heads = [*range(half), *range(1, half + 1)]  # a chain, and on each of its words one that lies as far away as others
+    assert tree_planes(Tree(heads))[half:].tolist() == [min(plane, MOST_PLANES + 1) for plane in range(1, half + 1)]
+    assert MOST_PLANES == brackets.MOST_PLANES
 
 
 @given(st.lists(head_lists(most=12), max_size=8))

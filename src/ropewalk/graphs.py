@@ -324,15 +324,18 @@ def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
         raise OptionError(f"the rule of planes is {rule!r}; expected 0, {ONE_HEAD_A_SIDE} or {ONE_HEAD}")
     out = np.zeros(len(arcs.left), dtype=np.int32)
     most = int(np.diff(arcs.offsets).max(initial=0))
+    leaves = 1 << max(most - 1, 0).bit_length()  # of a binary tree over as many planes as there are arcs
+    nodes = int(arcs.words.max(initial=0)) + 1
     kernel.planes(
         view(arcs.left),
         view(arcs.right),
         view(arcs.rightward),
         view(arcs.offsets),
+        view(arcs.words),
         view(arcs.order),
         rule,
         view(out),
-        view(np.empty(most + 2, dtype=np.int32)),
+        *(view(np.empty(size, dtype=np.int32)) for size in (nodes, most, most, leaves, most, 2 * leaves)),
     )
     return out
 
@@ -347,6 +350,6 @@ def cyclic(graphs: Graphs) -> Bools:
         view(graphs.arc_offsets),
         view(np.ascontiguousarray(graphs.lengths)),
         view(out),
-        *(view(np.empty(most, dtype=np.int32)) for _ in range(2)),
+        *(view(np.empty(most, dtype=np.int32)) for _ in range(3)),
     )
     return out.view(np.bool_)

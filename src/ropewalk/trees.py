@@ -41,6 +41,7 @@ Bools = npt.NDArray[np.bool_]
 Item = TypeVar("Item")
 
 PATH = ">"  # between the relations of a path through empty nodes
+MOST_PLANES = 100  # as many as an encoding may have: to look for more could take the square of a sentence's length
 UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a head's relation, and after one on the way
 
 
@@ -306,11 +307,13 @@ def planes(heads: Ints, offsets: Ints) -> Ints:
     """Give the plane, from 1, of every word's arc in each of many trees.
 
     Arcs go breadth-first from the root, children in word order, into the first plane in which they cross
-    nothing.
+    nothing. One that finds none among the first MOST_PLANES is given the number after them.
     """
     heads, offsets = checked_trees(heads, offsets)
     out = np.zeros(len(heads), dtype=np.int32)
-    kernel.planes(view(heads), view(offsets), view(out), *(view(scratch(offsets)) for _ in range(4)))
+    longest = len(scratch(offsets, 1))
+    workspace = [*(scratch(offsets) for _ in range(4)), *(np.empty(2 * longest, dtype=np.int32) for _ in range(2))]
+    kernel.planes(view(heads), view(offsets), MOST_PLANES, view(out), *map(view, workspace))
     return out
 
 

@@ -3,9 +3,17 @@ cdef int GRAPH_LEFT_DEPENDENT, GRAPH_RIGHT_DEPENDENT, ONE_HEAD
 cdef int UNMATCHED_CLOSING, UNMATCHED_OPENING
 
 cpdef void planes(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
-                  const int[::1] offsets, const int[::1] order, int rule, int[::1] out, int[::1] taken) noexcept
+                  const int[::1] offsets, const int[::1] words, const int[::1] order, int rule, int[::1] out,
+                  int[::1] first, int[::1] after, int[::1] below, int[::1] tops, int[::1] hidden,
+                  int[::1] reach) noexcept
+cdef void _planes_of_one_direction(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
+                                   int start, int stop, int n, const int[::1] order, int rule, int direction,
+                                   int[::1] out, int[::1] first, int[::1] after, int[::1] below, int[::1] tops,
+                                   int[::1] hidden, int[::1] reach) noexcept nogil
+cdef void _set_reach(const int[::1] right, int n, int[::1] tops, int[::1] reach, int size, int plane) noexcept nogil
+cdef void _put_reach(int[::1] reach, int size, int plane, int value) noexcept nogil
 cpdef void cyclic(const int[::1] heads, const int[::1] dependents, const int[::1] offsets, const int[::1] words,
-                  unsigned char[::1] out, int[::1] stops, int[::1] next_arc) noexcept
+                  unsigned char[::1] out, int[::1] next_arc, int[::1] mark, int[::1] path) noexcept
 cpdef void write_bits(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
                       const int[::1] arc_planes, int many, const int[::1] offsets, const int[::1] words,
                       unsigned char[::1] out, int[::1] low, int[::1] high) noexcept

@@ -27,81 +27,169 @@ Ints = memoryview
 
 
 def planes(
-    left: Ints, right: Ints, rightward: Ints, offsets: Ints, order: Ints, rule: int, out: Ints, taken: Ints
+    left: Ints,
+    right: Ints,
+    rightward: Ints,
+    offsets: Ints,
+    words: Ints,
+    order: Ints,
+    rule: int,
+    out: Ints,
+    first: Ints,
+    after: Ints,
+    below: Ints,
+    tops: Ints,
+    hidden: Ints,
+    reach: Ints,
 ) -> None:
     """Give each arc the first plane, from 1, in which no arc of its direction crosses it.
 
     With the rule ONE_HEAD_A_SIDE a plane has at most one arc of a direction into a node, with ONE_HEAD at most one
-    arc. Arcs go in the given order: by left end, the longest first.
+    arc. Arcs go in the given order: by left end, the longest first. The time grows with the arcs and the logarithm of
+    their number.
     """
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
-            for i in range(offsets[s], offsets[s + 1]):
-                a = order[i]
-                for p in range(i - offsets[s] + 2):
-                    taken[p] = 0
-                dependent = left[a]
-                if rightward[a]:
-                    dependent = right[a]
-                for j in range(offsets[s], i):
-                    b = order[j]
-                    other = left[b]
+            start = offsets[s]
+            for x in range(words[s] + 1):
+                first[x] = -1
+            for a in range(start, offsets[s + 1]):  # after this, `first` and `after` list arcs by right end
+                after[a - start] = first[right[a]]
+                first[right[a]] = a
+            for leftward in range(2):  # arcs to the left come second: by ONE_HEAD they give way to those to the right
+                _planes_of_one_direction(
+                    left, right, rightward, start, offsets[s + 1], words[s], order, rule, 1 - leftward, out,
+                    first, after, below, tops, hidden, reach,
+                )  # fmt: skip
+
+
+def _planes_of_one_direction(
+    left: Ints, right: Ints, rightward: Ints, start: int, stop: int, n: int, order: Ints, rule: int, direction: int,
+    out: Ints, first: Ints, after: Ints, below: Ints, tops: Ints, hidden: Ints, reach: Ints,
+) -> None:  # fmt: skip
+    """Give planes to the arcs of one direction, by a sweep over their left ends.
+
+    The open arcs of a plane lie inside each other: `tops` has the innermost, and `below` what lies around each. A new
+    arc may reach as far as the innermost one ends. That is the plane's `reach`, a leaf of a tree over all planes whose
+    inner nodes have the larger of their two: from the root leads a way to the first plane that an arc fits in. A plane
+    that is hidden reaches nowhere until the sweep goes on.
+    """
+    size = 1
+    while size < stop - start:
+        size *= 2
+    for i in range(2 * size):
+        reach[i] = n + 1
+    for p in range(size):
+        tops[p] = -1
+    many = 0
+    at = -1
+    for i in range(start, stop):
+        a = order[i]
+        if rightward[a] != direction:
+            continue
+        if at < left[a]:
+            for j in range(many):
+                _set_reach(right, n, tops, reach, size, hidden[j])
+            many = 0
+            while at < left[a]:
+                at += 1
+                b = first[at]
+                while b >= 0:
+                    if rightward[b] == direction:
+                        tops[out[b] - 1] = below[tops[out[b] - 1] - start]
+                        _set_reach(right, n, tops, reach, size, out[b] - 1)
+                    b = after[b - start]
+            if rule == ONE_HEAD and direction == 0:
+                b = first[at]
+                while b >= 0:
                     if rightward[b]:
-                        other = right[b]
-                    same = 0
-                    if rightward[a] == rightward[b]:
-                        same = 1
-                    if (same and left[b] < left[a] and left[a] < right[b] and right[b] < right[a]) or (
-                        other == dependent and (rule == ONE_HEAD or (rule != 0 and same))
-                    ):
-                        taken[out[b]] = 1
-                p = 1
-                while taken[p]:
-                    p += 1
-                out[a] = p
+                        hidden[many] = out[b] - 1
+                        many += 1
+                        _put_reach(reach, size, out[b] - 1, -1)
+                    b = after[b - start]
+        far = right[a]
+        if rule != 0 and direction == 1:
+            far += 1  # one that ends at the same node has the same dependent
+        p = 1
+        while p < size:
+            p *= 2
+            if reach[p] < far:
+                p += 1
+        p -= size
+        out[a] = p + 1
+        below[a - start] = tops[p]
+        tops[p] = a
+        if rule != 0 and direction == 0:
+            hidden[many] = p
+            many += 1
+            _put_reach(reach, size, p, -1)
+        else:
+            _put_reach(reach, size, p, right[a])
 
 
-def cyclic(heads: Ints, dependents: Ints, offsets: Ints, words: Ints, out: Ints, stops: Ints, next_arc: Ints) -> None:
-    """Tell with 1 which graphs have a cycle: nodes whose heads are all done are done, until none is left.
+def _set_reach(right: Ints, n: int, tops: Ints, reach: Ints, size: int, plane: int) -> None:
+    """Let a plane reach as far as its innermost open arc, or to the end."""
+    if tops[plane] >= 0:
+        _put_reach(reach, size, plane, right[tops[plane]])
+    else:
+        _put_reach(reach, size, plane, n + 1)
 
-    The arcs of a sentence are sorted by dependent. Each round goes over all nodes from left to right and back, so that
-    few rounds are enough for most graphs.
+
+def _put_reach(reach: Ints, size: int, plane: int, value: int) -> None:
+    """Change the reach of a plane, and of the nodes above it as far as that changes them."""
+    x = size + plane
+    reach[x] = value
+    while x > 1:
+        x >>= 1
+        most = max(reach[2 * x], reach[2 * x + 1])
+        if reach[x] == most:
+            break
+        reach[x] = most
+
+
+def cyclic(
+    heads: Ints, dependents: Ints, offsets: Ints, words: Ints, out: Ints, next_arc: Ints, mark: Ints, path: Ints
+) -> None:
+    """Tell with 1 which graphs have a cycle: one in which a walk towards heads comes back to a node of its own path.
+
+    The arcs of a sentence are sorted by dependent. A node is marked with 1 while it is on the path, and with 2 once no
+    walk from it can come back.
     """
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
-            n = words[s]
-            for x in range(n + 1):
-                stops[x] = 0
-                next_arc[x] = offsets[s]
+            stop = offsets[s + 1]
             a = offsets[s]
-            for x in range(1, n + 1):
+            for x in range(1, words[s] + 1):
                 next_arc[x] = a
-                while a < offsets[s + 1] and dependents[a] == x:
+                while a < stop and dependents[a] == x:
                     a += 1
-                stops[x] = a
-            left = n
-            changed = 1
-            forward = 1
-            while changed:
-                changed = 0
-                for step in range(1, n + 1):
-                    x = step
-                    if forward == 0:
-                        x = n + 1 - step
-                    if stops[x] < 0:
-                        continue
-                    i = next_arc[x]
-                    while i < stops[x] and (heads[i] == 0 or stops[heads[i]] < 0):
-                        i += 1
-                    next_arc[x] = i
-                    if i == stops[x]:
-                        stops[x] = -1
-                        left -= 1
-                        changed = 1
-                forward = 1 - forward
+                mark[x] = 0
+            mark[0] = 2
             out[s] = 0
-            if left > 0:
-                out[s] = 1
+            for x in range(1, words[s] + 1):
+                if mark[x] != 0:
+                    continue
+                mark[x] = 1
+                path[0] = x
+                many = 1
+                while many > 0:
+                    y = path[many - 1]
+                    a = next_arc[y]
+                    if a == stop or dependents[a] != y:
+                        mark[y] = 2
+                        many -= 1
+                        continue
+                    next_arc[y] += 1
+                    h = heads[a]
+                    if mark[h] == 1:
+                        out[s] = 1
+                        break
+                    if mark[h] == 0:
+                        mark[h] = 1
+                        path[many] = h
+                        many += 1
+                if out[s]:
+                    break
 
 
 def write_bits(

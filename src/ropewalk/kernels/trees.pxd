@@ -1,4 +1,4 @@
-cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE
+cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE, FEW
 
 cpdef void check(const int[::1] heads, const int[::1] offsets, int[::1] codes, int[::1] words, int[::1] roots,
                  int[::1] mark) noexcept
@@ -10,11 +10,13 @@ cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] marked
                          int[::1] after, int[::1] order, int[::1] found) noexcept nogil
 cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
 cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
-                       int[::1] found) noexcept nogil
+                       int[::1] order, int[::1] found) noexcept nogil
 cdef int _any_cross(const int[::1] heads, int start, int[::1] found, int many) noexcept nogil
 cdef int _assign_planes(const int[::1] heads, int start, int[::1] planes, int[::1] found, int many) noexcept nogil
-cpdef void planes(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] first, int[::1] after,
-                  int[::1] order, int[::1] found) noexcept
+cdef void _assign_many_planes(int n, const int[::1] heads, int start, int[::1] planes, int[::1] found, int many,
+                              int most, int[::1] begins, int[::1] ends) noexcept nogil
+cpdef void planes(const int[::1] heads, const int[::1] offsets, int most, int[::1] out, int[::1] first,
+                  int[::1] after, int[::1] order, int[::1] found, int[::1] begins, int[::1] ends) noexcept
 cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] mark,
                        int[::1] starts) noexcept
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,

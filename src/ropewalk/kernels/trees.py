@@ -14,6 +14,8 @@ from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
 
 Ints = memoryview
 
+FEW = 60  # arcs of which it is quicker to look at all pairs
+
 
 def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mark: Ints) -> None:
     """Write for each sentence what is wrong with it, at which word, and how many roots it has.
@@ -138,10 +140,13 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
     return left_b < left_a < right_b < right_a
 
 
-def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, found: Ints) -> int:
+def _mark_crossed(
+    heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints, found: Ints
+) -> int:
     """Write 1 into `planes[d-1]` if the arc into word d crosses any other, else 0; list those words, return how many.
 
-    The time is the sum of the lengths of arcs.
+    Every node has a nearest node after it that an arc from before it leads to, and a nearest before it from which one
+    leads beyond it. An arc crosses another if the former of its left end, or the latter of its right end, is inside it.
     """
     for x in range(n + 1):  # how far each node's arcs reach to the left and to the right
         first[x] = x
@@ -151,17 +156,28 @@ def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, first: Ints, af
         high = max(heads[start + d - 1], d)
         first[high] = min(first[high], low)
         after[low] = max(after[low], high)
+    nearest = n + 1
+    for i in range(n + 1):  # `order` gets the nearest end after each node; it is a stack of those still of use too
+        x = n - i
+        while nearest <= n and first[nearest] >= x:
+            nearest = order[nearest]
+        order[x] = nearest
+        nearest = x
+    nearest = -1
+    for x in range(n + 1):  # and `found` the nearest before it
+        while nearest >= 0 and after[nearest] <= x:
+            nearest = found[nearest]
+        found[x] = nearest
+        nearest = x
     crossed = 0
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
         planes[d - 1] = 0
-        for x in range(low + 1, high):
-            if first[x] < low or after[x] > high:
-                planes[d - 1] = 1
-                found[crossed] = d
-                crossed += 1
-                break
+        if order[low] < high or found[high] > low:
+            planes[d - 1] = 1
+            found[crossed] = d  # what is asked of `found` from now on lies at d + 1 or after
+            crossed += 1
     return crossed
 
 
@@ -195,8 +211,67 @@ def _assign_planes(heads: Ints, start: int, planes: Ints, found: Ints, many: int
     return most
 
 
-def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, order: Ints, found: Ints) -> None:
-    """Write the plane, from 1, of every word's arc: 1 if it crosses none.
+def _assign_many_planes(
+    n: int, heads: Ints, start: int, planes: Ints, found: Ints, many: int, most: int, begins: Ints, ends: Ints
+) -> None:
+    """Do the same for a great many arcs and at most `most` planes, plane by plane; the rest is given `most` + 1.
+
+    Over the nodes stand two binary trees. An arc is written at the few nodes of these that together are what lies
+    inside it: its left end into `begins`, if no other there is larger, and its right end into `ends`, if no other is
+    smaller. On the way up from an end of another arc stand those that cross it.
+    """
+    size = n + 1
+    for plane in range(1, most + 1):
+        if many == 0:
+            break
+        for x in range(2 * size):
+            begins[x] = -1
+            ends[x] = size
+        kept = 0
+        for i in range(many):
+            d = found[i]
+            low = min(heads[start + d - 1], d)
+            high = max(heads[start + d - 1], d)
+            free = 1
+            x = low + size
+            y = high + size
+            while x > 0:
+                if ends[x] < high:
+                    free = 0
+                    break
+                x >>= 1
+            while free and y > 0:
+                if begins[y] > low:
+                    free = 0
+                y >>= 1
+            if free == 0:
+                found[kept] = d
+                kept += 1
+                continue
+            planes[d - 1] = plane
+            x = low + 1 + size
+            y = high + size
+            while x < y:
+                if x & 1:
+                    begins[x] = max(begins[x], low)
+                    ends[x] = min(ends[x], high)
+                    x += 1
+                if y & 1:
+                    y -= 1
+                    begins[y] = max(begins[y], low)
+                    ends[y] = min(ends[y], high)
+                x >>= 1
+                y >>= 1
+        many = kept
+    for i in range(many):
+        planes[found[i] - 1] = most + 1
+
+
+def planes(
+    heads: Ints, offsets: Ints, most: int, out: Ints, first: Ints, after: Ints, order: Ints, found: Ints, begins: Ints,
+    ends: Ints,
+) -> None:  # fmt: skip
+    """Write the plane, from 1, of every word's arc: 1 if it crosses none, `most` + 1 if there is none up to `most`.
 
     Arcs go breadth-first from the root, children in word order, into the first plane in which they cross nothing.
     """
@@ -204,10 +279,13 @@ def planes(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, orde
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, found)
+            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, order, found)
             if many > 0:
                 _breadth_first(heads, start, n, out[start : start + n], many, first, after, order, found)
-                _assign_planes(heads, start, out[start : start + n], found, many)
+                if many <= most and many <= FEW:  # as in nearly all sentences
+                    _assign_planes(heads, start, out[start : start + n], found, many)
+                else:
+                    _assign_many_planes(n, heads, start, out[start : start + n], found, many, most, begins, ends)
             for w in range(start, start + n):
                 out[w] = max(out[w], 1)
 
@@ -265,7 +343,7 @@ def lift(
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            many = _mark_crossed(heads, start, n, plane, first, after, found)
+            many = _mark_crossed(heads, start, n, plane, first, after, order, found)
             while (steps == 0 or done < steps) and _any_cross(heads, start, found, many):
                 _breadth_first(heads, start, n, plane, many, first, after, order, found)
                 if _assign_planes(heads, start, plane, found, many) <= planes:

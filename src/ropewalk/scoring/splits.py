@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -86,9 +86,8 @@ def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "")
 
 
 def read(source: SplitSource) -> Corpus:
-    """Read the trees of every split, without their text; a sentence that is no tree is an error."""
-    banks = {split: conllu.read(file, trees="required") for split, file in source.files.items()}
-    return Corpus(source.name, {split: replace(bank, text=None) for split, bank in banks.items()})
+    """Read the trees of every split; a sentence that is no tree is an error."""
+    return Corpus(source.name, {split: conllu.read(file, trees="required") for split, file in source.files.items()})
 
 
 def _source(folder: Path) -> SplitSource:
