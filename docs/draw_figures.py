@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ropewalk import conllu
-from ropewalk.drawing import draw, to_steps, trace
+from ropewalk import conllu, deps
+from ropewalk.drawing import draw, enhanced_scene, to_steps, to_svg, trace
+from ropewalk.graphs import Graphs
 from ropewalk.trees import Graph, Tree
+
+if TYPE_CHECKING:
+    from ropewalk.treebank import Treebank
 
 FOLDER = Path(__file__).parent / "figures"
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample.conllu"
@@ -51,8 +56,16 @@ def figures() -> dict[str, str]:
     }
     labels = ["<", "<", ">^/^", "\\^>", ">^", "<"]
     return {f"{name}.svg": picture.svg() for name, picture in drawn.items()} | {
-        "steps.html": to_steps(trace(labels, "optimal"), words=["The", "old", "rope", "is", "long", "."])
+        "graph.svg": enhanced(bank, 1),
+        "steps.html": to_steps(trace(labels, "optimal"), words=["The", "old", "rope", "is", "long", "."]),
     }
+
+
+def enhanced(bank: Treebank, sentence: int) -> str:
+    """Draw the basic tree of a sentence, and below it what its enhanced graph adds."""
+    graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
+    start, stop = graphs.offsets[sentence : sentence + 2].tolist()
+    return to_svg(enhanced_scene(graphs.select([sentence]), basic[sentence], forms[start:stop]))
 
 
 if __name__ == "__main__":

@@ -263,7 +263,9 @@ def test_the_figures_of_the_documentation_are_up_to_date() -> None:
     assert {file.name for file in folder.iterdir()} == set(figures())
     for name, text in figures().items():
         assert (folder / name).read_text(encoding="utf-8") == text, "run `make figures`"
-    pages = "".join((REPOSITORY / page).read_text(encoding="utf-8") for page in ("README.md", "docs/drawing.md"))
+    pages = "".join(
+        (REPOSITORY / page).read_text(encoding="utf-8") for page in ("README.md", "docs/drawing.md", "docs/graphs.md")
+    )
     for name in figures():
         assert f"figures/{name}" in pages
 
