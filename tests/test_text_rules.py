@@ -46,7 +46,10 @@ def sentences(text: str, each_line: LineUnit = None) -> list[str]:
         ("It weighs approx. 5 kg. It is wet.", ["It weighs approx. 5 kg .", "It is wet ."]),
         ("Twine et al. found this.", ["Twine et al. found this ."]),
         ("Twine et al. (2010) found this.", ["Twine et al. ( 2010 ) found this ."]),
+        ("Twine et al. 2019 found this.", ["Twine et al. 2019 found this ."]),
         ("See Fig. 3 for the knot. It holds.", ["See Fig. 3 for the knot .", "It holds ."]),
+        ("See Fig. S1 for the knot.", ["See Fig. S1 for the knot ."]),
+        ("It is in Fig. A1. It holds.", ["It is in Fig. A1 .", "It holds ."]),
         ("The knot (fig. 3) holds.", ["The knot ( fig. 3 ) holds ."]),
         ("As shown in Tab. 2, it rose.", ["As shown in Tab. 2 , it rose ."]),
         ("Under Art. 5 of the treaty it is void.", ["Under Art. 5 of the treaty it is void ."]),
@@ -75,10 +78,37 @@ def test_words_that_look_like_abbreviations_end_sentences(text: str) -> None:
         ("\u201cWho is there?\u201d she asked.", 1),
         ("\u00abStop!\u00bb he cried.", 1),
         ('"Who is there?" He ran.', 2),
+        ('"Who is there?" I asked.', 1),
+        ('"Who is there?" Mary asked\nhim. Nobody spoke.', 2),
+        ('"Who is there?" Mr. Oakum asked.', 1),
+        ("\u201cStop!\u201d Mary Ann Twine cried, and ran.", 1),
+        ('"Who is there?" Mary left the room.', 2),
+        ('"What a rope!" Mary said it would hold.', 2),
+        ('"Who is there?" Mary said, "It is late."', 2),
+        ('"Who is there?"\n\nMary asked.', 2),
     ],
 )
-def test_a_quotation_that_goes_on_in_a_small_letter_ends_no_sentence(text: str, count: int) -> None:
+def test_a_quotation_that_goes_on_in_a_small_letter_or_with_who_spoke_ends_no_sentence(text: str, count: int) -> None:
     assert len(sentences(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("“Stop,” he said. “Now.”", ["“ Stop , ” he said .", "“ Now . ”"]),
+        ("\u2018Who is there?\u2019 she asked.", ["\u2018 Who is there ? \u2019 she asked ."]),
+        ("\u2018Who is there?\u2019", ["\u2018 Who is there ? \u2019"]),
+    ],
+)
+def test_closing_quotes_are_tokens_and_belong_to_what_they_close(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_a_heart_after_who_loves_ends_no_sentence() -> None:
+    assert sentences("I ❤️ NY.") == ["I ❤️ NY ."]
+    assert sentences("Thanks ❤️ See you soon.") == ["Thanks ❤️", "See you soon ."]
+    together, counts = english().segment_many(["I", " ❤️ NY."])
+    assert (len(together), counts) == (3, [1, 2])
 
 
 LINES = {
@@ -93,6 +123,12 @@ LINES = {
     ],
     "> the rope is wet\n> and cold\n> > so it is\nDry it.": [
         "> the rope is wet", "> and cold", "> > so it is", "Dry it .",
+    ],
+    "A rope that was laid down in the long walk of the old yard\n- hemp\n- tar\n": [
+        "A rope that was laid down in the long walk of the old yard", "- hemp", "- tar",
+    ],
+    "A rope that was laid down in the long walk of the old yard\na) hemp\nb) tar\n": [
+        "A rope that was laid down in the long walk of the old yard", "a ) hemp", "b ) tar",
     ],
     "A rope that was laid down in the long walk of the old\n- and very cold - yard of theirs broke.": [
         "A rope that was laid down in the long walk of the old - and very cold - yard of theirs broke .",
@@ -110,9 +146,13 @@ def test_lines_of_lists_headings_and_quoted_lines_are_units(text: str) -> None:
     [
         "#Hashtag",
         "@name",
+        "@john.doe",
+        "docs.python.org",
+        "example.co.uk",
         "github.com/foo/bar",
         "Node.js",
         "C++",
+        "C++17",
         "C#",
         "<3",
         "❤️",
@@ -125,6 +165,12 @@ def test_lines_of_lists_headings_and_quoted_lines_are_units(text: str) -> None:
 def test_names_and_tags_stay_whole(token: str, text: str) -> None:
     forms = [form for sentence in english().segment(text.format(token)) for form in sentence.forms]
     assert token in forms
+
+
+@pytest.mark.parametrize("name", ["Node.js", "C++", "C++17", "C#", "@name", "#tag", "docs.python.org", "a.org/b"])
+@pytest.mark.parametrize("ending", ["'s", "\u2019s"])
+def test_names_have_genitives(name: str, ending: str) -> None:
+    assert sentences(f"I like {name}{ending} new look.") == [f"I like {name} {ending} new look ."]
 
 
 def test_a_language_without_known_abbreviations_has_none() -> None:
@@ -140,7 +186,8 @@ def test_rules_are_the_same_wherever_the_text_is_cut(mark: int, monkeypatch: pyt
         monkeypatch.setattr(module, "CONTEXT", 15)
     text = (
         '- a\n- cf. B "Who?" she\n# see Fig. IV\n> b @c.d @e #f. Art. I am C++ x.js, g.org/h(i) <3 wwwwwwwwwwwww'
-        " y\n- z\n(a) u v w x y z\n- t\n(b) 5 et al. 7 (c\n> d"
+        " y\n- z\n(a) u v w x y z\n- t\n(b) 5 et al. 7 (c\n> d\n\na b c d e f g h\n- i\n- j. k\na b c d e f g h\n- i. j"
+        '\n\na "B?" Mr. C\nasked.” D I ❤ e. "F!" G said h i. “j.” k "L?" M n. Ox\n\n"P?" Q\n\nR said. @s.t\'s u.org. v'
     )
     reader = CharacterReader(CharacterVocabulary.of(text, 1, 1))
     marks = np.full(len(text), mark, dtype=np.uint8)
@@ -177,6 +224,14 @@ def test_rules_do_not_reach_from_one_text_into_the_next() -> None:
         ".js",
         "C",
         "++",
+        'Who?" Mary',
+        "asked.",
+        'Who?" Mary asked,',
+        '"so" he said',
+        "a b c d e f g h\n- i",
+        "- j",
+        "I",
+        " ❤ k",
     ]
     together, counts = english().segment_many(texts)
     alone = [english().stream([text]) for text in texts]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SPACES = r"(?!\S)[^\S\n]*\n?[^\S\n]*"  # at least one, or the end of the text; no blank line
-NUMBER = r"\(?(?:\d|[IVXLC]{2,}\b|[VX]\b)"  # not I, which is mostly none
+NUMBER = r"\(?(?:\d|[A-Z]{1,2}[.-]?\d|[IVXLC]{2,}\b|[VX]\b)"  # not I, which is mostly none
 
 
 class Abbreviations(NamedTuple):
@@ -36,8 +36,8 @@ KNOWN = {
             "Rev", "Sen", "Sgt",
         ),
         before_numbers=(
-            "app", "art", "arts", "ch", "chap", "eq", "eqs", "ex", "fig", "figs", "nos", "nr", "p", "par",
-            "para", "pp", "ref", "refs", "sec", "sect", "tab", "tabs", "vol", "vols", "No", "Jan", "Feb", "Mar", "Apr",
+            "al", "app", "art", "arts", "ch", "chap", "eq", "eqs", "ex", "fig", "figs", "nos", "nr", "p", "par", "para",
+            "pp", "ref", "refs", "sec", "sect", "tab", "tabs", "vol", "vols", "No", "Jan", "Feb", "Mar", "Apr",
             "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec",
         ),
         before_small=(

@@ -142,11 +142,11 @@ def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
     """Put rules in place of marks; `before` is what precedes, as far as they look back.
 
     Unless it is the text's last, nothing ends in the last run of characters without a space, which may not be whole,
-    and no sentence in the one before it: rules look ahead to the next.
+    and no sentence in the one before it: rules look ahead to the next, but for a blank line.
     """
     text = before + part.text
     marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
-    rules.apply(text, marks, len(before))
+    rules.apply(text, marks, len(before), last=part.last)
     if not part.last:
         whole = text.rstrip()
         if whole == text:
@@ -154,8 +154,9 @@ def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
             start = len(text) - min(len(run), MOST_CHARACTERS)
             marks[start:] &= JOIN  # which rules may take away
             whole = rest[0] if rest and len(run) <= MOST_CHARACTERS else ""
-        run = (whole.rsplit(maxsplit=1) or [""])[-1]
-        marks[len(whole) - len(run) : len(whole)] &= ~SENTENCE & 0xFF
+        if part.breaks[max(len(whole) - len(before), 0) :].sum() <= 1:
+            run = (whole.rsplit(maxsplit=1) or [""])[-1]
+            marks[len(whole) - len(run) : len(whole)] &= ~SENTENCE & 0xFF
     return replace(part, marks=marks[len(before) :])
 
 
