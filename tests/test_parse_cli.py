@@ -106,6 +106,28 @@ def test_tokens_stand_on_lines(tmp_path: Path) -> None:
     assert run("parse", "--input", "tokens", "He didn't go .").stdout.count("\troot\t") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("She \x0b did", "word 2 is '\\x0b', with '\\x0b' as character 1"),
+        ("She did\x1cso", "word 2 is 'did\\x1cso', with '\\x1c' as character 4"),
+        ("She did\x85", "word 2 is 'did\\x85', with '\\x85' as character 4"),
+        ("a\u2028b", "word 1 is 'a\\u2028b'"),
+        ("She \u00a0 did", "word 2 is '\\xa0'"),
+        ("10\u00a0\u00a0000", "word 1 is '10\\xa0\\xa0000', with '\\xa0' as character 3"),
+    ],
+)
+def test_tokens_that_no_form_can_be_are_refused_with_their_line(line: str, what: str) -> None:
+    done = run("parse", "--input", "tokens", "-", stdin=f"He slept .\n\n\n{line}\n".encode())
+    assert (done.returncode, done.stdout.count("\troot\t")) == (1, 0)
+    assert f"<stdin>:4: sentence 2: {what}" in done.stderr
+
+
+def test_tokens_may_have_spaces_inside(tmp_path: Path) -> None:
+    done = run("parse", "--input", "tokens", "-", stdin="10\u00a0000 ropes".encode())
+    assert sound(done.stdout, tmp_path).column("form").texts() == ["10\u00a0000", "ropes"]
+
+
 def test_conllu_is_known_by_its_name_and_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
     done = run("parse", "--no-confidence", sample)
     assert done.returncode == 0, done.stderr
@@ -161,6 +183,53 @@ def test_conllu_on_standard_input_is_noticed(sample: Path) -> None:
     text = run("parse", "-", stdin=b"# 1 word.")
     assert "taken for" not in text.stderr
     assert run("parse", "--input", "text", "-", stdin=sample.read_bytes()).stdout != done.stdout
+
+
+def test_conllu_that_comes_slowly_is_noticed(sample: Path) -> None:
+    known = run("parse", "--input", "conllu", "-", stdin=sample.read_bytes()).stdout
+    with subprocess.Popen(
+        [*TOY, "parse", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first, second, rest = sample.read_bytes().split(b"\n", 2)
+        for piece in (first[:1], first[1:], b"\n", second[:3], second[3:] + b"\n" + rest):
+            process.stdin.write(piece)
+            process.stdin.flush()
+            time.sleep(0.3)
+        process.stdin.close()
+        assert process.stdout.read().decode() == known
+        assert "taken for CoNLL-U" in process.stderr.read().decode()
+
+
+def test_conllu_after_long_comments_or_a_mark_is_noticed(sample: Path) -> None:
+    given = b"# " + b"long " * 4_000 + b"\n" + b"# another\n" * 60 + sample.read_bytes()
+    done = run("parse", "-", stdin=given)
+    assert "taken for CoNLL-U" in done.stderr
+    assert done.stdout == run("parse", "--input", "conllu", "-", stdin=given).stdout
+    marked = run("parse", "-", stdin=b"\xef\xbb\xbf" + sample.read_bytes())
+    assert marked.returncode == 1
+    assert "<stdin>:1: the file begins with a byte order mark" in marked.stderr
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"# A heading\n" * 100 + b"A rope. ",
+        b"# " + b"rope " * 300_000 + b"\n1 rope",
+        b"1\tA rope\n2\tAnother\n",
+        b"1",
+        b"\xef\xbb\xbfA rope.\r\n",
+        "1\t\u00e9\u20ac".encode(),
+    ],
+)
+def test_text_that_begins_like_conllu_loses_nothing(given: bytes) -> None:
+    options = ("--format", "json", "--columns", "upos", "-")
+    done = run("parse", *options, stdin=given)
+    assert done.returncode == 0, done.stderr
+    assert "taken for" not in done.stderr
+    assert done.stdout == run("parse", "--input", "text", *options, stdin=given).stdout
 
 
 def test_the_list_of_models_fits_a_terminal() -> None:

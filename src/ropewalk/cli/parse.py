@@ -1,12 +1,14 @@
 """`ropewalk parse`."""
 
+import contextlib
+import io
 import os
 import re
 import sys
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO, cast
 
 import typer
 
@@ -36,12 +38,17 @@ from ropewalk.cli.shell import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from _typeshed import WriteableBuffer
+
     from ropewalk.pipeline import Parser
     from ropewalk.treebank import Treebank
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
 UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
-BEGINS_CONLLU = re.compile(rb"(?:#[^\n]*\n)*1(?:-[0-9]+)?\t(?:[^\t\n]+\t){8}[^\t\n]+\n")
+MOST_SEEN = 1 << 20  # bytes of standard input that are looked at to tell what it is
+# A byte order mark is let through, for the reader of CoNLL-U to complain of. Both are compiled only if asked for.
+BEGINS_CONLLU = rb"(?:\xef\xbb\xbf)?(?:#[^\n]*\n){0,64}(?:0\.[0-9]+|1(?:-[0-9]+)?)\t(?:[^\t\n]+\t){8}[^\t\n]+(?:\n|\Z)"
+MAY_BEGIN_CONLLU = rb"\xef?\xbb?\xbf?(?:#[^\n]*\n){0,64}(?:#[^\n]*|[01][-.0-9]*(?:\t[^\t\n]*){0,9})?"
 CONLLU = re.compile(r".*\.conllu(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -51,6 +58,26 @@ class Input(StrEnum):
     TEXT = "text"
     TOKENS = "tokens"
     CONLLU = "conllu"
+
+
+class Resumed(io.RawIOBase):
+    """The bytes of a stream, with those that were read already."""
+
+    def __init__(self, begun: bytes, stream: TextIO) -> None:
+        super().__init__()
+        self._begun = io.BytesIO(begun)
+        self._stream = stream  # all of it: one that nobody holds is closed
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read what is there, rather than wait for more."""
+        target = memoryview(buffer)
+        found = self._begun.read(len(target)) or _waiting(self._stream, len(target))
+        target[: len(found)] = found
+        return len(found)
 
 
 class LineOption(StrEnum):
@@ -271,12 +298,21 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
 
 
 def _conllu_waits() -> bool:
-    """Tell by its first bytes whether standard input is CoNLL-U."""
-    try:
-        waiting: bytes = getattr(sys.stdin.buffer, "peek", bytes)()
-        return BEGINS_CONLLU.match(waiting) is not None
-    except OSError:  # as reading it will say
-        return False
+    """Tell whether standard input is CoNLL-U: read on until its first line that is no comment, and put all back."""
+    begun = b""
+    with contextlib.suppress(OSError):  # as reading it will say
+        while len(begun) < MOST_SEEN and re.fullmatch(MAY_BEGIN_CONLLU, begun):
+            piece = _waiting(sys.stdin, io.DEFAULT_BUFFER_SIZE)
+            if not piece:
+                break
+            begun += piece
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(Resumed(begun, sys.stdin)), encoding="utf-8")
+    return re.match(BEGINS_CONLLU, begun) is not None
+
+
+def _waiting(stream: TextIO, most: int) -> bytes:
+    """Read the bytes of a stream that are there; wait if there are none."""
+    return cast("io.BufferedReader", stream.buffer).read1(most)
 
 
 def _exists(value: str) -> bool:

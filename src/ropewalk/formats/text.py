@@ -20,6 +20,8 @@ CHUNK = 1 << 16
 MOST_SPACES = 1 << 20  # one after the other: they are kept with the token before them
 LONGEST_LINE = 1 << 24  # characters of a line of tokens
 BETWEEN = re.compile("[ \t\r]+")
+# In a form UD has single spaces at most, and only between other characters; what breaks lines is none of them.
+UNFIT = re.compile(rf"{UNWRITABLE.pattern}|[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]|(?<!\S)\s|\s(?!\S)")
 
 
 def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -53,8 +55,10 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
                 return
 
 
-def treebank_of_tokens(sentences: Iterable[Sequence[str]], *, first: int = 1, name: str = "<tokens>") -> Treebank:
-    """Make a treebank of words without trees; sentences are numbered from `first`."""
+def treebank_of_tokens(
+    sentences: Iterable[Sequence[str]], *, first: int = 1, name: str = "<tokens>", lines: Sequence[int] = ()
+) -> Treebank:
+    """Make a treebank of words without trees; sentences are numbered from `first`, and may stand on known lines."""
     rows = list(sentences)
     for number, words in enumerate(rows, start=first):
         if isinstance(words, str) or not isinstance(words, Sequence) or not len(words):
@@ -62,14 +66,16 @@ def treebank_of_tokens(sentences: Iterable[Sequence[str]], *, first: int = 1, na
             message = f"sentence {number} {found}; expected a list of at least one word"
             raise FormatError(name, 0, "no-words", message)
         for place, word in enumerate(words, start=1):
-            if not isinstance(word, str) or not word or UNWRITABLE.search(word):
+            unfit = UNFIT.search(word) if isinstance(word, str) else None
+            if not isinstance(word, str) or not word or unfit:
                 shown = word[:LONGEST_SHOWN] if isinstance(word, str) else word
+                where = f", with {unfit[0]!r} as character {unfit.start() + 1}" if unfit else ""
                 raise FormatError(
                     name,
-                    0,
+                    lines[number - first] if lines else 0,
                     "unwritable-text",
-                    f"sentence {number}: word {place} is {shown!r}; expected text of at least one character, "
-                    "and no tab, line break, NUL or lone surrogate",
+                    f"sentence {number}: word {place} is {shown!r}{where}; expected text of at least one character, "
+                    "with single spaces at most between others, and no tab, line break, NUL or lone surrogate",
                 )
     headings = tuple(Heading(str(number), " ".join(words)) for number, words in enumerate(rows, start=first))
     forms = Column.of(word for words in rows for word in words)
@@ -81,14 +87,15 @@ def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:
 
     The first sentence begins a document, as that of a text does.
     """
-    first = 1
+    first = line = 1
     for lines in _lines(pieces, name):
-        found = [[word for word in BETWEEN.split(line) if word] for line in lines]
-        sentences = [words for words in found if words]
+        found = ([word for word in BETWEEN.split(one) if word] for one in lines)
+        sentences = {number: words for number, words in enumerate(found, start=line) if words}
         if sentences:
-            bank = treebank_of_tokens(sentences, first=first, name=name)
+            bank = treebank_of_tokens(sentences.values(), first=first, name=name, lines=tuple(sentences))
             yield bank if first > 1 else bank.with_document("")
         first += len(sentences)
+        line += len(lines)
 
 
 def _lines(pieces: Iterable[str], name: str) -> Iterator[list[str]]:
