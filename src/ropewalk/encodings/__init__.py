@@ -161,7 +161,7 @@ def _options(name: str, text: str) -> dict[str, str | int]:
         key, equals, value = part.partition("=")
         if not equals or not key or not value:
             raise EncodingOptionError(f"{name}: {part!r} is no option; expected option=value")
-        if re.fullmatch(r"-?[0-9]{10,}", value):
-            raise EncodingOptionError(f"{name}: {key} has {len(value)} digits; expected a number of at most 9")
+        if re.fullmatch(r"-?[0-9]{19,}", value):
+            raise EncodingOptionError(f"{name}: {key} has {len(value)} digits; expected a number of at most 18")
         options[key] = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
     return options
