@@ -17,6 +17,7 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import text_pieces, token_banks
 from ropewalk.models import model
@@ -323,7 +324,7 @@ def test_numbers_that_no_machine_has(sample: Path, tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="1 to 100"):
             encodings.get(name)
         with pytest.raises(OptionError, match="1 to 100"):
-            encodings.graphs.get(name)
+            graph_encodings.get(name)
     labels = tmp_path / "labels.tsv"
     labels.write_text("# ropewalk encoding = brackets(planes=1000000000) | columns = form, label, relation\n")
     refused(run("decode", labels), f"{labels}:1: ", "1 to 100")
