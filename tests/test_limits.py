@@ -370,3 +370,23 @@ def test_places_beyond_any_text_are_taken_for_none(places: str) -> None:
     assert (bank[0][0].start, bank[0][0].end) == (None, None)
     near = conllu.loads("1\tgo\t_\t_\t_\t_\t0\troot\t_\tTokenRange=7:9\n\n")
     assert (near[0][0].start, near[0][0].end) == (7, 9)
+
+
+@pytest.mark.parametrize("kind", [[], ["--graphs"]])
+def test_indices_that_would_fill_the_memory_are_refused(kind: list[str], tmp_path: Path) -> None:
+    """Of words that hang on any word before them in a random order, the index of a bracket grows with the sentence."""
+    rng = random.Random(1)  # noqa: S311 - an invented tree
+    order = list(range(1, 100_001))
+    rng.shuffle(order)
+    above = dict(zip(order, [0, *(order[rng.randrange(at)] for at in range(1, len(order)))], strict=True))
+    rows = (
+        f"{word}\tx\t_\t_\t_\t_\t{head}\t{name}\t{head}:{name}\t_\n"
+        for word in range(1, len(order) + 1)
+        for head in [above[word]]
+        for name in ["dep" if head else "root"]
+    )
+    file = tmp_path / "crossing.conllu"
+    file.write_text("".join([*rows, "\n"]), encoding="utf-8")
+    done = run("encode", "-e", "optimal-nonprojective", *kind, file, "-o", tmp_path / "labels")
+    refused(done, "characters long", "relative")
+    assert not (tmp_path / "labels").exists()

@@ -348,7 +348,7 @@ def _whole(blocks: "Iterator[bytes]", out: str, form: TreeFormat, *, several: bo
 
 
 def _ending(out: str) -> str:
-    return Path(out.removesuffix(".gz").removesuffix(".xz")).suffix
+    return Path(out.lower().removesuffix(".gz").removesuffix(".xz")).suffix
 
 
 def _listed(lines: "Iterator[bytes]") -> "Iterator[bytes]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.errors import LabelError
+from ropewalk.errors import EncodingError, LabelError
 from ropewalk.kernels.codes import (
     CLOSES_LEFT,
     CLOSING,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ropewalk.trees import Ints
 
+MOST_TEXT = 1 << 26  # characters of all different labels of what is written together
 EMPTY = "_"  # the label of a word that has no bracket at all, which only graphs have
 SIGNS = {0: "<", RIGHTWARD: "/", CLOSING: "\\", CLOSING | RIGHTWARD: ">"}
 CODES = {sign: code for code, sign in SIGNS.items()}
@@ -67,7 +68,17 @@ def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]]
     """Number equal labels alike: label k of all spells `symbols[starts[k]:starts[k+1]]`."""
     places = starts.astype(np.int64) * symbols.itemsize
     ids, firsts = intern(symbols.view(np.uint8), places[:-1], places[1:])
-    return ids, tuple(to_text(symbols[starts[k] : starts[k + 1]].tolist()) for k in firsts.tolist())
+    texts: list[str] = []
+    size = 0
+    for k in firsts.tolist():
+        texts.append(to_text(symbols[starts[k] : starts[k + 1]].tolist()))
+        size += len(texts[-1])
+        if size > MOST_TEXT:
+            raise EncodingError(
+                f"the labels of these sentences are over {MOST_TEXT:,} characters long, since brackets have to skip so "
+                "many others; expected shorter sentences, or take offsets (relative)"
+            )
+    return ids, tuple(texts)
 
 
 def spell(alphabet: Sequence[str], from_text: Callable[[str], list[int]]) -> tuple[Ints, Ints]:
