@@ -501,12 +501,12 @@ def test_one_command_from_a_treebank_to_a_model_that_parses_text_without_torch(t
     home = tmp_path / "UD_Invented-Test"
     home.mkdir()
     kind = Invented(("山", "水天", "火"), between="", most=1, stop="。", text=False)
-    kind.write(home / "xx_test-ud-train.conllu", 200)
+    kind.write(home / "xx_test-ud-train.conllu", 160)
     kind.write(home / "xx_test-ud-test.conllu", 40, seed=2)
     more = (
-        "parser.training.epochs=12",
-        "segmenter.training.epochs=12",
-        "segmenter.training.batch=10",
+        "parser.training.epochs=8",
+        "segmenter.training.epochs=6",
+        "segmenter.training.batch=5",
         "parser.training.batch=50",
     )
     changes = [word for change in (*TINY, *more) for word in ("--set", change)]

@@ -30,9 +30,9 @@ def experiment(
     treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
     (`details`), means over seeds and their spread, if there are several (`seeds`), the scores of enhanced graphs
     (`graphs`), the paper's systems beside its own figures (`paper`) and the energy of training and parsing, if measured
-    (`energy`), as Markdown, CSV and LaTeX, and for each treebank the figure of LAS over sentences against words per
-    second with the front that no other beats, as SVG and PNG. What each run predicts is kept beside its model, for
-    `ropewalk compare`.
+    (`energy`), as Markdown, CSV and LaTeX, and at the end for each treebank the figure of LAS over sentences against
+    words per second with the front that no other beats, as SVG and PNG. What each run predicts is kept beside its
+    model, for `ropewalk compare`.
     """
     prepare_torch()
     warn_if_uncompiled()
@@ -69,13 +69,13 @@ def experiment(
         for name, table in more.items():
             if table.rows:
                 _write(home / name, table)
-        for treebank in {result.treebank: None for result in results}:
-            for suffix in ("svg", "png"):
-                plots.scatter(
-                    home / f"pareto-{treebank}.{suffix}",
-                    library.points(results, treebank),
-                    plots.AxisLabels(treebank, "words per second", "LAS over sentences"),
-                )
+    for treebank in {result.treebank: None for result in results}:
+        for suffix in ("svg", "png"):
+            plots.scatter(
+                home / f"pareto-{treebank}.{suffix}",
+                library.points(results, treebank),
+                plots.AxisLabels(treebank, "words per second", "LAS over sentences"),
+            )
     say(f"tables and figures are in {home}")
 
 
