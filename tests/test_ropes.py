@@ -261,3 +261,9 @@ def test_leaning_says_where_an_arc_leans_on_nothing() -> None:
     arcs = Arcs.of_trees(FIGURE_1.heads, FIGURE_1.offsets)
     ropes, _ = leaning(arcs, np.zeros(7, dtype=np.uint8))
     assert ropes.tolist() == [-1] * 7
+
+
+def test_more_words_than_memory_holds_are_refused() -> None:
+    none = np.zeros(0, dtype=np.int32)
+    with pytest.raises(GraphError, match="6,442,450,941 words in all"):
+        Arcs(none, none, np.zeros(4, dtype=np.int32), np.full(3, 2**31 - 1, dtype=np.int32))

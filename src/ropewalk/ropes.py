@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Bytes = npt.NDArray[np.uint8]
 
 COVERS = ("all", "farthest", "proper")
+MOST_WORDS = 1 << 28  # of all sentences together: places of words are numbers of 32 bits, and take memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +60,8 @@ class Arcs:
             )
         if words.min(initial=0) < 0:
             raise GraphError(f"a sentence of {words.min()} words; expected 0 or more")
+        if (total := int(words.sum(dtype=np.int64))) > MOST_WORDS:
+            raise GraphError(f"{total:,} words in all sentences; expected at most {MOST_WORDS:,}")
         self._lay_out(heads, dependents, offsets, words)
 
     def _lay_out(self, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> None:
