@@ -32,7 +32,7 @@ ENVIRONMENT = {
     "RAY_agent_register_timeout_ms": "300000",
 }
 SECONDS = 240  # that anything may take on a busy machine
-TEXTS = {f"d{number}": text(number, 60) for number in range(100)}
+TEXTS = {f"d{number}": text(number, 60) for number in range(240)}  # far more work than the nodes take to begin
 
 
 class Node:
@@ -82,11 +82,29 @@ def cluster() -> Iterator[tuple[str, Node]]:
     try:
         wait_until(lambda: is_open(port))
         second = Node(SECOND, f"--address={address}")
+        wait_for_nodes(address, 2)
         yield address, second
     finally:
         if second is not None:
             second.kill()
         head.kill()
+
+
+def wait_for_nodes(address: str, count: int) -> None:
+    """Wait until so many nodes of a cluster take work: work that begins earlier may end before the last has joined."""
+    program = (
+        "import sys, time, ray\n"
+        "ray.init(address=sys.argv[1], log_to_driver=False)\n"
+        "while sum(node['Alive'] for node in ray.nodes()) < int(sys.argv[2]):\n"
+        "    time.sleep(0.05)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, address, str(count)],
+        check=True,
+        capture_output=True,
+        env=os.environ | ENVIRONMENT,
+        timeout=SECONDS,
+    )
 
 
 def free_port(ip: str) -> int:
