@@ -319,6 +319,16 @@ def test_ends_and_beginnings_may_change_and_longer_ones_decide() -> None:
     assert Splitter.from_json(json.loads(json.dumps(learnt.to_json()))) == learnt
 
 
+def test_a_token_that_was_always_one_word_is_never_split() -> None:
+    whole = [RawToken(text, (text,), " ") for text in ("Summum", "atum", "rope")]
+    learnt = Splitter.learn([RawToken("itum", ("itu", "um"), " "), RawToken("atum", ("atu", "um"), " "), *whole])
+    assert learnt.split("SUMMUM") == ("SUMMUM",)
+    assert learnt.split("drummum") == ("drummu", "um")
+    assert learnt.split("atum") == ("atu", "um")  # which was two words elsewhere
+    assert learnt.single == {"summum"}  # what no ending would split need not be kept
+    assert Splitter.from_json(json.loads(json.dumps(learnt.to_json()))) == learnt
+
+
 def test_suffixes_of_earlier_models_are_ends_that_are_cut_off() -> None:
     stored = {"table": {"du": ["de", "le"]}, "suffixes": {"n't": ["n't"], "'ve": ["'ve"]}}
     assert Splitter.from_json(stored).split("Shouldn't") == ("Should", "n't")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
 ABOVE = ("Words", "UFeats", "Lemmas", "LAS")  # in which we mean to be above UDPipe
+MARGIN = dict.fromkeys(("UD_French-Sequoia", "UD_Wolof-WTB", "UD_Uyghur-UDT"), 3.0)  # in LAS, at least
 FASTEST = 25_000  # words a second that we mean to reach
 
 
@@ -104,6 +105,8 @@ def main() -> int:
                 rows.append((treebank.name, system.name, *scores.values(), round(speed), megabytes(folder)))
             (ours, speed), (theirs, _) = found
             missed += [f"{treebank.name}: {name} above UDPipe's" for name in ABOVE if ours[name] <= theirs[name]]
+            if ours["LAS"] < theirs["LAS"] + (margin := MARGIN.get(treebank.name, 0.0)):
+                missed.append(f"{treebank.name}: LAS {margin} above UDPipe's")
             missed += [f"{treebank.name}: {FASTEST:,} words a second"] if speed < FASTEST else []
     columns = (
         TableColumn("treebank", numeric=False),

@@ -34,29 +34,33 @@ Changes = dict[str, Change]  # by what a token begins or ends with: at least wha
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """`table` gives the words of whole tokens, the others what becomes of a token's end or beginning.
+    """`table` gives the words of whole tokens, the changes what becomes of a token's end or beginning.
 
-    All are in lower case, with `'`. The rest is one word, or before an end several if the table says so. Where words
-    laid end to end are the token, they keep its letters; else they take over its casing.
+    Tokens of `single` are one word, whatever their ends look like. All are in lower case, with `'`. The rest is one
+    word, or before an end several if the table says so. Where words laid end to end are the token, they keep its
+    letters; else they take over its casing.
     """
 
     table: dict[str, tuple[str, ...]] = field(default_factory=dict)
     endings: Changes = field(default_factory=dict)
     beginnings: Changes = field(default_factory=dict)
+    single: frozenset[str] = frozenset()
 
     @classmethod
     def learn(cls, tokens: Iterable[RawToken]) -> Splitter:
         """Take the most frequent words of each multiword token, and what becomes of its end or its beginning.
 
-        What changes explain is left out of the table.
+        What changes explain is left out of the table. A token that was one word wherever it stood stays one.
         """
+        single: set[str] = set()
         seen: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
         ends: Counter[tuple[str, Change]] = Counter()
         begins: Counter[tuple[str, Change]] = Counter()
         for token in tokens:
-            if len(token.words) < 2:
-                continue
             whole = plain(token.text)
+            if len(token.words) < 2:
+                single.add(whole)
+                continue
             words = tuple(map(plain, token.words))
             seen[whole][words if "".join(words) == whole else token.words] += 1
             before, after = _alike(whole, words[0]), _alike(whole[::-1], words[-1][::-1])
@@ -73,7 +77,8 @@ class Splitter:
         rules = cls({}, endings, beginnings)
         table = {whole: many.most_common(1)[0][0] for whole, many in seen.items()}
         unexplained = {whole: words for whole, words in sorted(table.items()) if rules.split(whole) != words}
-        return cls(unexplained, endings, beginnings)
+        single = {text for text in single.difference(seen) if len(rules.split(text)) > 1}
+        return cls(unexplained, endings, beginnings, frozenset(single))
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Splitter:
@@ -85,7 +90,7 @@ class Splitter:
             {text: Change.from_json(change) for text, change in stored[name].items()}
             for name in ("endings", "beginnings")
         )
-        return cls(table, endings, beginnings)
+        return cls(table, endings, beginnings, frozenset(map(str, stored.get("single", ()))))
 
     def to_json(self) -> dict[str, Any]:
         """Give what a file of JSON can hold."""
@@ -96,11 +101,14 @@ class Splitter:
                 name: {key: [*one[:2], *one.words] for key, one in sorted(some.items())}
                 for name, some in changes.items()
             },
+            "single": sorted(self.single),
         }
 
     def split(self, token: str) -> tuple[str, ...]:
         """Give the words of a token: itself if nothing is known of it."""
         low = plain(token)
+        if low in self.single:
+            return (token,)
         if low in self.table:
             return cased(token, self.table[low])
         own = token if len(token) == len(low) else low

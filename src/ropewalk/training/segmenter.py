@@ -241,6 +241,10 @@ class Trained:
         ends = gold & END > 0
         forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends, unless it goes on
         joinable = reading.joinable(0, len(reading.places))[inside]
+        stops = reading.places[inside][ends] + 1
+        tokens = (aligned.text[start:stop].strip() for start, stop in itertools.pairwise([0, *stops.tolist()]))
+        splittable = np.zeros_like(ends)  # others stay one word whatever their marks say
+        splittable[ends] = [bool(token) and len(self.splitter.split(token)) > 1 for token in tokens]
         for place, bit in enumerate(MARKS[: odds.shape[1]]):
             asked = odds[:, place]
             if bit == END:
@@ -248,7 +252,7 @@ class Trained:
             elif bit == JOIN:
                 found = [np.where(joinable, asked <= shift, ends) for shift in SHIFTS]
             else:
-                found = [(asked > shift) & ends for shift in SHIFTS]
+                found = [(asked > shift) & (splittable if bit == MULTIWORD else ends) for shift in SHIFTS]
             wanted = ends if bit == JOIN else gold & bit > 0
             values = [_f1(wanted, marks, spans=bit != MULTIWORD) for marks in found]
             smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
