@@ -219,7 +219,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
                 "parser.training.head_rate": 1e-3,
             },
         )
-    hidden = 128 if survey.words < SMALL else 192
+    hidden = 128 if survey.words < SMALL else 144
     vectors = (
         f", and static vectors of {reader.size}, which {_percent(reader.known)} of the words have" if reader else ""
     )
