@@ -530,6 +530,16 @@ def test_replaced_columns_are_read_back(raw: bytes, data: st.DataObject) -> None
     assert conllu.dumps(again.with_columns(restored)) == raw
 
 
+@pytest.mark.parametrize("text", ["", "a\tb"])
+def test_only_text_that_is_written_can_break_the_file(text: str) -> None:
+    """Some sentences of a treebank share the names of all, which may be far more than their words."""
+    words, rest = ["a", "b"], [f"x{number}" for number in range(9)]
+    bank = Treebank.of_words(Column.of([*words, text, *rest]), np.array([0, 2, 3, 12]))
+    assert b"\tb\t" in conllu.dumps(bank.select(np.array([0])))
+    with pytest.raises(FormatError, match="FORM would become"):
+        conllu.dumps(bank.select(np.array([1])))
+
+
 @pytest.mark.parametrize("text", ["", "a\tb", "a\nb", "a\r", "a\0", "\ud800"])
 def test_text_that_would_break_the_file_is_refused(text: str) -> None:
     bank = conllu.loads(SAMPLE, "a.conllu").with_columns({"misc": ["_"] * 3 + [text] + ["_"] * 3})

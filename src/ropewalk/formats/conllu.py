@@ -565,8 +565,7 @@ def _new(bank: Treebank) -> Iterator[bytes]:
 
 
 def _misc_texts(misc: Column) -> Iterator[str]:
-    names = ["" if name == "_" else name for name in misc.names]
-    return (names[number] for number in misc.ids.tolist())
+    return ("" if text == "_" else text for text in misc.texts())
 
 
 def _heading_lines(heading: Heading) -> list[str]:
@@ -611,6 +610,10 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
 
 def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
     """Refuse text that would break the file."""
+    # A part of a treebank may share the names of the whole, which are far more than its words.
+    used = column.names if len(column.names) <= len(column.ids) else column.texts()
+    if all(used) and not UNWRITABLE.search(" ".join(used)):
+        return
     for number, text in enumerate(column.names):
         if text and not UNWRITABLE.search(text):
             continue

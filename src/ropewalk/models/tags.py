@@ -205,12 +205,15 @@ def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was fo
     numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
     upos, xpos = (found[name].texts() if name in found else [""] * len(forms) for name in ("upos", "xpos"))
     lemmas: list[str] = []
-    for place, (form, tag, fine, first) in enumerate(zip(forms.texts(), upos, xpos, best.tolist(), strict=True)):
-        lemma = known.lemma(form, tag, fine)
+    met: dict[tuple[str, str, str], str | None] = {}  # words come again and again
+    for place, word in enumerate(zip(forms.texts(), upos, xpos, strict=True)):
+        if word not in met:
+            met[word] = known.lemma(*word)
+        lemma = met[word]
         if lemma is None:
-            best[place], lemma = _by_rule(scores[place], rules, form, first, known.lemmas(tag))
+            best[place], lemma = _by_rule(scores[place], rules, word[0], int(best[place]), known.lemmas(word[1]))
         elif noted:
-            best[place] = numbers.get(_rule(form, lemma), first)
+            best[place] = numbers.get(_rule(word[0], lemma), best[place])
         lemmas.append(lemma)
     return Column.of(lemmas)
 
