@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 DECODERS = ("exact", "greedy", "joint")
 WIDEST = 1024  # states kept where the answer should still be exact
 LONGEST = 500  # words of a sentence that is worth more than the first search
-WIDTHS = (4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
+WIDTHS = (1, 4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
 STACK_WIDTHS = (4,)  # where labels are brackets on stacks: a second search would take more time than it is worth,
 JOINT_STACK_WIDTHS = (4, 16, 64)  # unless arcs have scores
 LARGEST_ARC = np.float32(1e30)  # scores of arcs are taken as no larger, so that their differences stay finite
