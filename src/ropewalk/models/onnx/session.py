@@ -61,7 +61,7 @@ class Session:
     def run(
         self, given: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
     ) -> list[npt.NDArray[np.float32]]:
-        """Compute some outputs, or all of them, and nothing that those do not need."""
+        """Give some outputs, or all of them; the runtime computes the others too."""
         out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(given))
         return out
 
