@@ -101,7 +101,7 @@ class Splitter:
                 name: {key: [*one[:2], *one.words] for key, one in sorted(some.items())}
                 for name, some in changes.items()
             },
-            "single": sorted(self.single),
+            **({"single": sorted(self.single)} if self.single else {}),
         }
 
     def split(self, token: str) -> tuple[str, ...]:
