@@ -174,21 +174,30 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
     from ropewalk.models.onnx.model import OnnxHeads
 
     folder = exported_once(tmp_path_factory, "labels") / "exported"
-    asked: list[Sequence[str]] = []
+    asked: list[tuple[Sequence[str], int]] = []
     plain = OnnxHeads.words
 
     def watched(self: OnnxHeads, vectors: np.ndarray, outputs: Sequence[str]) -> dict[str, np.ndarray]:
-        asked.append(outputs)
+        asked.append((outputs, len(vectors)))
         return plain(self, vectors, outputs)
 
     monkeypatch.setattr(OnnxHeads, "words", watched)
     feats, trees = (ropewalk.load(folder, columns=columns) for columns in (["feats"], ["tree", "lemma"]))
     asked.clear()  # what loading tried
     feats.treebank(BANK)
+    (only,) = asked
+    assert only[0] == ("tags.1",)
+    asked.clear()
     trees.treebank(BANK)
-    assert asked[0] == ("tags.1",)
-    assert {name for name in asked[-1] if name.startswith("tags.")} == {"tags.0", "tags.2"}  # lemmas go by UPOS
-    assert "labels.0" in asked[-1]
+    (all_words, rows), (rules, unknown) = asked
+    assert {name for name in all_words if name.startswith("tags.")} == {"tags.0"}  # UPOS, by which lemmas are looked up
+    assert "labels.0" in all_words
+    assert rules == ("tags.2",)
+    assert 0 < unknown < rows  # rules are for words that are not found
+    sure = ropewalk.load(folder, columns=["tree", "lemma"], tag_confidence=True)
+    asked.clear()
+    assert sure.treebank(BANK).column("lemma").texts() == trees.treebank(BANK).column("lemma").texts()
+    assert "tags.2" in asked[0][0]  # here they are scored for all
 
 
 def test_words_know_their_tags_and_how_likely_they_are(tmp_path_factory: pytest.TempPathFactory) -> None:

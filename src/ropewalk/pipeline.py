@@ -186,7 +186,7 @@ def load(  # noqa: PLR0913 - one keyword for each choice that a model makes othe
     scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`), and
     `graph_decoder` what says which arcs an enhanced graph has (`joint`, `exact`, `greedy`, `arcs`); all are the model's
     own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
-    what is not named stays as it was given; by default all that the model can. With `tag_confidence`
+    what is not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence`
     words know the probabilities of their tags too. With `each_line` every line of a text is a `sentence`, or a
     `paragraph`.
     """

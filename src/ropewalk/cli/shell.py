@@ -136,7 +136,7 @@ ColumnsOption = Annotated[
         "--columns",
         metavar="NAME,…",
         show_default=False,
-        help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given. "
+        help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
         "By default all that the model can.",
     ),
 ]

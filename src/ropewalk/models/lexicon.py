@@ -78,6 +78,10 @@ class Entries:
     numbers: Ints
     ends: Ints
 
+    def of(self, words: npt.NDArray[np.int64]) -> Entries:
+        """Pick words."""
+        return Entries(frozen_ints(self.places[words]), frozen_ints(self.numbers[words]), self.ends)
+
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,7 +13,14 @@ from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
-from ropewalk.models.tags import column_of, fitted_relation_weight, fitted_weights, joined, tag_columns
+from ropewalk.models.tags import (
+    column_of,
+    fitted_relation_weight,
+    fitted_weights,
+    joined,
+    number_of_lemmas,
+    tag_columns,
+)
 from ropewalk.models.trees import tree_decoder
 from ropewalk.treebank import Probabilities, Treebank, starts_of
 from ropewalk.trees import frozen_ints
@@ -83,6 +91,11 @@ class Model:
         by_upos = self._wants_trees and self._decoder.needs_upos
         needed = {*self._columns, *looked_at, *(("upos",) if by_upos else ())}
         numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
+        lemma = number_of_lemmas(labels.tags)
+        self._rules = None  # of lemmas, if they are scored for words alone that cannot be looked up
+        if lemma in numbers and labels.lemmas is not None and not description.decoding.tag_confidence:
+            self._rules = lemma
+            numbers.remove(lemma)
         self._outputs = tuple(name for name in scorer.heads.outputs if self._needs(name, numbers))
 
     def _needs(self, output: str, tags: set[int]) -> bool:
@@ -210,6 +223,7 @@ class Model:
             options.lexicon_weights,
             relations=relations,
             relation_weight=options.tag_relation_weight,
+            rules=None if self._rules is None else partial(scores.tags_of, self._rules),
             shares=options.tag_confidence,
         )
 

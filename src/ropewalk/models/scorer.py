@@ -114,31 +114,41 @@ class Scores:
     """What a model says of the words of some sentences: log-probabilities, with a row for each word."""
 
     def __init__(self, scorer: Scorer, vectors: Floats, offsets: Ints, outputs: Sequence[str]) -> None:
-        self._networks = heads = scorer.heads
+        self._networks = scorer.heads
         self._distances = scorer.distances
         self._graph_distances = scorer.graph_distances
         self._offsets = offsets
         self._count = int(offsets[-1])
+        self._vectors = vectors
+        self._words = self._of(vectors, outputs)
+
+    def _of(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
+        """Compute what follows from each word alone, in blocks of rows."""
+        heads = self._networks
         blocks = [
             heads.words(filled(vectors[start : start + BLOCK], heads.rows), outputs)
             for start in range(0, len(vectors), BLOCK)
         ]
-        self._words = (
-            blocks[0]
-            if len(blocks) == 1
-            else {
-                name: np.concatenate([block.pop(name) for block in blocks])
-                for name in list(blocks[0] if blocks else ())
-            }
-        )
+        if len(blocks) == 1:
+            return blocks[0]
+        return {
+            name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0] if blocks else ())
+        }
 
     def tags(self) -> dict[int, Floats]:
         """Score the tags of each tag set that was asked for, by its number."""
         found = self._words.items()
         return {int(name[len(TAGS) :]): rows[: self._count] for name, rows in found if name.startswith(TAGS)}
 
+    def tags_of(self, number: int, words: Numbers) -> Floats:
+        """Score a tag set that was not asked for of all words, for some."""
+        name = f"{TAGS}{number}"
+        found = self._of(self._vectors[words], (name,))
+        return found[name][: len(words)] if found else np.zeros((0, 0), dtype=np.float32)
+
     def forget_tags(self) -> None:
         """Give the memory of the tags' scores back: of a very long sentence they are the most."""
+        self._vectors = self._vectors[:0]
         for name in [name for name in self._words if name.startswith(TAGS)]:
             del self._words[name]
 

@@ -6,6 +6,7 @@ feature of a treebank that has too many whole values; `lemma` has rules as class
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.lexicon import Entries
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
 TagSet = tuple[str, tuple[str, ...]]  # its name and its classes
 Shares = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+Classes = npt.NDArray[np.int32]
+ScoreRules = Callable[[Numbers], "Floats"]  # those of lemmas, for some words
 
 TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
 FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
@@ -84,43 +89,97 @@ def tag_columns(  # noqa: PLR0913 - what is known of words, and what it counts
     *,
     relations: Column | None = None,
     relation_weight: float = 0.0,
+    rules: ScoreRules | None = None,
     shares: bool,
 ) -> tuple[dict[str, Column], dict[str, Shares]]:
     """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
 
     Lemmas of known words are looked up, by the parts of speech that were found. What a lexicon says is added to scores,
     in place, with two weights for each tag set: for words that it has, and for others. Of tags that go together the
-    best combination is taken, for which the words' relations may speak.
+    best combination is taken, for which the words' relations may speak. `rules` scores those of lemmas for the words
+    that need them, if they are not among the scores and nobody asks how likely they are.
     """
-    columns: dict[str, Column] = {}
-    likely: dict[str, Shares] = {}
-    features: dict[str, Column] = {}
-    sets = labels.tags
     seen = labels.lexicon.find(forms) if labels.lexicon is not None and weights else None
+    for number, rows in scores.items():
+        _with_lexicon(labels, number, rows, seen, weights)
+        if shares and seen is not None:
+            np.subtract(rows, np.logaddexp.reduce(rows, axis=1, keepdims=True), out=rows)
+    chosen = _chosen(labels, scores, relations, relation_weight)
+    columns = _columns(labels.tags, chosen)
+    lemma = number_of_lemmas(labels.tags)
+    if lemma is not None and (lemma in scores or rules is not None):  # which ask for parts of speech
+
+        def score(words: Numbers) -> Floats:
+            if rules is None:
+                return scores[lemma][words]
+            return _with_lexicon(labels, lemma, rules(words), None if seen is None else seen.of(words), weights)
+
+        names = labels.tags[lemma][1]
+        texts, taken = _lemmas(score, names, forms, columns, labels.lemmas)
+        columns["lemma"] = Column.of(texts)
+        if shares:
+            chosen[lemma] = _rules_of(texts, taken, names, forms, scores[lemma])
+    likely: dict[str, Shares] = {}
+    for number, best in chosen.items() if shares else ():
+        column = column_of(labels.tags[number][0])
+        share = np.exp(scores[number][np.arange(len(best)), best].astype(np.float64))
+        likely[column] = likely[column] * share if column in likely else share
+    return columns, likely
+
+
+def number_of_lemmas(sets: Sequence[TagSet]) -> int | None:
+    """Find the tag set whose classes are rules of lemmas."""
+    return next((number for number, (name, _) in enumerate(sets) if name == "lemma"), None)
+
+
+def _with_lexicon(
+    labels: LabelSet, number: int, rows: Floats, seen: Entries | None, weights: Sequence[float]
+) -> Floats:
+    """Add what the lexicon says to the scores of a tag set, in place."""
     if labels.lexicon is not None and seen is not None:
-        for number, rows in scores.items():
-            labels.lexicon.add(sets[number][0], rows, seen, (weights[2 * number], weights[2 * number + 1]))
-            if shares:
-                np.subtract(rows, np.logaddexp.reduce(rows, axis=1, keepdims=True), out=rows)
+        labels.lexicon.add(labels.tags[number][0], rows, seen, (weights[2 * number], weights[2 * number + 1]))
+    return rows
+
+
+def _chosen(
+    labels: LabelSet, scores: Mapping[int, Floats], relations: Column | None, relation_weight: float
+) -> dict[int, Classes]:
+    """Choose a class for every word in each tag set but that of lemmas."""
+    names = {number: labels.tags[number][0] for number in sorted(scores)}
     together: Mapping[str, Ints] = {}
     if labels.combinations is not None:
-        scored = {sets[number][0]: found for number, found in scores.items()}
+        scored = {name: scores[number] for number, name in names.items()}
         together = labels.combinations.best(scored, relations, relation_weight)
-    for number in sorted(scores, key=lambda one: sets[one][0] == "lemma"):  # which may ask for parts of speech
-        found = scores[number]
+    return {
+        number: together[name] if name in together else scores[number].argmax(axis=1).astype(np.int32)
+        for number, name in names.items()
+        if name != "lemma"
+    }
+
+
+def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Classes]) -> dict[str, Column]:
+    """Turn classes into columns; features that were told apart are put together."""
+    out: dict[str, Column] = {}
+    features: dict[str, Column] = {}
+    for number, best in chosen.items():
         name, names = sets[number]
-        best = together[name] if name in together else found.argmax(axis=1).astype(np.int32)
         column, _, feature = name.partition(".")
         if feature:
             features[feature] = Column(frozen_ints(best), names)
-        elif column == "lemma":
-            columns[column] = _lemmas(best, found, names, forms, columns, labels.lemmas, noted=shares)
         else:
-            columns[column] = Column(frozen_ints(best), names)
-        if shares:
-            share = np.exp(found[np.arange(len(best)), best].astype(np.float64))
-            likely[column] = likely[column] * share if column in likely else share
-    return (columns | {"feats": _composed(features)} if features else columns), likely
+            out[column] = Column(frozen_ints(best), names)
+    return out | {"feats": _composed(features)} if features else out
+
+
+def _rules_of(
+    texts: Sequence[str], taken: Mapping[int, int], rules: Sequence[str], forms: Column, scores: Floats
+) -> Classes:
+    """Say by which rule each word has its lemma: the one taken, or one that makes what was looked up, if there is."""
+    out: Classes = scores.argmax(axis=1).astype(np.int32)
+    numbers = {rule: number for number, rule in enumerate(rules)}
+    for place, (form, text) in enumerate(zip(forms.texts(), texts, strict=True)):
+        out[place] = taken[place] if place in taken else numbers.get(_rule(form, text), out[place])
+    return out
 
 
 def fitted_weights(labels: LabelSet, scores: Mapping[int, Floats], gold: Treebank) -> list[float]:
@@ -186,36 +245,27 @@ def joined(columns: Sequence[Column]) -> Column:
     return columns[0] if len(columns) == 1 else Column.concat(columns)
 
 
-def _lemmas(  # noqa: PLR0913, PLR0917 - what is known of words, and what was found
-    best: npt.NDArray[np.int32],
-    scores: Floats,
-    rules: Sequence[str],
-    forms: Column,
-    found: Mapping[str, Column],
-    known: KnownLemmas | None,
-    *,
-    noted: bool,
-) -> Column:
-    """Make the lemma of every word: by looking it up, or by the best rule; `best` gets what was taken, if `noted`.
+def _lemmas(
+    score: ScoreRules, rules: Sequence[str], forms: Column, found: Mapping[str, Column], known: KnownLemmas | None
+) -> tuple[list[str], dict[int, int]]:
+    """Make the lemma of every word: by looking it up, or by the best rule, which is given too, by the word's place.
 
     Of rules that are nearly as good as the best, one that makes a known lemma is better.
     """
     if known is None:
         known = KnownLemmas({})
-    numbers = {rule: number for number, rule in enumerate(rules)} if noted else {}
     upos, xpos = (found[name].texts() if name in found else [""] * len(forms) for name in ("upos", "xpos"))
-    lemmas: list[str] = []
-    met: dict[tuple[str, str, str], str | None] = {}  # words come again and again
-    for place, word in enumerate(zip(forms.texts(), upos, xpos, strict=True)):
-        if word not in met:
-            met[word] = known.lemma(*word)
-        lemma = met[word]
-        if lemma is None:
-            best[place], lemma = _by_rule(scores[place], rules, word[0], int(best[place]), known.lemmas(word[1]))
-        elif noted:
-            best[place] = numbers.get(_rule(word[0], lemma), best[place])
-        lemmas.append(lemma)
-    return Column.of(lemmas)
+    words = list(zip(forms.texts(), upos, xpos, strict=True))
+    met = {word: known.lemma(*word) for word in dict.fromkeys(words)}  # they come again and again
+    lemmas = [met[word] or "" for word in words]  # none is empty
+    unknown = [place for place, text in enumerate(lemmas) if not text]
+    taken: dict[int, int] = {}
+    if unknown:
+        rows = score(np.array(unknown, dtype=np.int64))
+        for place, row, best in zip(unknown, rows, rows.argmax(axis=1).tolist(), strict=True):
+            form, tag, _ = words[place]
+            taken[place], lemmas[place] = _by_rule(row, rules, form, best, known.lemmas(tag))
+    return lemmas, taken
 
 
 def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: Collection[str]) -> tuple[int, str]:

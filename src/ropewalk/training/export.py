@@ -131,7 +131,8 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
         difference = _compared(trained, exported, bank, str(target))
         rounding = 0.0
         if weights == "int8":
-            small = {file: onnx_graphs.rounded(graph) for file, graph in graphs.items()}
+            bounded = ("vectors",) if trainable.network.encoder.within_one else ()
+            small = {file: onnx_graphs.rounded(graph, bounded) for file, graph in graphs.items()}
             _write(trainable, small, part, {**about, "weights": weights})
             plain, exported = exported, load(part)
             rounding = _rounding(plain, exported, bank, str(target))

@@ -63,6 +63,7 @@ def _tables(folder: ModelFolder, file: str) -> Tables:
     stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     out = {name: array for name, array in stored.items() if array.dtype == np.float32 and not name.endswith(".scale")}
     unpacked = {node.input[0]: node for node in graph.node if node.op_type == "DequantizeLinear"}
+    turned = {node.input[1] for node in graph.node if node.op_type == "MatMulIntegerToFloat"}
     for key, numbers in stored.items():
         name = key.removesuffix(".8")
         if name == key:
@@ -73,7 +74,7 @@ def _tables(folder: ModelFolder, file: str) -> Tables:
             scale = scale.reshape([-1 if place == axis else 1 for place in range(numbers.ndim)])
             out[name] = (numbers * scale).reshape(stored[f"{name}.shape"])
         else:
-            out[name] = numbers * scale
+            out[name] = (numbers * scale).T if key in turned else numbers * scale
     return out
 
 

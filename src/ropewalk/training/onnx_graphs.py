@@ -20,7 +20,7 @@ from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 OPSET = 20  # as torch writes it
@@ -30,6 +30,8 @@ SMALL = 1 << 17  # and in one that is worth unpacking as a whole when the model 
 STEPS = 127  # of 8 bits to either side
 BLOCK = 128  # numbers with one scale in products that are computed in 8 bits
 MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # whose operator that is, and how it says so
+GEMM = {"transB": 0, "transA": 0, "alpha": 1, "beta": 1}  # its attributes, and what they are unless given
+UNITS = 63  # steps from 0 to 1 in whole numbers: two products of 7 and 8 bits fit in 16, in which some CPUs sum them
 LARGEST = 1_900_000_000  # bytes of weights in one file
 SAMPLE = 16  # rows of what a network is traced with
 
@@ -148,11 +150,12 @@ def _gates(weights: Tensor) -> Tensor:
     return torch.cat([into, out, forget, cell])
 
 
-def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
+def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.ModelProto:
     """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits.
 
     Large products are computed in 8 bits too, as fast as they can be: what is multiplied is rounded in blocks of each
-    row, which depends on nothing else.
+    row, which depends on nothing else. Products of inputs that lie `within_one`, from -1 to 1, are computed in whole
+    numbers, three times as fast and the same everywhere.
     """
     out = onnx.ModelProto()
     out.CopyFrom(model)
@@ -171,6 +174,9 @@ def rounded(model: onnx.ModelProto) -> onnx.ModelProto:
             if node.op_type == "MatMul" and place == 1 and _is_large(table):
                 nodes.append(_rounded_product(graph, node, table))
                 done.add(name)
+                break
+            if node.op_type == "Gemm" and place == 1 and node.input[0] in within_one and _is_by_rows(node):
+                nodes += _whole_product(graph, node, table, done)
                 break
             if name not in done:
                 nodes += _rounded_table(graph, node, table)
@@ -204,6 +210,31 @@ def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.T
     names = [node.input[0], *(f"{table.name}.{key}" for key in parts)]
     options = {"K": size, "N": width, "bits": 8, "block_size": BLOCK, "accuracy_level": IN_EIGHT_BITS}
     return helper.make_node("MatMulNBits", names, list(node.output), domain=MICROSOFT, **options)
+
+
+def _is_by_rows(product: onnx.NodeProto) -> bool:
+    """Tell whether each row of a product's table makes one of its outputs, and nothing else is done to it."""
+    given = {one.name: helper.get_attribute_value(one) for one in product.attribute}
+    return [given.get(name, usual) for name, usual in GEMM.items()] == [1, 0, 1, 1]
+
+
+def _whole_product(
+    graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto, done: set[str]
+) -> list[onnx.NodeProto]:
+    """Compute a product in whole numbers, with a scale for each output; the input is rounded once for all products."""
+    name, (given, _, *bias) = table.name, node.input
+    numbers, scales = _eight_bits(numpy_helper.to_array(table))
+    parts: dict[str, npt.NDArray[Any]] = {f"{name}.8": np.ascontiguousarray(numbers.T), f"{name}.scale": scales}
+    whole = [f"{given}.7", f"{given}.scale", f"{given}.zero"]
+    nodes = []
+    if given not in done:
+        parts[whole[1]] = np.array(1 / UNITS, dtype=np.float32)
+        parts[whole[2]] = np.array(UNITS + 1, dtype=np.uint8)
+        nodes.append(helper.make_node("QuantizeLinear", [given, *whole[1:]], whole[:1]))
+    done |= {given, name}
+    graph.initializer.extend(numpy_helper.from_array(part, key) for key, part in parts.items())
+    names = [whole[0], f"{name}.8", whole[1], f"{name}.scale", whole[2], *(["", *bias] if bias else [])]
+    return [*nodes, helper.make_node("MatMulIntegerToFloat", names, list(node.output), domain=MICROSOFT)]
 
 
 def _eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

@@ -12,6 +12,7 @@ from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import Model
 from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
+from ropewalk.models.onnx.pruning import output_widths, without_others
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.scorer import Scorer
 
@@ -88,8 +89,14 @@ class OnnxHeads:
             return Session(folder.listed(file), str(folder.path / file), threads)
 
         self._path = folder.path
-        self._heads = opened(HEADS)
-        self.outputs = self._heads.outputs
+        self._threads = threads
+        self._heads = folder.listed(HEADS)
+        try:
+            self._widths = output_widths(self._heads)
+        except (IndexError, ValueError) as failure:
+            raise ModelError(str(folder.path / HEADS), f"is no network that can be computed: {failure}") from failure
+        self.outputs = tuple(self._widths)
+        self._computing: dict[tuple[str, ...], Session] = {}  # some outputs, and nothing that only others need
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
         self._arcs = opened(ARCS) if folder.has(ARCS) else None
         self._graph_pairs = opened(GRAPH_PAIRS) if folder.has(GRAPH_PAIRS) else None
@@ -105,13 +112,13 @@ class OnnxHeads:
         names = labels.columns[0] if shape.labels and labels.columns else ()
         wanted = {f"labels.{place}": len(texts) for place, texts in enumerate(names)}
         wanted |= {f"tags.{place}": len(texts) for place, (_, texts) in enumerate(labels.tags)}
-        given = {name: width for name, width in self._heads.widths().items() if name.startswith(("labels.", "tags."))}
+        given = {name: width for name, width in self._widths.items() if name.startswith(("labels.", "tags."))}
         if self._pairs is not None:
             wanted["relations"] = len(labels.relations)
             given["relations"] = next(iter(self._pairs.widths().values()))
-        elif "relations" in self._heads.outputs:
+        elif "relations" in self._widths:
             wanted["relations"] = len(labels.relations)
-            given["relations"] = self._heads.width("relations")
+            given["relations"] = self._widths["relations"]
         for name in sorted({*wanted, *given}):
             if given.get(name, -1) not in {0, wanted.get(name, -2)}:
                 raise ModelError(
@@ -122,7 +129,19 @@ class OnnxHeads:
 
     def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone."""
-        return dict(zip(outputs, self._heads.run({"vectors": vectors}, outputs), strict=True))
+        asked = tuple(outputs)
+        if asked and asked not in self._computing:
+            self._computing[asked] = self._session(asked)
+        return dict(zip(asked, self._computing[asked].run({"vectors": vectors}, asked), strict=True)) if asked else {}
+
+    def _session(self, outputs: tuple[str, ...]) -> Session:
+        """Make ready to compute some outputs, and nothing that only others need."""
+        file = str(self._path / HEADS)
+        try:
+            network = without_others(self._heads, outputs)
+        except (IndexError, ValueError) as failure:
+            raise ModelError(file, f"is no network that can be computed: {failure}") from failure
+        return Session(network, file, self._threads)
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""

@@ -40,6 +40,7 @@ class WordEncoder(nn.Module, ABC):
 
     size: int  # of a word's vector
     restorable: ClassVar[bool] = False  # whether `exported` can find the weights again
+    within_one: ClassVar[bool] = False  # whether all numbers of its vectors lie from -1 to 1
 
     @property
     @abstractmethod

@@ -27,6 +27,7 @@ class BiLSTM(WordEncoder):
     """Embeddings of a word, its affixes, shape and characters (by convolution), and static vectors, through LSTMs."""
 
     restorable = True
+    within_one = True
 
     def __init__(
         self, shape: EncoderShape, vocabulary: Vocabulary, *, dropout: float = 0.0, forget: float = 0.0
