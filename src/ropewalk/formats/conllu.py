@@ -14,6 +14,7 @@ import math
 import os
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 from urllib.parse import quote
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Places
+    from ropewalk.treebank import Floats, Places
     from ropewalk.trees import Ints
 
 OnError = Literal["stop", "skip"]
@@ -434,21 +435,32 @@ def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
     """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
     if bank.estimates is None:
         return misc
-    names = [
-        "|".join(part for part in text.split("|") if not part.startswith(CONFIDENCE)) or "_" for text in misc.names
-    ]
+    names = [_without_confidence(text) for text in misc.names]
     arcs = bank.estimates.arcs
     if arcs is None:
         return misc if names == list(misc.names) else Column(misc.ids, tuple(names))
-    kept = ["" if text == "_" else f"{text}|" for text in names]
+    return Column.of(_misc_of(zip(Column(misc.ids, tuple(names)).texts(), _confidences(arcs), strict=True)))
+
+
+def _without_confidence(misc: str) -> str:
+    return "|".join(part for part in misc.split("|") if not part.startswith(CONFIDENCE)) or "_"
+
+
+def _confidences(arcs: Floats) -> list[str]:
+    """Write the probabilities of arcs for MISC; nothing where there is none."""
     unknown = np.isnan(arcs)
     parts = np.where(unknown, PARTS + 1, np.rint(np.where(unknown, 0, arcs) * PARTS)).astype(np.int64)
-    numbers: dict[int, int] = {}  # few are distinct, and those are written once
-    pairs = (misc.ids.astype(np.int64) * (PARTS + 2) + parts).tolist()
-    ids = frozen_ints([numbers.setdefault(pair, len(numbers)) for pair in pairs])
-    whole = [divmod(pair, PARTS + 2) for pair in numbers]
-    texts = [names[a] if b > PARTS else f"{kept[a]}{CONFIDENCE}{b / PARTS:.4f}" for a, b in whole]
-    return Column(ids, tuple(texts))
+    return list(map(_confidence, parts.tolist()))
+
+
+@cache
+def _confidence(part: int) -> str:
+    return "" if part > PARTS else f"{CONFIDENCE}{part / PARTS:.4f}"
+
+
+def _misc_of(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Put together what MISC says of each word, of parts that may say nothing."""
+    return ("|".join([part for part in row if part and part != "_"]) or "_" for row in rows)
 
 
 def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
@@ -542,30 +554,25 @@ def _new(bank: Treebank) -> Iterator[bytes]:
     if len(bank) and int(bank.lengths.min()) == 0:
         sentence = int(np.argmin(bank.lengths)) + 1
         raise FormatError("<treebank>", 0, "no-words", f"sentence {sentence} has no words; CoNLL-U needs at least one")
-    columns = [bank.column(name) for name in COLUMNS[1:9]]
-    for name, column in zip(COLUMNS[1:9], columns, strict=True):
+    columns = [bank.column(name) for name in COLUMNS[1:]]
+    for name, column in zip(COLUMNS[1:], columns, strict=True):
         _demand_writable(bank, name, column)
-    middle = list(map("\t".join, zip(*(column.texts() for column in columns), strict=True)))
+    misc = columns.pop()
     spaces, ranges = _spaces_of(bank)
-    misc = bank.column("misc")
-    _demand_writable(bank, "misc", misc)
-    last = _with_arc_estimates(
-        bank, Column.of("|".join(filter(None, both)) or "_" for both in zip(spaces, _misc_texts(misc), strict=True))
-    )
-    ends = last.texts()
+    parts = [spaces, misc.texts()]
+    if bank.estimates is not None:
+        parts[1] = Column(misc.ids, tuple(map(_without_confidence, misc.names))).texts()
+        parts += [] if bank.estimates.arcs is None else [_confidences(bank.estimates.arcs)]
+    places = list(map(str, range(1, int(bank.lengths.max(initial=0)) + 1)))
+    ids = [place for length in bank.lengths.tolist() for place in places[:length]]
+    texts = [column.texts() for column in columns]
+    words = list(map("\t".join, zip(ids, *texts, _misc_of(zip(*parts, strict=True)), strict=True)))
+    for first, (many, form, misc_text) in ranges.items():
+        span = f"{ids[first]}-{int(ids[first]) + many - 1}"
+        words[first] = f"{span}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc_text}\n{words[first]}"
     for number, (start, stop) in enumerate(itertools.pairwise(bank.offsets.tolist())):
         lines = _heading_lines(bank.heading(number))
-        for place, word in enumerate(range(start, stop), start=1):
-            if word in ranges:
-                many, form, misc_text = ranges[word]
-                lines.append(f"{place}-{place + many - 1}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc_text}")
-            lines.append(f"{place}\t{middle[word]}\t{ends[word]}")
-        lines.append("\n")
-        yield "\n".join(lines).encode("utf-8")
-
-
-def _misc_texts(misc: Column) -> Iterator[str]:
-    return ("" if text == "_" else text for text in misc.texts())
+        yield "\n".join([*lines, *words[start:stop], "\n"]).encode("utf-8")
 
 
 def _heading_lines(heading: Heading) -> list[str]:
@@ -590,11 +597,16 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
         return [""] * bank.words, {}
     tokens = bank.tokens
     before = dict(zip(tokens.offsets(bank.offsets)[list(tokens.before)].tolist(), tokens.before.values(), strict=True))
-    rows = zip(tokens.after.texts(), tokens.starts.tolist(), tokens.stops.tolist(), strict=True)
-    inside = tokens.written
+    starts, stops, after = tokens.starts.tolist(), tokens.stops.tolist(), tokens.after.texts()
+    begins = {one: _Spaces(one, "", -1, -1).text() for one in tokens.after.names}
     misc_values = [
-        _Spaces(after, before.get(t, ""), a, b, inside.get(t, "")).text() for t, (after, a, b) in enumerate(rows)
+        begins[one] if a < 0 else f"{begins[one]}|TokenRange={a}:{b}" if one != " " else f"TokenRange={a}:{b}"
+        for one, a, b in zip(after, starts, stops, strict=True)
     ]
+    inside = tokens.written
+    for token in {*before, *inside} - {len(tokens)}:  # a text without tokens may have spaces before them
+        rest = (before.get(token, ""), starts[token], stops[token], inside.get(token, ""))
+        misc_values[token] = _Spaces(after[token], *rest).text()
     if not tokens.texts:
         return misc_values, {}
     out = [""] * bank.words
