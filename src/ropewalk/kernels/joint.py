@@ -24,6 +24,7 @@ Ints = Any  # a buffer of numbers, of one or more dimensions
 Floats = Any  # likewise
 
 NOTHING = float("-inf")
+CODES = (1 << 24) - 1  # the highest
 
 if TYPE_CHECKING:
     from ropewalk.kernels.automaton import Transitions  # compiled, it is known from the `.pxd`
@@ -37,9 +38,9 @@ class Beam:
     before word i has score `values[b]`, state `states[b]`, and behind the bracket at height p the word `openers[b, p]`,
     from 1, and the words that wait for its end, linked from `waiting[b, p]` on through `chain`; the latter two in two
     layers, of which each word reads one and writes the other. It came from partial path `parents[i, b]` by transition
-    `taken[i, b]`, and has the score `kept_gains[b]` until all others are chosen. What may follow it is candidate x,
-    from partial path `froms[x]` by transition `ways[x]`: its score is `gains[x]`, and it may reach `hopes[x]`; `heap`
-    orders candidates by that.
+    `taken[i, b]`, and has the score `kept_gains[b]` until all others are chosen; two with different `codes[b]` are not
+    the same but for how they came. What may follow it is candidate x, from partial path `froms[x]` by transition
+    `ways[x]`: its score is `gains[x]`, and it may reach `hopes[x]`; `heap` orders candidates by that.
     """
 
     def __init__(self, width: int, longest: int, labels: int, states: int, heights: int, transitions: int) -> None:
@@ -55,6 +56,7 @@ class Beam:
         self.openers = new_ints(2, width, heights + 1)
         self.waiting = new_ints(2, width, heights + 1)
         self.chain = new_ints(longest * width)
+        self.codes = new_ints(width)
         self.hopes = new_floats(width * transitions)
         self.gains = new_floats(width * transitions)
         self.kept_gains = new_floats(width)
@@ -101,6 +103,7 @@ def search(
     openers = work.openers
     waiting = work.waiting
     chain = work.chain
+    codes = work.codes
     hopes = work.hopes
     gains = work.gains
     kept_gains = work.kept_gains
@@ -211,9 +214,14 @@ def search(
                         link = i * width + kept
                         chain[link] = waiting[other, kept, marks[t, 2]]
                         waiting[other, kept, marks[t, 2]] = link
+                    code = targets[t]
+                    for p in range(heights + 1):
+                        link = waiting[other, kept, p]
+                        word = link // width if link >= 0 else -1
+                        code = (code * 31 + openers[other, kept, p] * 7 + word) & CODES
                     same = 0
-                    for x in range(kept):  # of two that differ only in what is done, the better goes on
-                        if targets[taken[i + 1, x]] == targets[t]:
+                    for x in range(kept):  # of two that differ only in how they came, the better goes on
+                        if codes[x] == code and targets[taken[i + 1, x]] == targets[t]:
                             same = 1
                             for p in range(heights + 1):
                                 if openers[other, x, p] != openers[other, kept, p]:
@@ -231,6 +239,7 @@ def search(
                                 break
                     if same:
                         continue
+                    codes[kept] = code
                     kept_gains[kept] = gains[c]
                     parents[i + 1, kept] = b
                     taken[i + 1, kept] = t

@@ -125,15 +125,17 @@ class Scores:
     def _of(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
         """Compute what follows from each word alone, in blocks of rows."""
         heads = self._networks
-        blocks = [
-            heads.words(filled(vectors[start : start + BLOCK], heads.rows), outputs)
-            for start in range(0, len(vectors), BLOCK)
-        ]
-        if len(blocks) == 1:
-            return blocks[0]
-        return {
-            name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0] if blocks else ())
-        }
+        out: dict[str, Floats] = {}
+        for start in range(0, len(vectors), BLOCK):
+            some = vectors[start : start + BLOCK]
+            found = heads.words(filled(some, heads.rows), outputs)
+            if len(vectors) <= BLOCK:
+                return found
+            for name, rows in found.items():
+                if not start:
+                    out[name] = np.empty((len(vectors), *rows.shape[1:]), dtype=rows.dtype)
+                out[name][start : start + BLOCK] = rows[: len(some)]
+        return out
 
     def tags(self) -> dict[int, Floats]:
         """Score the tags of each tag set that was asked for, by its number."""
