@@ -26,11 +26,14 @@ from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.model import load
 from ropewalk.models.onnx.session import Session
 from ropewalk.scoring.attachment import score
+from ropewalk.segmentation.config import NetworkOptions
 from ropewalk.training import onnx_graphs as graphs
 from ropewalk.training.data import label_set
 from ropewalk.training.export import all_scores, export
 from ropewalk.training.folder import read_tensors, save, save_card
+from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.run import train
+from ropewalk.training.segmenter import SegmenterNetwork, as_onnx
 from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
 from ropewalk.trees import check
@@ -396,6 +399,34 @@ def test_products_of_what_lies_within_one_are_computed_in_whole_numbers() -> Non
     for row in range(30):
         alone = session.run({"vectors": vectors[row : row + 1]})
         assert all((one == all_[row : row + 1]).all() for one, all_ in zip(alone[:2], found[:2], strict=True))
+
+
+@pytest.mark.parametrize("dilations", [(1,), (1, 2)])
+def test_convolutions_over_characters_are_computed_in_whole_numbers(dilations: tuple[int, ...]) -> None:
+    """No text leaves the range of 7 bits, which is used well, and what is read stays nearly the same."""
+    torch.manual_seed(1)
+    options = NetworkOptions(character_dilations=dilations, character_hidden=24)
+    network = SegmenterNetwork(options, 40, 10).eval()
+    plain = as_onnx(network)
+    whole = whole_convolutions(plain, "characters")
+    kinds = [node.op_type for node in whole.graph.node]
+    assert kinds.count("MatMulIntegerToFloat") == len(dilations)
+    assert kinds.count("Conv") == len(options.chunk_dilations)  # those over chunks
+    random = np.random.default_rng(1)
+    given = {"characters": random.integers(0, 40, 600), "chunks": np.repeat(np.arange(150), 4)}
+    given |= {"words": random.integers(0, 10, 150), "first": np.arange(0, 600, 4), "last": np.arange(3, 600, 4)}
+    if len(dilations) > 1:
+        inner = helper.make_tensor_value_info("characters.1", TensorProto.UINT8, ["n", 24])
+        whole.graph.output.append(inner)
+    before = Session(plain.SerializeToString(), "plain", 1).run(given)[0]
+    found, *inside = Session(graphs.rounded(whole).SerializeToString(), "whole", 1).run(given)
+    for values in inside:
+        assert 127 >= values.max() > 20
+    assert 0 < np.abs(found - before).mean() < 0.05 * before.std()
+    assert whole_convolutions(plain, "words") is plain  # these go through none
+    assert whole_convolutions(plain, "chunks") is plain
+    deep = as_onnx(SegmenterNetwork(replace(options, character_dilations=(1, 1, 1)), 40, 10).eval())
+    assert whole_convolutions(deep, "characters") is deep
 
 
 def test_an_export_that_says_something_else_is_not_kept(

@@ -188,7 +188,7 @@ def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.Mo
     kept = [one for one in graph.initializer if one.name not in done]
     del graph.initializer[:]
     graph.initializer.extend(kept)
-    if any(node.domain == MICROSOFT for node in nodes):
+    if any(node.domain == MICROSOFT for node in nodes) and all(one.domain != MICROSOFT for one in out.opset_import):
         out.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
     onnx.checker.check_model(out)
     return out
@@ -203,7 +203,7 @@ def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.T
     """Compute a product in blocks of 8 bits, each with a scale for both sides."""
     size, width = table.dims
     blocks = numpy_helper.to_array(table).T.reshape(-1, BLOCK)
-    numbers, scales = _eight_bits(np.ascontiguousarray(blocks))
+    numbers, scales = eight_bits(np.ascontiguousarray(blocks))
     packed = (numbers.astype(np.int16) + STEPS + 1).astype(np.uint8).reshape(width, size // BLOCK, BLOCK)
     parts: dict[str, npt.NDArray[Any]] = {"8": packed, "scale": scales}
     graph.initializer.extend(numpy_helper.from_array(part, f"{table.name}.{key}") for key, part in parts.items())
@@ -223,7 +223,7 @@ def _whole_product(
 ) -> list[onnx.NodeProto]:
     """Compute a product in whole numbers, with a scale for each output; the input is rounded once for all products."""
     name, (given, _, *bias) = table.name, node.input
-    numbers, scales = _eight_bits(numpy_helper.to_array(table))
+    numbers, scales = eight_bits(numpy_helper.to_array(table))
     parts: dict[str, npt.NDArray[Any]] = {f"{name}.8": np.ascontiguousarray(numbers.T), f"{name}.scale": scales}
     whole = [f"{given}.7", f"{given}.scale", f"{given}.zero"]
     nodes = []
@@ -237,7 +237,7 @@ def _whole_product(
     return [*nodes, helper.make_node("MatMulIntegerToFloat", names, list(node.output), domain=MICROSOFT)]
 
 
-def _eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+def eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
     """Round each row: [rows, size] to numbers from -127 to 127, and what one of them is worth."""
     scales = np.abs(table).max(axis=1, initial=0.0) / STEPS
     scales = np.where(scales > 0, scales, 1).astype(np.float32)
@@ -250,7 +250,7 @@ def _rounded_rows(
     """Look up rounded rows and their scales; the table is never unpacked as a whole."""
     name = table.name
     if name not in done:
-        numbers, scales = _eight_bits(numpy_helper.to_array(table).reshape(table.dims[0], -1))
+        numbers, scales = eight_bits(numpy_helper.to_array(table).reshape(table.dims[0], -1))
         numbers = numbers.reshape(tuple(table.dims))
         scales = scales.reshape(-1, *[1] * (len(table.dims) - 1))
         graph.initializer.extend(
@@ -276,7 +276,7 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
     )
     rows = 2 if node.op_type == "LSTM" else 1
     flat = array if across else array.reshape(int(np.prod(array.shape[:rows])), -1)
-    numbers, scales = _eight_bits(np.moveaxis(flat, -1, 0).reshape(flat.shape[-1], -1) if across else flat)
+    numbers, scales = eight_bits(np.moveaxis(flat, -1, 0).reshape(flat.shape[-1], -1) if across else flat)
     if across:
         numbers = np.moveaxis(numbers.reshape(flat.shape[-1], *flat.shape[:-1]), 0, -1)
     parts: dict[str, npt.NDArray[Any]] = {

@@ -41,6 +41,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import Clock, rate
+from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.onnx_graphs import rounded, traced
 from ropewalk.treebank import Treebank
 
@@ -180,7 +181,8 @@ def train(
     trained.balance(dev)
     graph = as_onnx(network)
     _check(graph.SerializeToString(), trained, raw(dev))
-    stored = Stored(vocabulary, splitter, trained.context, rounded(graph).SerializeToString(deterministic=True), {})
+    small = rounded(whole_convolutions(graph, "characters")).SerializeToString(deterministic=True)
+    stored = Stored(vocabulary, splitter, trained.context, small, {})
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
