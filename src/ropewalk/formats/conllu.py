@@ -435,15 +435,17 @@ def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
     """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
     if bank.estimates is None:
         return misc
-    names = [_without_confidence(text) for text in misc.names]
+    names = tuple(map(_without_confidence, misc.names))
     arcs = bank.estimates.arcs
-    if arcs is None:
-        return misc if names == list(misc.names) else Column(misc.ids, tuple(names))
-    return Column.of(_misc_of(zip(Column(misc.ids, tuple(names)).texts(), _confidences(arcs), strict=True)))
+    if arcs is not None:
+        return Column.of([text or "_" for text in _beside(Column(misc.ids, names).texts(), _confidences(arcs))])
+    kept = tuple(name or "_" for name in names)
+    return misc if kept == misc.names else Column(misc.ids, kept)
 
 
 def _without_confidence(misc: str) -> str:
-    return "|".join(part for part in misc.split("|") if not part.startswith(CONFIDENCE)) or "_"
+    """Take from MISC what an earlier parser said of its arc; nothing may be left."""
+    return "" if misc == "_" else "|".join(part for part in misc.split("|") if not part.startswith(CONFIDENCE))
 
 
 def _confidences(arcs: Floats) -> list[str]:
@@ -458,9 +460,9 @@ def _confidence(part: int) -> str:
     return "" if part > PARTS else f"{CONFIDENCE}{part / PARTS:.4f}"
 
 
-def _misc_of(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Put together what MISC says of each word, of parts that may say nothing."""
-    return ("|".join([part for part in row if part and part != "_"]) or "_" for row in rows)
+def _beside(texts: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Put together what MISC says of each word, either of which may be nothing."""
+    return [f"{a}|{b}" if a and b else a or b for a, b in zip(texts, more, strict=True)]
 
 
 def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
@@ -558,15 +560,19 @@ def _new(bank: Treebank) -> Iterator[bytes]:
     for name, column in zip(COLUMNS[1:], columns, strict=True):
         _demand_writable(bank, name, column)
     misc = columns.pop()
-    spaces, ranges = _spaces_of(bank)
-    parts = [spaces, misc.texts()]
-    if bank.estimates is not None:
-        parts[1] = Column(misc.ids, tuple(map(_without_confidence, misc.names))).texts()
-        parts += [] if bank.estimates.arcs is None else [_confidences(bank.estimates.arcs)]
+    ends, ranges = _spaces_of(bank)
+    estimates = bank.estimates
+    names = tuple("" if text == "_" else text for text in misc.names)
+    if estimates is not None:
+        names = tuple(map(_without_confidence, names))
+    if any(names):
+        ends = _beside(ends, Column(misc.ids, names).texts())
+    if estimates is not None and estimates.arcs is not None:
+        ends = _beside(ends, _confidences(estimates.arcs))
     places = list(map(str, range(1, int(bank.lengths.max(initial=0)) + 1)))
     ids = [place for length in bank.lengths.tolist() for place in places[:length]]
     texts = [column.texts() for column in columns]
-    words = list(map("\t".join, zip(ids, *texts, _misc_of(zip(*parts, strict=True)), strict=True)))
+    words = list(map("\t".join, zip(ids, *texts, [end or "_" for end in ends], strict=True)))
     for first, (many, form, misc_text) in ranges.items():
         span = f"{ids[first]}-{int(ids[first]) + many - 1}"
         words[first] = f"{span}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc_text}\n{words[first]}"

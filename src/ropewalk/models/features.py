@@ -28,6 +28,9 @@ AFFIXES = len(PREFIXES) + len(SUFFIXES)
 LEAST = 16  # predicted rows come in multiples of it
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 _RUNS = re.compile(r"(.)\1+")
+_BEGINNINGS = tuple((n, f"{n}<") for n in PREFIXES)
+_BEYOND = [-1] * MOST_CHARACTERS
+_ENDS = tuple((n, f"{n}>") for n in SUFFIXES)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -62,13 +65,18 @@ _KINDS = _Kinds()
 
 def shape(form: str) -> str:
     """Write a word's shape: `Xx` for capitalized, `dd-x`, … with runs cut to two."""
-    return _RUNS.sub(r"\1\1", form.translate(_KINDS))[:8]
+    return _without_runs(form.translate(_KINDS))
 
 
-def affixes(form: str) -> tuple[str, ...]:
+@lru_cache(maxsize=1 << 12)
+def _without_runs(kinds: str) -> str:
+    return _RUNS.sub(r"\1\1", kinds)[:8]
+
+
+def affixes(form: str) -> list[str]:
     """Cut a word's beginnings and ends, lower case, each marked by its side and length."""
     word = form.lower()
-    return (*(f"{n}<{word[:n]}" for n in PREFIXES), *(f"{n}>{word[-n:]}" for n in SUFFIXES))
+    return [mark + word[:n] for n, mark in _BEGINNINGS] + [mark + word[-n:] for n, mark in _ENDS]
 
 
 def cut(form: str) -> str:
@@ -156,15 +164,15 @@ class Lookup:
     def _make(self, form: str) -> list[int]:
         """Number a word, its static vector and its shape, then its affixes and its characters."""
         low = form.lower()
-        known = self._characters
-        characters = [known.get(character, UNKNOWN) for character in cut(form)]
+        character, affix = self._characters.get, self._affixes.get
+        characters = [character(one, UNKNOWN) for one in cut(form)]
         return [
             self._words.get(low, UNKNOWN),
             self._vectors.get(form) or self._vectors.get(low, UNKNOWN),
             self._shapes.get(shape(form), UNKNOWN),
-            *[self._affixes.get(part, UNKNOWN) for part in affixes(form)],
+            *[affix(part, UNKNOWN) for part in affixes(form)],
             *characters,
-            *[-1] * (MOST_CHARACTERS - len(characters)),
+            *_BEYOND[len(characters) :],
         ]
 
 
