@@ -29,6 +29,7 @@ class Session:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # one very long sentence would keep its memory for good
+        options.enable_mem_pattern = False  # whose lock a thread may hold while another forks the process
         options.log_severity_level = 4  # what goes wrong is raised
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
         options.add_session_config_entry("session.disable_quant_qdq", "1")  # weights of 8 bits become 32 at once
