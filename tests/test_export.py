@@ -58,6 +58,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "columns": {"encoding": "pos-offset", "tags": ["upos"], "auxiliary": ["four-bit"]},
     "biaffine": {"parser": "biaffine", "tags": ["upos"]},
+    "products": {"encoding": "four-bit", "relations": "word*head", "tags": ["upos"], "arc_weight": 1.0},
 }
 
 
@@ -195,8 +196,10 @@ def test_what_is_exported_parses_as_the_trained_model_does(tmp_path_factory: pyt
     pairs = list(zip(all_scores(trained, BANK), all_scores(exported, BANK), strict=True))
     assert 0 < max(float(np.abs(np.maximum(a, -50) - np.maximum(b, -50)).max()) for a, b in pairs) < 1e-4
     assert as_text(exported.parse(BANK)) == as_text(trained.parse(BANK))
-    assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words"})
-    for decoder in ("exact", "joint") if name == "labels" else ("exact",) if exported.has_probabilities else ():
+    assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words", "products"})
+    for decoder in (
+        ("exact", "joint") if name in {"labels", "products"} else ("exact",) if exported.has_probabilities else ()
+    ):
         asked = [
             one.with_decoding(confidence=True, tag_confidence=True, decoder=decoder).parse(BANK)
             for one in (exported, trained)

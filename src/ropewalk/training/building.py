@@ -17,6 +17,7 @@ from ropewalk.models.description import EncoderShape, GraphShape, HeadShape
 from ropewalk.models.folder import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
 from ropewalk.training import hub
+from ropewalk.training.config import RELATIONS
 from ropewalk.training.encoders import SETTINGS, BiLSTM, OwnEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.heads import DISTANCES
@@ -42,13 +43,13 @@ DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "a
 def head_shape(options: ModelOptions) -> HeadShape:
     """Say which heads a configuration asks for."""
     biaffine = options.parser == "biaffine"
-    alone = options.relations.from_ == "word"
+    relations = "products" if biaffine else RELATIONS[options.relations.from_]
     return HeadShape(
         labels=not biaffine,
         arcs=biaffine or options.arc_weight > 0,
-        relations="products" if biaffine else "words" if alone else "pairs",
+        relations=relations,
         hidden=options.hidden,
-        relation_size=options.biaffine.relation_size if biaffine else options.relations.hidden,
+        relation_size=options.biaffine.relation_size if relations == "products" else options.relations.hidden,
         arc_size=options.biaffine.arc_size,
     )
 

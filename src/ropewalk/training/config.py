@@ -57,11 +57,17 @@ class EncoderOptions:
     most_vectors: int = option(100_000, low=1)
 
 
+RELATIONS = {"word": "words", "word+head": "pairs", "word*head": "products"}  # and what heads they are of
+
+
 @dataclass(frozen=True, slots=True)
 class RelationOptions:
-    """How relations are found: from the word alone as in the paper, or from the word and its decoded head."""
+    """How relations are found: from the word alone as in the paper, or from the word and its decoded head.
 
-    from_: str = option("word+head", choices=("word", "word+head"))
+    From both by two layers over their sum, or by their products, as the biaffine parser does.
+    """
+
+    from_: str = option("word+head", choices=tuple(RELATIONS))
     hidden: int = option(256, low=1)
 
 
