@@ -74,7 +74,7 @@ test file in one run on one core, by `python bench/peers/languages.py`.
   included, one seed each. A treebank without a column leaves it empty for all systems, which scores as right.
 - Words a second of CPU time are from text to CoNLL-U, in a process that is warm since it has annotated the text of the
   development file; the best of {rounds} rounds in which the systems took turns, one thread each. A word that a
-  process meets for the first time costs more: two of five of Tamil's test file, which has but two thousand.
+  process meets for the first time costs more, so that a short text of many different words is slower.
 """
 
 

@@ -143,10 +143,9 @@ class Scores:
         return {int(name[len(TAGS) :]): rows[: self._count] for name, rows in found if name.startswith(TAGS)}
 
     def tags_of(self, number: int, words: Numbers) -> Floats:
-        """Score a tag set that was not asked for of all words, for some."""
+        """Score a tag set that was not asked for of all words, for some, of which there must be any."""
         name = f"{TAGS}{number}"
-        found = self._of(self._vectors[words], (name,))
-        return found[name][: len(words)] if found else np.zeros((0, 0), dtype=np.float32)
+        return self._of(self._vectors[words], (name,))[name][: len(words)]
 
     def forget_tags(self) -> None:
         """Give the memory of the tags' scores back: of a very long sentence they are the most."""

@@ -6,7 +6,6 @@ feature of a treebank that has too many whole values; `lemma` has rules as class
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,19 +22,18 @@ from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.lexicon import Entries
-    from ropewalk.models.scorer import Floats
+    from ropewalk.models.scorer import Floats, Numbers
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
+    ScoreRules = Callable[[Numbers], Floats]  # those of lemmas, for some words
+
 TagSet = tuple[str, tuple[str, ...]]  # its name and its classes
 Shares = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
-Classes = npt.NDArray[np.int32]
-ScoreRules = Callable[[Numbers], "Floats"]  # those of lemmas, for some words
 
 TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
 FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
@@ -143,7 +141,7 @@ def _with_lexicon(
 
 def _chosen(
     labels: LabelSet, scores: Mapping[int, Floats], relations: Column | None, relation_weight: float
-) -> dict[int, Classes]:
+) -> dict[int, Ints]:
     """Choose a class for every word in each tag set but that of lemmas."""
     names = {number: labels.tags[number][0] for number in sorted(scores)}
     together: Mapping[str, Ints] = {}
@@ -157,7 +155,7 @@ def _chosen(
     }
 
 
-def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Classes]) -> dict[str, Column]:
+def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Ints]) -> dict[str, Column]:
     """Turn classes into columns; features that were told apart are put together."""
     out: dict[str, Column] = {}
     features: dict[str, Column] = {}
@@ -173,9 +171,9 @@ def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Classes]) -> dict[str,
 
 def _rules_of(
     texts: Sequence[str], taken: Mapping[int, int], rules: Sequence[str], forms: Column, scores: Floats
-) -> Classes:
+) -> Ints:
     """Say by which rule each word has its lemma: the one taken, or one that makes what was looked up, if there is."""
-    out: Classes = scores.argmax(axis=1).astype(np.int32)
+    out: Ints = scores.argmax(axis=1).astype(np.int32)
     numbers = {rule: number for number, rule in enumerate(rules)}
     for place, (form, text) in enumerate(zip(forms.texts(), texts, strict=True)):
         out[place] = taken[place] if place in taken else numbers.get(_rule(form, text), out[place])

@@ -155,7 +155,7 @@ def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.Mo
 
     Large products are computed in 8 bits too, as fast as they can be: what is multiplied is rounded in blocks of each
     row, which depends on nothing else. Products of inputs that lie `within_one`, from -1 to 1, are computed in whole
-    numbers, three times as fast and the same everywhere.
+    numbers, which is faster and the same everywhere.
     """
     out = onnx.ModelProto()
     out.CopyFrom(model)
@@ -215,7 +215,7 @@ def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.T
 def _is_by_rows(product: onnx.NodeProto) -> bool:
     """Tell whether each row of a product's table makes one of its outputs, and nothing else is done to it."""
     given = {one.name: helper.get_attribute_value(one) for one in product.attribute}
-    return [given.get(name, usual) for name, usual in GEMM.items()] == [1, 0, 1, 1]
+    return GEMM | given == GEMM | {"transB": 1}
 
 
 def _whole_product(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,8 @@ from ropewalk.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from ropewalk.models.description import Description
     from ropewalk.models.folder import ModelFolder
@@ -79,6 +81,15 @@ def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
     return OnnxTransformer
 
 
+@contextmanager
+def _looking_into(file: Path) -> Iterator[None]:
+    """Say whose fault it is if there is no network in a file."""
+    try:
+        yield
+    except (IndexError, ValueError) as failure:
+        raise ModelError(str(file), f"is no network that can be computed: {failure}") from failure
+
+
 class OnnxHeads:
     """The networks between the vectors of words and scores."""
 
@@ -91,10 +102,8 @@ class OnnxHeads:
         self._path = folder.path
         self._threads = threads
         self._heads = folder.listed(HEADS)
-        try:
+        with _looking_into(folder.path / HEADS):
             self._widths = output_widths(self._heads)
-        except (IndexError, ValueError) as failure:
-            raise ModelError(str(folder.path / HEADS), f"is no network that can be computed: {failure}") from failure
         self.outputs = tuple(self._widths)
         self._computing: dict[tuple[str, ...], Session] = {}  # some outputs, and nothing that only others need
         self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
@@ -136,12 +145,10 @@ class OnnxHeads:
 
     def _session(self, outputs: tuple[str, ...]) -> Session:
         """Make ready to compute some outputs, and nothing that only others need."""
-        file = str(self._path / HEADS)
-        try:
+        file = self._path / HEADS
+        with _looking_into(file):
             network = without_others(self._heads, outputs)
-        except (IndexError, ValueError) as failure:
-            raise ModelError(file, f"is no network that can be computed: {failure}") from failure
-        return Session(network, file, self._threads)
+        return Session(network, str(file), self._threads)
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""
