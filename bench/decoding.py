@@ -144,7 +144,7 @@ def exact_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
     if task.spec != "hexatags":
         sure = seconds(partial(decoding.confidences, asked, best.ids[0], best.heads), min(runs, 3))
         rows.append((*_row(task, "confidences", words, sure, None), None))
-        rows.append(joint_row(task, runs))
+        rows += [joint_row(task, runs), mbr_row(task, runs)]
     few = min(FEW, len(task.bank))
 
     def candidates() -> None:
@@ -171,6 +171,13 @@ def joint_row(task: Task, runs: int) -> tuple[Cell, ...]:
     found = action()
     spent = seconds(action, min(runs, 3))
     return *_row(task, f"labels and arcs, {proved(found)}", task.bank.words, spent, None), right(found, task.bank)
+
+
+def mbr_row(task: Task, runs: int) -> tuple[Cell, ...]:
+    """Measure the decoder of most expected arcs."""
+    action = partial(task.decode, task.bank.offsets, decoder="mbr", arcs=task.arcs)
+    spent = seconds(action, min(runs, 3))
+    return *_row(task, "sums over trees", task.bank.words, spent, None), right(action(), task.bank)
 
 
 def proved(found: decoding.Best) -> str:

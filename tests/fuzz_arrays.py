@@ -401,6 +401,17 @@ def _temperature(dice: Dice) -> object:
     return decoding.fit_temperature(given, best, dice.heads(), depth=3)
 
 
+def _tree_sums(dice: Dice) -> object:
+    encoding = dice.encoding()
+    names = dice.alphabet(encoding)
+    arcs = dice.rng.normal(size=int((dice.lengths * (dice.lengths + 1)).sum())) * dice.choice([1, 30, 1e30, 1e300])
+    sums = decoding.tree_sums(
+        encoding, dice.scores(len(names)), dice.offsets(), names, dice.junk() if dice.happens(0.1) else arcs
+    )
+    gains = dice.junk() if dice.happens(0.1) else sums.arcs
+    return decoding.expected_trees(gains, dice.offsets())
+
+
 def _spanning(dice: Dice) -> object:
     n = int(dice.rng.integers(0, 7))
     scores = dice.rng.normal(size=(n, n + 1)) * dice.choice([1, 1e4, 1e300, 1e307])
@@ -562,6 +573,8 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "decoding.fit_temperature": _temperature,
     "decoding.assign_relations": _relations,
     "decoding.spanning_tree": _spanning,
+    "decoding.tree_sums": _tree_sums,
+    "decoding.expected_trees": _tree_sums,
     "scoring.score": lambda dice: attachment.score(bank := dice.bank(), dice.choice([bank, dice.bank()])),
     "scoring.breakdown": lambda dice: breakdown.breakdown(
         attachment.judge(bank := dice.bank(), dice.choice([bank, dice.bank()])), dice.name(breakdown.BREAKDOWNS)

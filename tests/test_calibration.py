@@ -1,6 +1,8 @@
-"""How sure the joint decoder's trees are, against made-up scores whose reliability is known."""
+"""How sure the trees of decoders with arcs are, against made-up scores whose reliability is known."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +45,16 @@ def test_weights_make_probabilities_as_often_right_as_they_say() -> None:
                 assert said[inside].mean() == pytest.approx(true[inside].mean(), abs=0.06)
     plain, _ = confidences(scores, arcs, offsets, best, PLAIN)
     assert plain.mean() > right.mean() + 0.03, "what the arcs claim themselves is too much"
+
+
+def test_shares_of_trees_are_evidence_enough() -> None:
+    scores, arcs, offsets, best, gold = made_up(1)
+    shares = np.exp(arcs.reshape(len(gold), -1)[:, 1].astype(np.float64))
+    nothing = np.zeros_like(scores)
+    weights = calibrate(nothing, np.zeros_like(arcs), offsets, replace(best, shares=shares), gold)
+    assert weights[:3] == pytest.approx((0.0, 0.0, 0.5), abs=0.1)
+    sure, _ = confidences(nothing, np.zeros_like(arcs), offsets, replace(best, shares=shares), weights)
+    assert sure.mean() == pytest.approx((best.heads == gold).mean(), abs=0.01)
 
 
 def test_data_without_a_mistake_give_finite_weights() -> None:

@@ -1,4 +1,4 @@
-"""The loss of whole sequences, against the sum over all of them written out."""
+"""The losses of whole sequences and whole trees, against the sums over all of them written out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
-from ropewalk.encodings import get  # noqa: E402 - likewise
+from ropewalk.encodings import Labels, get  # noqa: E402 - likewise
 from ropewalk.errors import TrainingError  # noqa: E402 - likewise
-from ropewalk.training.crf import crf_loss  # noqa: E402 - likewise
+from ropewalk.training import crf  # noqa: E402 - likewise
+from ropewalk.training.crf import SequenceLoss, TreeLoss, whole_loss  # noqa: E402 - likewise
+from ropewalk.treebank import Column  # noqa: E402 - likewise
+from ropewalk.trees import Tree, is_projective  # noqa: E402 - likewise
 
 
 def well_formed(encoding: str, words: int) -> list[tuple[int, ...]]:
@@ -36,7 +39,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
     scores = torch.randn(sum(lengths), len(alphabet), dtype=torch.float64, requires_grad=True)
     rows = [well_formed(encoding, n) for n in lengths]
     wanted = torch.tensor(list(itertools.chain.from_iterable(options[len(options) // 2] for options in rows)))
-    loss = crf_loss(scores, wanted, lengths, encoding, alphabet)
+    loss = SequenceLoss.of(encoding, alphabet)(scores, None, wanted, wanted, lengths)
     loss.backward()  # type: ignore[no-untyped-call] # torch has no types for it
     plain = scores.detach().clone().requires_grad_()
     expected = torch.zeros((), dtype=torch.float64)
@@ -55,5 +58,64 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
 
 
 def test_labels_that_spell_nothing_are_refused() -> None:
+    sequences, nothing = SequenceLoss.of("optimal", ("<",)), torch.zeros(2, dtype=torch.long)
     with pytest.raises(TrainingError, match="no sequence of the 1 labels of optimal"):
-        crf_loss(torch.zeros(2, 1), torch.zeros(2, dtype=torch.long), [2], "optimal", ("<",))
+        sequences(torch.zeros(2, 1), None, nothing, nothing, [2])
+
+
+@pytest.mark.parametrize("encoding", ["optimal", "four-bit"])
+def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: str) -> None:
+    alphabet = get(encoding).alphabet
+    assert alphabet is not None
+    torch.manual_seed(1)
+    lengths = [3, 1, 4]
+    scores = torch.randn(sum(lengths), len(alphabet), requires_grad=True)
+    arcs = torch.randn(3, 4, 5, requires_grad=True)
+    rows = [[row for row in well_formed(encoding, n) if is_projective(tree_of(encoding, row))] for n in lengths]
+    trees = [[tree_of(encoding, row).heads.tolist() for row in options] for options in rows]
+    right = [len(options) // 2 for options in rows]
+    wanted = torch.tensor([label for options, one in zip(rows, right, strict=True) for label in options[one]])
+    heads = torch.tensor([head for options, one in zip(trees, right, strict=True) for head in options[one]])
+    loss = TreeLoss.of(encoding, alphabet)(scores, arcs, wanted, heads, lengths)
+    found = torch.autograd.grad(loss, (scores, arcs))
+    expected = torch.zeros(())
+    for number, (own, options) in enumerate(zip(scores.split(lengths), rows, strict=True)):
+        words = torch.arange(len(own))
+        totals = torch.stack(
+            [
+                own[words, torch.tensor(row)].sum() + arcs[number][words, torch.tensor(tree)].sum()
+                for row, tree in zip(options, trees[number], strict=True)
+            ]
+        )
+        expected = expected + torch.logsumexp(totals, 0) - totals[right[number]]
+    assert loss.item() == pytest.approx(expected.item(), abs=1e-5)
+    for one, other in zip(found, torch.autograd.grad(expected, (scores, arcs)), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-5)
+
+
+def tree_of(encoding: str, row: tuple[int, ...]) -> Tree:
+    alphabet = get(encoding).alphabet or ()
+    none = Column(np.zeros(len(row), dtype=np.int32), ("_",))
+    offsets = np.array([0, len(row)], dtype=np.int32)
+    labels = Labels(get(encoding).spec, offsets, (np.array(row, dtype=np.uint8),), (alphabet,), none)
+    return Tree(get(encoding).decode(labels).heads)
+
+
+def test_sentences_too_long_to_be_summed_are_learnt_word_by_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crf, "LONGEST", 2)
+    alphabet = get("four-bit").alphabet or ()
+    scores, arcs = torch.randn(5, 16), torch.randn(2, 3, 4)
+    wanted, heads = torch.tensor([13, 8, 13, 9, 12]), torch.tensor([0, 1, 0, 1, 2])
+    whole = TreeLoss.of("four-bit", alphabet)
+    together = whole(scores, arcs, wanted, heads, [2, 3])
+    short = whole(scores[:2], arcs[:1], wanted[:2], heads[:2], [2])
+    words = torch.nn.functional.cross_entropy(scores[2:], wanted[2:], reduction="sum")
+    words += torch.nn.functional.cross_entropy(arcs[1], heads[2:], reduction="sum")
+    assert together.item() == pytest.approx((short + words).item(), rel=1e-5)
+
+
+def test_losses_of_wholes_are_for_encodings_that_have_them() -> None:
+    for name in ("sequences", "trees"):
+        with pytest.raises(TrainingError, match=f"model.loss = '{name}' needs an encoding.*found 'relative'.*optimal"):
+            whole_loss(name, "relative", ("+1", "-1"))
+    assert whole_loss("words", "relative", ("+1", "-1")) is None

@@ -482,6 +482,8 @@ def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32],
     for start, stop in pairwise(offsets.tolist()):
         assert (best.heads[start:stop] == 0).sum() == (stop > start)
     assert (best.found | ~best.exact).all()
+    if best.shares is not None:
+        return  # labels are each word's likeliest
     encoding = get(spec)
     none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
     small = best.ids[0].astype(np.uint8 if len(names) < 256 else np.int16)
@@ -512,7 +514,7 @@ def test_there_is_always_one_tree_with_one_root(spec: str, data: st.DataObject) 
     offsets = np.array([0, len(scores)], dtype=np.int32)
     arcs = random_arcs(len(scores), len(scores)).reshape(-1)
     for decoder in decoding.DECODERS:
-        if decoder == "joint" and spec == "hexatags":
+        if (decoder == "joint" and spec == "hexatags") or (decoder == "mbr" and spec not in decoding.mbr_encodings()):
             continue
         best = decode(get(spec), [scores], offsets, [names], decoder=decoder, arcs=arcs)
         assert_trees(spec, best, offsets, names)
@@ -1181,3 +1183,129 @@ def test_the_joint_decoder_says_what_it_lacks() -> None:
             decoder="joint",
             arcs=np.zeros(12, dtype=np.float32),
         )
+
+
+SUMMED = ("optimal", "four-bit")
+
+
+def sums_written_out(
+    spec: str, scores: Floats, arcs: Floats, ties: Floats | None = None
+) -> tuple[Floats, Floats, float]:
+    """Shares of labels and arcs, and the log of the sum, by every projective tree; optimal labels spell others too."""
+    words = len(scores)
+    whole = every(spec, words)
+    known = {*projective_heads(words)}
+    kept = [tuple(tree) in known for tree in whole.heads.tolist()]
+    all_of = All(whole.rows[kept], whole.heads[kept], [])
+    totals = all_of.totals(scores, ties) + arcs[np.arange(words), all_of.heads].sum(axis=1)
+    shares = np.exp(totals - log_sum(totals))
+    labels, heads = np.zeros_like(scores), np.zeros((words, words + 1))
+    for share, row, tree in zip(shares, all_of.rows, all_of.heads, strict=True):
+        labels[np.arange(words), row] += share
+        heads[np.arange(words), tree] += share
+    return labels, heads, log_sum(totals)
+
+
+@pytest.mark.parametrize("spec", SUMMED)
+@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30), scale=st.sampled_from([0.1, 3.0, 30.0]))
+@settings(max_examples=40, deadline=None)
+def test_sums_over_trees_by_labels_and_arcs_are_those_written_out(
+    spec: str, words: int, seed: int, scale: float
+) -> None:
+    scores, _ = random_scores(spec, words, seed, scale)
+    arcs = random_arcs(words, seed, scale).astype(np.float64)
+    sums = decoding.tree_sums(get(spec), scores, [0, words], alphabet_of(spec), arcs.reshape(-1))
+    of_labels, of_arcs, log = sums_written_out(spec, scores, arcs)
+    assert sums.logs[0] == pytest.approx(log)
+    np.testing.assert_allclose(sums.labels, of_labels, atol=1e-9)
+    np.testing.assert_allclose(sums.arcs.reshape(words, words + 1), of_arcs, atol=1e-9)
+
+
+@pytest.mark.parametrize("spec", SUMMED)
+@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30), rooted=st.booleans(), related=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_mbr_finds_the_tree_with_most_right_on_average(
+    spec: str, words: int, seed: int, *, rooted: bool, related: bool
+) -> None:
+    scores, root = random_scores(spec, words, seed, 1.0)
+    arcs = random_arcs(words, seed, 1.0)
+    likely = np.random.default_rng(seed).random((words, words + 1))
+    best = decode(
+        get(spec),
+        [scores],
+        [0, words],
+        [alphabet_of(spec)],
+        decoder="mbr",
+        root=root if rooted else None,
+        arcs=arcs.reshape(-1),
+        relations=(lambda words, heads: likely[words, heads]) if related else None,
+    )
+    _, shares, _ = sums_written_out(spec, scores, arcs.astype(np.float64), ties_of(root) if rooted else None)
+    gains = shares * np.where(shares >= best_module.LIKELY, likely, 0.0) if related else shares
+    trees = np.array(all_heads(words))
+    rooted_once = trees[(trees == 0).sum(axis=1) == 1]
+    most = gains[np.arange(words), rooted_once].sum(axis=1).max()
+    assert gains[np.arange(words), best.heads].sum() == pytest.approx(most, abs=1e-6)
+    assert best.shares is not None
+    np.testing.assert_allclose(best.shares, shares[np.arange(words), best.heads], atol=1e-6)
+    assert best.scores[0] == pytest.approx(best.shares.sum())
+    assert best.exact.all()
+
+
+def test_mbr_leaves_what_it_cannot_sum_to_joint(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = [4, 0, 9, 3]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    scores, _ = random_scores("four-bit", 16, 3)
+    scores[13:] = -np.inf  # no tree at all
+    arcs = np.concatenate([random_arcs(words, words).reshape(-1) for words in lengths])
+    names = alphabet_of("four-bit")
+    monkeypatch.setattr(best_module, "LONGEST_SUMMED", 5)
+    mixed = decode(get("four-bit"), [scores], offsets, [names], decoder="mbr", arcs=arcs)
+    joint = decode(get("four-bit"), [scores], offsets, [names], decoder="joint", arcs=arcs)
+    assert mixed.heads[4:].tolist() == joint.heads[4:].tolist()
+    assert mixed.shares is not None
+    assert mixed.shares[4:].tolist() == [1.0] * 12
+    assert (mixed.shares[:4] < 1.0).all()
+    assert mixed.found.tolist() == [True, True, True, False]
+
+
+def test_mbr_of_many_sentences_is_that_of_each() -> None:
+    lengths = [5, 0, 1, 12, 3, 40]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    scores, root = random_scores("optimal", 61, 5, 1.0)
+    assert root is not None
+    arcs = [random_arcs(words, words).reshape(-1) for words in lengths]
+    names = alphabet_of("optimal")
+    whole = decode(get("optimal"), [scores], offsets, [names], decoder="mbr", root=root, arcs=np.concatenate(arcs))
+    for number, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        one = decode(
+            get("optimal"),
+            [scores[start:stop]],
+            [0, stop - start],
+            [names],
+            decoder="mbr",
+            root=root[start:stop],
+            arcs=arcs[number],
+        )
+        assert whole.heads[start:stop].tolist() == one.heads.tolist()
+        assert whole.shares is not None
+        assert one.shares is not None
+        assert whole.shares[start:stop].tolist() == one.shares.tolist()
+
+
+def test_mbr_says_what_it_lacks() -> None:
+    scores, _ = random_scores("optimal", 3, 1)
+    names = alphabet_of("optimal")
+    with pytest.raises(MismatchError, match=r"12 for these sentences.*found none"):
+        decode(get("optimal"), [scores], [0, 3], [names], decoder="mbr")
+    tags, _ = random_scores("hexatags", 3, 1)
+    with pytest.raises(UnknownNameError, match="sums over trees"):
+        decode(
+            get("hexatags"),
+            [tags],
+            [0, 3],
+            [alphabet_of("hexatags")],
+            decoder="mbr",
+            arcs=np.zeros(12, dtype=np.float32),
+        )
+    assert set(decoding.mbr_encodings()) == set(SUMMED)

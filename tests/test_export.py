@@ -198,7 +198,11 @@ def test_what_is_exported_parses_as_the_trained_model_does(tmp_path_factory: pyt
     assert as_text(exported.parse(BANK)) == as_text(trained.parse(BANK))
     assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words", "products"})
     for decoder in (
-        ("exact", "joint") if name in {"labels", "products"} else ("exact",) if exported.has_probabilities else ()
+        ("exact", "joint", "mbr")
+        if name in {"labels", "products"}
+        else ("exact",)
+        if exported.has_probabilities
+        else ()
     ):
         asked = [
             one.with_decoding(confidence=True, tag_confidence=True, decoder=decoder).parse(BANK)
@@ -257,7 +261,7 @@ def test_neighbours_order_and_batches_change_nothing(exported: Path, monkeypatch
     assert as_text(one.with_decoding(batch=1).parse(bank)) == as_text(one.parse(bank))
     joint = one.with_decoding(decoder="joint", confidence=True)
     order = np.random.default_rng(2).permutation(len(bank))
-    for each in (one, joint):
+    for each in (one, joint, joint.with_decoding(decoder="mbr", temperature=2.0)):
         assert as_text(each.parse(bank.select(order))) == as_text(each.parse(bank).select(order))
     parsed = as_text(joint.parse(bank))
     monkeypatch.setattr(model, "PIECE", 30)

@@ -199,13 +199,13 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
 
 def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     torch = pytest.importorskip("torch")
-    from ropewalk.training.crf import crf_loss, demand_sequences
+    from ropewalk.training.crf import SequenceLoss
 
     alphabet = letters.alphabet or ()
-    demand_sequences("letters", alphabet)
+    sequences = SequenceLoss.of("letters", alphabet)
     scores = torch.zeros((3, 14), dtype=torch.double, requires_grad=True)
     right = torch.tensor(letters.encode(Tree([2, 0, 2])).ids[0].astype(np.int64))
-    loss = crf_loss(scores, right, [3], "letters", alphabet)
+    loss = sequences(scores, None, right, right, [3])
     assert loss.item() == pytest.approx(np.log(7)), "there are seven projective trees of three words"
     (gradient,) = torch.autograd.grad(loss, scores)
     assert gradient.sum(dim=1).tolist() == pytest.approx([0.0] * 3), (

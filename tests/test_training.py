@@ -24,7 +24,7 @@ from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
 from ropewalk.models.options import read, to_mapping
 from ropewalk.models.subwords import SPARE, windows
-from ropewalk.models.trees import SCALES
+from ropewalk.models.trees import SCALES, TEMPERATURES
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
@@ -450,6 +450,35 @@ def test_whole_sequences_are_learnt_by_heart(tmp_path: Path, data: Path) -> None
 def test_whole_sequences_need_an_exact_decoder(tmp_path: Path, data: Path) -> None:
     with pytest.raises(TrainingError, match=r"needs an encoding that is decoded exactly, found 'relative'"):
         train(config_of(data, encoding="relative", loss="sequences", epochs=1), tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["four-bit+head", "optimal"])
+def test_whole_trees_are_learnt_by_heart(tmp_path: Path, encoding: str) -> None:
+    bank = restored(bank_of(250), encoding, most=24)
+    data = write_bank(tmp_path / "data.conllu", bank)
+    options: dict[str, Any] = {"encoding": encoding, "loss": "trees", "epochs": 24, "decoder": "mbr", **FAST}
+    parsed, gold = overfitted(tmp_path / "model", data, **options)
+    assert score(gold, parsed).las > 0.99
+    model = load(tmp_path / "model")
+    assert model.decoding.decoder == "mbr"
+    assert model.decoding.temperature in TEMPERATURES
+    assert model.decoding.calibration != PLAIN
+    other = bank_of(60, longest=40, seed=5)
+    model = model.with_decoding(confidence=True)
+    whole = conllu.dumps(model.parse(other))
+    assert whole.count(b"Confidence=") == other.words
+    assert b"".join(conllu.dumps(model.parse(other.select([s]))) for s in range(len(other))) == whole
+
+
+def test_whole_trees_need_an_encoding_and_a_decoder_of_theirs(tmp_path: Path, data: Path) -> None:
+    with pytest.raises(
+        TrainingError, match=r"needs an encoding whose trees can be summed, found 'seven-bit'.*four-bit"
+    ):
+        train(config_of(data, encoding="seven-bit", loss="trees", epochs=1, decoder="joint"), tmp_path)
+    with pytest.raises(TrainingError, match=r"'exact', which uses labels alone; expected the decoder mbr or joint"):
+        train(config_of(data, encoding="optimal", loss="trees", epochs=1), tmp_path)
+    with pytest.raises(ConfigError, match=r"'mbr', which the encoding seven-bit does not have"):
+        train(config_of(data, encoding="seven-bit", arc_weight=1.0, epochs=1, decoder="mbr"), tmp_path)
 
 
 def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) -> None:

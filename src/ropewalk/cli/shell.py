@@ -57,6 +57,7 @@ class Decoder(StrEnum):
 
     EXACT = "exact"
     JOINT = "joint"
+    MBR = "mbr"
     GREEDY = "greedy"
 
 
@@ -109,8 +110,8 @@ ModelDecoderOption = Annotated[
     typer.Option(
         "--decoder",
         show_default=False,
-        help="Best tree by labels, by labels and arcs together, or best label of each word and repair; by default "
-        "the model's.",
+        help="Best tree by labels, by labels and arcs together, the one with most right on average by both, or best "
+        "label of each word and repair; by default the model's.",
     ),
 ]
 ModelRepairOption = Annotated[

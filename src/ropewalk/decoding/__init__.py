@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
-from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties, stacks_of
+from ropewalk.decoding.expected import TreeSums, expected_trees, mbr_encodings, tree_sums
+from ropewalk.decoding.inputs import (
+    DEPTH,
+    exact_encodings,
+    joint_encodings,
+    machine_of,
+    root_ties,
+    stacks_of,
+)
 from ropewalk.decoding.paths import ArcScores, Sums
 from ropewalk.encodings import Machine
 
@@ -40,22 +48,26 @@ __all__ = [
     "Machine",
     "Scored",
     "Sums",
+    "TreeSums",
     "arc_probabilities",
     "assign_relations",
     "build",
     "confidences",
     "decode",
     "exact_encodings",
+    "expected_trees",
     "fit_temperature",
     "joint_encodings",
     "k_best",
     "machine_of",
     "marginals",
+    "mbr_encodings",
     "root_ties",
     "sample",
     "scored",
     "stacks_of",
     "tree_scores",
+    "tree_sums",
 ]
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import as_array, checked_offsets, ints, real_numbers
+from ropewalk.arrays import checked_offsets, ints, real_numbers
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.deep import Memory, deep_search
+from ropewalk.decoding.expected import LONGEST as LONGEST_SUMMED
+from ropewalk.decoding.expected import expected_trees, tree_sums
 from ropewalk.decoding.inputs import (
     DEEPEST,
     DEPTH,
+    arc_rows,
+    arc_starts,
+    arc_widths,
     checked,
+    checked_arcs,
     demand_depth,
     joint_encodings,
     machine_of,
@@ -40,18 +45,20 @@ if TYPE_CHECKING:
     from ropewalk.encodings import Encoding
     from ropewalk.treebank import Column
 
+    # the probability of the best relation of each arc, by words counted from 0 over all, and heads
+    Relations = Callable[[npt.NDArray[np.int64], Ints], npt.NDArray[np.floating]]
     # labels, scores and bounds by scores, ties, offsets, arcs, where they start, floors and width
     Search = Callable[
         [Floats, Floats, Ints, ArcScores, npt.NDArray[np.int64], Floats, int], tuple[Ints, Floats, Floats]
     ]
 
-DECODERS = ("exact", "greedy", "joint")
+DECODERS = ("exact", "greedy", "joint", "mbr")
+LIKELY = 0.05  # the share of an arc whose relations are looked at
 WIDEST = 1024  # states kept where the answer should still be exact
 LONGEST = 500  # words of a sentence that is worth more than the first search
 WIDTHS = (1, 4, 16, 128)  # partial paths kept in a joint search, and in another where the first proves nothing
 STACK_WIDTHS = (4,)  # where labels are brackets on stacks: a second search would take more time than it is worth,
 JOINT_STACK_WIDTHS = (4, 16, 64)  # unless arcs have scores
-LARGEST_ARC = np.float32(1e30)  # scores of arcs are taken as no larger, so that their differences stay finite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +69,8 @@ class Best:
     most the depth used is better: the depth asked for, or the next one with a path of finite score. `found` is false
     where no well-formed sequence of finite score was found, and labels were taken one by one and repaired; `scores` are
     then those of the labels alone. The joint decoder adds to them what each arc's score lacks to the best of its word.
+    By the decoder `mbr`, `shares` are how much of all trees has each arc, `scores` how many arcs are right on average,
+    and labels each word's likeliest, which need not spell the tree.
     """
 
     ids: tuple[LabelIds, ...]
@@ -69,6 +78,7 @@ class Best:
     scores: Floats
     exact: Bools
     found: Bools
+    shares: Floats | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +113,7 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     depth: int = DEPTH,
     repair_policy: str = "nearest",
     arcs: ArcScores | None = None,
+    relations: Relations | None = None,
 ) -> Best:
     """Find the best trees that label scores allow.
 
@@ -110,6 +121,9 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     each word's log-probability of having the relation `root`. Encodings without a machine, and the decoder `greedy`,
     take each word's best label and repair what they spell. The decoder `joint` adds the scores of arcs: `arcs` holds,
     sentence after sentence and word after word, the log-probability of every head from 0 to the sentence's length.
+    The decoder `mbr` needs them too, and finds the tree with most right arcs on average over all projective trees; with
+    `relations`, which are asked how likely the best relation of an arc is, the one with most right arcs and relations.
+    Sentences whose trees it cannot sum, since they are too long or none has a finite score, are left to `joint`.
     """
     demand_known("decoder", decoder, DECODERS)
     demand_depth(depth)
@@ -124,8 +138,13 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     machine: Machine | BracketStacks | None = None
     if decoder != "greedy" and len(tables) == 1:
         machine = machine_of(encoding, alphabets[0]) or stacks_of(encoding, alphabets[0])
+    if decoder == "mbr":
+        return _expected(encoding, tables, offsets, alphabets, root, arcs, relations)
     if decoder == "joint":
-        arcs, starts = _checked_arcs(encoding, machine, arcs, offsets)
+        if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
+            raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
+        arcs = _less_best(checked_arcs(arcs, offsets), offsets)
+        starts = arc_starts(offsets)
     else:
         arcs, starts = np.zeros(0, dtype=np.float32), np.zeros(len(offsets) - 1, dtype=np.int64)
     if machine is None:
@@ -206,32 +225,63 @@ def _exactly(task: _Task, machine: Machine, depth: int) -> None:
             task.exact[sentence] = result.whole
 
 
-def _checked_arcs(
-    encoding: Encoding, machine: Machine | BracketStacks | None, arcs: ArcScores | None, offsets: Ints
-) -> tuple[ArcScores, npt.NDArray[np.int64]]:
-    """Take arc scores as they are needed, each less the best of its word, and where each sentence's begin."""
-    if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
-        raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
-    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
-    starts = starts_of(lengths * (lengths + 1))
-    found = None if arcs is None else as_array(arcs, "arc scores").shape
-    if arcs is None or found != (int(starts[-1]),):
-        raise MismatchError(
-            f"the joint decoder needs arc scores, {int(starts[-1])} for these sentences: one for each word and each "
-            f"head from 0 on, in one row; found {'none' if found is None else f'an array of shape {found}'}"
-        )
-    with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
-        arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
-    low, high = float(arcs.min(initial=0.0)), float(arcs.max(initial=0.0))
-    if not (isfinite(low) and isfinite(high)):
-        raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
-    if max(-low, high) > LARGEST_ARC:
-        arcs = np.clip(arcs, -LARGEST_ARC, LARGEST_ARC)
-    if not len(arcs):
-        return arcs, starts
-    widths = (lengths + 1).repeat(lengths)  # of the rows of words
-    rows = starts_of(widths)[:-1]
-    return arcs - np.maximum.reduceat(arcs, rows).repeat(widths), starts
+def _less_best(arcs: ArcScores, offsets: Ints) -> ArcScores:
+    """Take off each arc's score the best of its word."""
+    widths = arc_widths(offsets)
+    return arcs - np.maximum.reduceat(arcs, starts_of(widths)[:-1]).repeat(widths) if len(arcs) else arcs
+
+
+def _expected(  # noqa: PLR0913, PLR0917 - what is scored
+    encoding: Encoding,
+    tables: Sequence[Floats],
+    offsets: Ints,
+    alphabets: Sequence[Sequence[str]],
+    root: Logs | None,
+    arcs: ArcScores | None,
+    relations: Relations | None,
+) -> Best:
+    """Find the trees with most right on average."""
+    arcs, starts, rows = checked_arcs(arcs, offsets), arc_starts(offsets), arc_rows(offsets)
+    gains = arcs
+    machine = machine_of(encoding, alphabets[0])
+    if root is not None and machine is not None:
+        ties = root_ties(machine, root, len(rows)).astype(np.float32)
+        gains = arcs + ties[:, 0].repeat(arc_widths(offsets))
+        gains[rows] += ties[:, 1] - ties[:, 0]
+    lengths = np.diff(offsets)
+    short = lengths <= LONGEST_SUMMED
+    places, inner = words_of(offsets, np.flatnonzero(short))
+    within = short.repeat(lengths * (lengths + 1))
+    sums = tree_sums(encoding, tables[0][places], inner, alphabets[0], gains[within])
+    found = short.copy()
+    found[short] = np.isfinite(sums.logs)
+    exact = found.copy()
+    ids = np.zeros(len(rows), dtype=np.int32)
+    ids[places] = sums.labels.argmax(axis=1)
+    shares = np.zeros(len(arcs))
+    shares[within] = sums.arcs
+    rest = np.flatnonzero(~found)
+    if len(rest):
+        places, inner = words_of(offsets, rest)
+        own = np.concatenate([arcs[starts[number] : starts[number + 1]] for number in rest.tolist()])
+        some = None if root is None else np.asarray(root)[places]
+        joint = decode(encoding, [tables[0][places]], inner, alphabets, decoder="joint", root=some, arcs=own)
+        found[rest], exact[rest], ids[places] = joint.found, joint.exact, joint.ids[0]
+        shares[rows[places] + joint.heads] = 1.0
+    weights = shares if relations is None else _with_relations(shares, offsets, relations)
+    heads = expected_trees(weights, offsets)
+    of_words = shares[rows + heads]
+    return Best((ids,), heads, sums_of(of_words, offsets), exact, found, of_words)
+
+
+def _with_relations(shares: Floats, offsets: Ints, relations: Relations) -> Floats:
+    """Multiply the shares of likely arcs by the probability of their best relations, and leave out all others."""
+    likely = np.flatnonzero(shares >= LIKELY)
+    rows = arc_rows(offsets)
+    words = np.searchsorted(rows, likely, side="right") - 1
+    out = np.zeros_like(shares)
+    out[likely] = shares[likely] * relations(words, (likely - rows[words]).astype(np.int32))
+    return out
 
 
 def _jointly(task: _Task, machine: Machine, arcs: ArcScores, starts: npt.NDArray[np.int64], depth: int) -> None:

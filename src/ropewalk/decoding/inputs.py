@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import floats
+from ropewalk.arrays import as_array, floats, real_numbers
 from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
@@ -18,12 +19,13 @@ from ropewalk.treebank import Column, starts_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.decoding.paths import Floats
+    from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.trees import Ints
 
 DEPTH = 6  # brackets open at once, node 0's among them; `bench/decoding.py` prints what a treebank needs
 DEEPEST = 14  # beyond this depth an automaton grows too large
 LARGEST = 1e300  # scores are taken as no larger, so that their sums stay finite
+LARGEST_ARC = np.float32(1e30)  # scores of arcs are taken as no larger, so that their differences stay finite
 FLOOR = -40.0  # being the root, or not, never becomes impossible
 
 LabelIds = npt.NDArray[np.int32]
@@ -158,3 +160,38 @@ def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[n
     lengths = (offsets[1:] - offsets[:-1])[chosen]
     inner = starts_of(lengths).astype(np.int32)
     return (offsets[chosen] - inner[:-1]).repeat(lengths) + np.arange(inner[-1]), inner
+
+
+def checked_arcs(arcs: npt.NDArray[Any] | None, offsets: Ints) -> ArcScores:
+    """Take arc scores as they are needed: sentence after sentence and word after word, one for each head from 0 on."""
+    size = int(arc_starts(offsets)[-1])
+    found = None if arcs is None else as_array(arcs, "arc scores").shape
+    if arcs is None or found != (size,):
+        raise MismatchError(
+            f"arc scores are needed, {size} for these sentences: for every word one for each head, in one row; "
+            f"found {'none' if found is None else f'an array of shape {found}'}"
+        )
+    with np.errstate(over="ignore"):  # what is too large for 32 bits becomes infinite, and is refused
+        arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
+    low, high = float(arcs.min(initial=0.0)), float(arcs.max(initial=0.0))
+    if not (isfinite(low) and isfinite(high)):
+        raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
+    return np.clip(arcs, -LARGEST_ARC, LARGEST_ARC) if max(-low, high) > LARGEST_ARC else arcs
+
+
+def arc_starts(offsets: Ints) -> npt.NDArray[np.int64]:
+    """Say where the scores of each sentence's arcs begin, if those of all lie in one row, and where the last end."""
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
+    return starts_of(lengths * (lengths + 1))
+
+
+def arc_widths(offsets: Ints) -> npt.NDArray[np.int64]:
+    """Count the heads that each word may have, node 0 and itself among them: as many as its arcs have scores."""
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
+    return (lengths + 1).repeat(lengths)
+
+
+def arc_rows(offsets: Ints) -> npt.NDArray[np.int64]:
+    """Say where the scores of each word's arcs begin, if those of all words lie in one row."""
+    widths = arc_widths(offsets)
+    return widths.cumsum() - widths

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.decoding.inputs import arc_rows
 from ropewalk.decoding.paths import sums_of
 
 if TYPE_CHECKING:
@@ -48,13 +49,15 @@ def calibrate(
 
 
 def _evidence(scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best) -> Floats:
-    """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before."""
-    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
-    widths = (lengths + 1).repeat(lengths)
-    rows = widths.cumsum() - widths
+    """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before.
+
+    Where trees were summed, the share of the arc says all: the label has even odds.
+    """
+    if best.shares is not None:
+        return _with_ones(_log_odds(np.stack([np.full(len(scores), 0.5), best.shares], axis=1)))
     chosen = np.empty((len(scores), 2))
     chosen[:, 0] = scores[np.arange(len(scores)), best.ids[0]]
-    chosen[:, 1] = arcs[rows + best.heads]
+    chosen[:, 1] = arcs[arc_rows(offsets) + best.heads]
     return _with_ones(_log_odds(np.exp(chosen)))
 
 

@@ -106,8 +106,11 @@ class TreeScores(Protocol):
     def arcs(self) -> list[Floats]:
         """Score heads for each sentence: [words, words + 1], place 0 is the root."""
 
-    def relations(self, heads: Ints | None = None) -> Floats:
-        """Score relations under these heads; a model whose relations come from words alone needs none."""
+    def relations(self, heads: Ints | None = None, words: Numbers | None = None) -> Floats:
+        """Score relations of all words, or of some, under these heads.
+
+        A model whose relations come from words alone needs no heads.
+        """
 
 
 class Scores:
@@ -189,12 +192,13 @@ class Scores:
                     out[sentence] = table
         return out
 
-    def relations(self, heads: Ints | None = None) -> Floats:
-        """Score relations under these heads; a model whose relations come from words alone needs none."""
+    def relations(self, heads: Ints | None = None, words: Numbers | None = None) -> Floats:
+        """Score relations of all words, or of some, under these heads; from words alone they need none."""
         if "relations" in self._words:
-            return self._words["relations"][: self._count]
+            alone = self._words["relations"][: self._count]
+            return alone if words is None else alone[words]
         assert heads is not None  # noqa: S101 - as the description says
-        words: Numbers = np.arange(self._count)
+        words = np.arange(self._count) if words is None else words
         places, classes = arc_places(words, heads.astype(np.int64), self._offsets, self._distances)
         return self._pairs("pair", words, places, classes, self._networks.pairs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from ropewalk import decoding, encodings
 from ropewalk.decoding import assign_relations, decode, machine_of, stacks_of
+from ropewalk.decoding.expected import compact_labels
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
     from ropewalk.decoding import Best
     from ropewalk.models.description import DecodingOptions, Description
     from ropewalk.models.labels import LabelSet
-    from ropewalk.models.scorer import Floats, TreeScores
+    from ropewalk.models.scorer import Floats, Numbers, TreeScores
     from ropewalk.treebank import Treebank
     from ropewalk.trees import Ints
 
 Shares = npt.NDArray[np.float64]
-SCALES = (1.0, 0.7, 1.4, 0.5, 2.0, 2.8, 4.0)  # that are tried for the scores of arcs, those nearest to none first
+SCALES = (1.0, 0.7, 1.4, 0.5, 2.0, 2.8, 4.0)  # that are tried for the scores of arcs, those nearest to none first,
+TEMPERATURES = (2.0, 1.4, 2.8, 1.0)  # and before that for those of labels and arcs together, by the decoder mbr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,27 +92,33 @@ class LabelDecoder:
         self.needs_upos = self._encoding.needs_upos
         self._options = description.decoding
         self._relations_need_heads = description.heads.relations_need_heads
-        self.needs_arcs = self._options.decoder == "joint"
-        machine = machine_of(self._encoding, labels.columns[0][0])
+        self._sums = self._options.decoder == "mbr"
+        self.needs_arcs = self._sums or self._options.decoder == "joint"
+        alphabet = labels.columns[0][0]
+        machine = machine_of(self._encoding, alphabet)
         tracks = machine is not None and machine.marks_arcs
+        if self._sums:
+            tracks = compact_labels(self._encoding, alphabet) is not None
+        elif self.needs_arcs:
+            tracks = tracks or stacks_of(self._encoding, alphabet) is not None
         if self.needs_arcs:
-            tracks = tracks or stacks_of(self._encoding, labels.columns[0][0]) is not None
-            self._demand_joint(has_arcs=description.heads.arcs, tracks=tracks)
+            self._demand_arcs(has_arcs=description.heads.arcs, tracks=tracks)
         self.has_probabilities = tracks and self._options.decoder != "greedy"
 
-    def _demand_joint(self, *, has_arcs: bool, tracks: bool) -> None:
+    def _demand_arcs(self, *, has_arcs: bool, tracks: bool) -> None:
+        decoder = self._options.decoder
         if not has_arcs:
             raise ConfigError(
                 "decoding",
                 "decoder",
-                "is 'joint', which needs the scores of arcs, and this model has none; "
+                f"is {decoder!r}, which needs the scores of arcs, and this model has none; "
                 "train it with model.arc_weight=1, or use the decoder exact",
             )
         if not tracks:
             raise ConfigError(
                 "decoding",
                 "decoder",
-                f"is 'joint', which the encoding {self._encoding.spec} does not have; use the decoder exact",
+                f"is {decoder!r}, which the encoding {self._encoding.spec} does not have; use the decoder exact",
             )
 
     def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:
@@ -119,7 +128,7 @@ class LabelDecoder:
         alone = None if self._relations_need_heads else scores.relations()
         root = None if alone is None else self._root(alone)
         arcs = self._arcs(scores, offsets)
-        best = self._best(labels, offsets, root, upos, arcs, options.arc_scale)
+        best = self._best(scores, labels, offsets, root, upos, arcs)
         relations = self._relations(best, scores)
         probabilities = None
         if options.confidence and self.needs_arcs and arcs is None:
@@ -140,17 +149,25 @@ class LabelDecoder:
         return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
 
     def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
-        """Fit the temperature, or the scale and the weights of the joint decoder, to known trees."""
+        """Fit the temperature, the scale of arcs and the weights of probabilities, whichever count, to known trees."""
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
         arcs = self._arcs(scores, gold.offsets)
         wanted = self._encoding.lift(gold).heads
         if arcs is not None:
-            tried = {scale: self._best(labels, gold.offsets, root, None, arcs, scale) for scale in SCALES}
-            scale = max(tried, key=lambda scale: self._attached(gold, tried[scale], scores))
-            weights = calibration.calibrate(labels[0], arcs, gold.offsets, tried[scale], wanted)
-            return replace(self._options, arc_scale=scale, calibration=weights)
-        best = self._best(labels, gold.offsets, root, None, None)
+
+            def attached(options: DecodingOptions) -> float:
+                best = self._best(scores, labels, gold.offsets, root, None, arcs, options)
+                return self._attached(gold, best, scores)
+
+            options = self._options
+            if self._sums:
+                options = max((replace(options, temperature=heat) for heat in TEMPERATURES), key=attached)
+            options = max((replace(options, arc_scale=scale) for scale in SCALES), key=attached)
+            best = self._best(scores, labels, gold.offsets, root, None, arcs, options)
+            weights = calibration.calibrate(labels[0], arcs, gold.offsets, best, wanted)
+            return replace(options, calibration=weights)
+        best = self._best(scores, labels, gold.offsets, root, None, None)
         given = decoding.scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
         temperature = decoding.fit_temperature(given, best, wanted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
@@ -167,27 +184,40 @@ class LabelDecoder:
         found = scores.relations(best.heads)
         return _best_relations(found, self._labels.relations, best.heads, tied=self._options.root_relation)
 
-    def _best(  # noqa: PLR0913, PLR0917 - what is scored, and for the joint decoder how
+    def _best(  # noqa: PLR0913, PLR0917 - what is scored
         self,
+        scores: TreeScores,
         labels: list[Floats],
         offsets: Ints,
         root: Floats | None,
         upos: Column | None,
         arcs: Floats | None,
-        scale: float = 1.0,
+        options: DecodingOptions | None = None,
     ) -> Best:
+        options = options or self._options
+        cooled = np.float32(1.0 / options.temperature if self._sums and arcs is not None else 1.0)
+        scale = np.float32(options.arc_scale) * cooled
         return decode(
             self._encoding,
-            tuple(labels),
+            tuple(labels) if cooled == 1.0 else tuple(cooled * table for table in labels),
             offsets,
             self._labels.columns[0],
-            decoder="exact" if self.needs_arcs and arcs is None else self._options.decoder,
+            decoder="exact" if self.needs_arcs and arcs is None else options.decoder,
             root=root,
             upos=upos if self.needs_upos else None,
-            depth=self._options.depth,
-            repair_policy=self._options.repair,
-            arcs=arcs if arcs is None or scale == 1.0 else np.float32(scale) * arcs,
+            depth=options.depth,
+            repair_policy=options.repair,
+            arcs=arcs if arcs is None or scale == 1.0 else scale * arcs,
+            relations=partial(self._best_shares, scores),
         )
+
+    def _best_shares(self, scores: TreeScores, words: Numbers, heads: Ints) -> Floats:
+        """Say how likely the best relation of each of some arcs is."""
+        found = scores.relations(heads, words)
+        names = self._labels.relations
+        best = _relation_numbers(found, names, heads, tied=self._options.root_relation)
+        shares: Floats = np.exp(found[np.arange(len(best)), best])
+        return shares
 
     def _arcs(self, scores: TreeScores, offsets: Ints) -> Floats | None:
         """Give the log-probabilities of all arcs in one row, if the decoder wants them and they are not too many."""
@@ -202,7 +232,10 @@ class LabelDecoder:
 
 
 def _best_relations(scores: Floats, names: tuple[str, ...], heads: Ints, *, tied: bool) -> Column:
-    """Choose the best relation of every word; if tied, such that it is that of a root if and only if the head is 0."""
-    if not tied:
-        return Column(frozen_ints(scores.argmax(axis=1)), names)
-    return Column(assign_relations(scores, names, heads), names)
+    """Choose the best relation of every word."""
+    return Column(frozen_ints(_relation_numbers(scores, names, heads, tied=tied)), names)
+
+
+def _relation_numbers(scores: Floats, names: tuple[str, ...], heads: Ints, *, tied: bool) -> Ints:
+    """Choose the best relation of every arc; if tied, such that it is that of a root if and only if the head is 0."""
+    return assign_relations(scores, names, heads) if tied else scores.argmax(axis=1).astype(np.int32)

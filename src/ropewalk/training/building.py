@@ -46,7 +46,7 @@ def head_shape(options: ModelOptions) -> HeadShape:
     relations = "products" if biaffine else RELATIONS[options.relations.from_]
     return HeadShape(
         labels=not biaffine,
-        arcs=biaffine or options.arc_weight > 0,
+        arcs=biaffine or options.arc_weight > 0 or options.loss == "trees",
         relations=relations,
         hidden=options.hidden,
         relation_size=options.biaffine.relation_size if relations == "products" else options.relations.hidden,
@@ -74,7 +74,7 @@ def loss_options(options: ModelOptions) -> LossOptions:
     """Say how a configuration weighs the parts of the loss."""
     return LossOptions(
         options.dropout,
-        options.loss == "sequences",
+        options.loss,
         options.auxiliary_weight,
         1.0 if options.parser == "biaffine" else options.arc_weight,
         options.tag_weight,

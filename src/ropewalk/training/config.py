@@ -88,16 +88,21 @@ class GraphOptions:
     weight: float = option(1.0, low=0)  # of the loss of graphs beside that of trees
 
 
+LOSSES = ("words", "sequences", "trees")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """The network: encoder and heads."""
 
     parser: str = option("labels", choices=PARSERS)
     encoding: str = "optimal+head"
-    loss: str = option("words", choices=("words", "sequences"))  # each word's label alone, or whole label sequences
+    loss: str = option("words", choices=LOSSES)  # each word's label alone, whole label sequences, or whole trees
     auxiliary: tuple[str, ...] = ()
     auxiliary_weight: float = option(0.3, low=0)
-    arc_weight: float = option(0.0, low=0)  # of the loss of arcs beside that of labels; the joint decoder needs arcs
+    arc_weight: float = option(
+        0.0, low=0
+    )  # of the loss of arcs beside that of labels; the joint decoder needs arcs. Trees have both
     tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
     least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
     known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech

@@ -1,20 +1,32 @@
-"""The loss of whole label sequences: how much less likely the right one is than all that are well-formed.
+"""The losses of whole label sequences and of whole trees: how much less likely the right one is than all together.
 
-A conditional random field over the automaton of an encoding's stack. The sum over all sequences and the probability of
-every label, which is its gradient, come from the kernels of exact decoding.
+Conditional random fields: over the automaton of an encoding's stack, or over all projective trees, each with its labels
+and its arcs. The sum over all, and the probabilities that are its gradient, come from the kernels of decoding.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ropewalk import encodings
-from ropewalk.decoding import DEPTH, exact_encodings, machine_of, marginals, scored
+from ropewalk.decoding import (
+    DEPTH,
+    exact_encodings,
+    machine_of,
+    marginals,
+    mbr_encodings,
+    scored,
+    tree_sums,
+)
+from ropewalk.decoding.expected import LONGEST, compact_labels
 from ropewalk.errors import TrainingError
+from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,16 +34,115 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 
-class _LogSum(torch.autograd.Function):
+class WholeLoss(ABC):
+    """The loss of what belongs together in a sentence."""
+
+    has_arcs: ClassVar[bool]  # whether it is that of arcs too
+
+    @abstractmethod
+    def __call__(
+        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+    ) -> Tensor:
+        """Give the negative log-likelihood of what is right, summed over sentences.
+
+        `scores` is [words, labels], `arcs` [sentences, most words, most words + 1], `wanted` and `heads` are the right
+        label and head of each word, `lengths` the words of each sentence.
+        """
+
+
+def whole_loss(name: str, encoding: str, alphabet: Sequence[str]) -> WholeLoss | None:
+    """Make the loss that `model.loss` asks for, if it is not that of single words."""
+    if name == "sequences":
+        return SequenceLoss.of(encoding, alphabet)
+    return TreeLoss.of(encoding, alphabet) if name == "trees" else None
+
+
+@final
+@dataclass(frozen=True)
+class SequenceLoss(WholeLoss):
+    """The loss of label sequences among all that are well-formed.
+
+    The depth must be enough for the right sequences: see `ropes.rope_thickness`.
+    """
+
+    encoding: str
+    alphabet: tuple[str, ...]
+    depth: int = DEPTH
+    has_arcs = False
+
+    @classmethod
+    def of(cls, encoding: str, alphabet: Sequence[str]) -> SequenceLoss:
+        """Take an encoding that is decoded exactly."""
+        if machine_of(encodings.get(encoding), alphabet) is None:
+            raise TrainingError(
+                f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
+                f"use {', '.join(exact_encodings())}, with or without a scheme, or model.loss = 'words'"
+            )
+        return cls(encoding, tuple(alphabet))
+
+    def __call__(
+        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+    ) -> Tensor:
+        """Give the negative log-likelihood of the right labels, summed over sentences."""
+        del arcs, heads
+        total: Tensor = _SequenceSum.apply(scores, starts_of(lengths).astype(np.int32), self)
+        return total - scores.gather(1, wanted[:, None]).sum()
+
+
+@final
+@dataclass(frozen=True)
+class TreeLoss(WholeLoss):
+    """The loss of trees, by labels and arcs together, among all projective ones with one root.
+
+    Sentences too long to be summed are learnt word by word: labels and arcs as if any went with any.
+    """
+
+    encoding: str
+    alphabet: tuple[str, ...]
+    has_arcs = True
+
+    @classmethod
+    def of(cls, encoding: str, alphabet: Sequence[str]) -> TreeLoss:
+        """Take an encoding whose trees can be summed together with arcs."""
+        if compact_labels(encodings.get(encoding), alphabet) is None:
+            raise TrainingError(
+                f"model.loss = 'trees' needs an encoding whose trees can be summed, found {encoding!r}; "
+                f"use {', '.join(mbr_encodings())}, with or without a scheme, or model.loss = 'words'"
+            )
+        return cls(encoding, tuple(alphabet))
+
+    def __call__(
+        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+    ) -> Tensor:
+        """Give the negative log-likelihood of the right trees, summed over sentences."""
+        assert arcs is not None  # noqa: S101 - see `building.head_shape`
+        scores, arcs = scores.float(), arcs.float()
+        total = -scores.gather(1, wanted[:, None]).sum()
+        short: list[tuple[Tensor, Tensor]] = []
+        for table, own, above in zip(arcs, scores.split(lengths), heads.split(lengths), strict=True):
+            words = len(own)
+            among = table[:words, : words + 1]
+            total = total - among.gather(1, above[:, None]).sum()
+            if words <= LONGEST:
+                short.append((own, among.flatten()))
+            else:
+                total = total + own.logsumexp(-1).sum() + among.logsumexp(-1).sum()
+        if short:
+            own, among = (torch.cat(some) for some in zip(*short, strict=True))
+            total = total + _TreeSum.apply(own, among, [len(one) for one, _ in short], self)
+        return total
+
+
+class _SequenceSum(torch.autograd.Function):
     """The logarithm of the sum over all well-formed sequences of every sentence, added up."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, offsets: Ints, encoding: str, alphabet: Sequence[str], depth: int) -> Tensor:  # noqa: ANN401, PLR0913, PLR0917 - torch's signature
-        given = scored(encodings.get(encoding), scores.detach().cpu().double().numpy(), alphabet, offsets=offsets)
-        sums = marginals(given, depth=depth)
+    def forward(ctx: Any, scores: Tensor, offsets: Ints, loss: SequenceLoss) -> Tensor:  # noqa: ANN401 - torch's signature
+        encoding = encodings.get(loss.encoding)
+        sums = marginals(scored(encoding, _numbers(scores), loss.alphabet, offsets=offsets), depth=loss.depth)
         if not np.isfinite(sums.logs).all():
             raise TrainingError(
-                f"no sequence of the {len(alphabet)} labels of {encoding} is well-formed for a sentence"
+                f"no sequence of the {len(loss.alphabet)} labels of {loss.encoding} is well-formed for a sentence"
             )
         ctx.save_for_backward(torch.from_numpy(sums.labels).to(scores))
         return scores.new_tensor(float(sums.logs.sum()))
@@ -39,34 +150,26 @@ class _LogSum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's signature
         (probabilities,) = ctx.saved_tensors
-        return grads[0] * probabilities, None, None, None, None
+        return grads[0] * probabilities, None, None
 
 
-def demand_sequences(encoding: str, alphabet: Sequence[str]) -> None:
-    """Raise an error if whole sequences of an encoding cannot be summed."""
-    machine = machine_of(encodings.get(encoding), alphabet)
-    if machine is None:
-        raise TrainingError(
-            f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
-            f"use {', '.join(exact_encodings())}, with or without a scheme, or model.loss = 'words'"
-        )
+class _TreeSum(torch.autograd.Function):
+    """The logarithm of the sum over all trees of every sentence, added up."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, arcs: Tensor, lengths: Sequence[int], loss: TreeLoss) -> Tensor:  # noqa: ANN401 - torch's signature
+        offsets = starts_of(lengths).astype(np.int32)
+        sums = tree_sums(encodings.get(loss.encoding), _numbers(scores), offsets, loss.alphabet, _numbers(arcs))
+        if not np.isfinite(sums.logs).all():
+            raise TrainingError(f"no tree has one of the {len(loss.alphabet)} labels of {loss.encoding} at each word")
+        ctx.save_for_backward(torch.from_numpy(sums.labels).to(scores), torch.from_numpy(sums.arcs).to(arcs))
+        return scores.new_tensor(float(sums.logs.sum()))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's signature
+        labels, arcs = ctx.saved_tensors
+        return grads[0] * labels, grads[0] * arcs, None, None
 
 
-def crf_loss(  # noqa: PLR0913 - what is scored and what is right
-    scores: Tensor,
-    wanted: Tensor,
-    lengths: Sequence[int],
-    encoding: str,
-    alphabet: Sequence[str],
-    *,
-    depth: int = DEPTH,
-) -> Tensor:
-    """Give the negative log-likelihood of the right labels, summed over sentences.
-
-    `scores` is [words, labels], `wanted` the right label of each word, `lengths` the words of each sentence. The depth
-    must be enough for the right sequences: see `ropes.rope_thickness`.
-    """
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    right = scores.gather(1, wanted[:, None]).sum()
-    total: Tensor = _LogSum.apply(scores, offsets, encoding, tuple(alphabet), depth)
-    return total - right
+def _numbers(scores: Tensor) -> Any:  # noqa: ANN401 - an array
+    return np.ascontiguousarray(scores.detach().cpu().double().numpy())

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
-from ropewalk.training.crf import crf_loss, demand_sequences
+from ropewalk.training.crf import whole_loss
 from ropewalk.training.graphs import GraphHeads
 from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations
 
@@ -37,7 +37,7 @@ class LossOptions:
     """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
 
     dropout: float = 0.0
-    sequences: bool = False  # whether the loss is that of whole label sequences
+    loss: str = "words"  # of each word's label and arc alone, of whole label `sequences`, or of whole `trees`
     auxiliary_weight: float = 0.0
     arc_weight: float = 1.0
     tag_weight: float = 1.0
@@ -106,9 +106,7 @@ class Network(nn.Module):
         size, dropout = encoder.size, options.dropout
         sizes = [len(column) for columns in labels.columns for column in columns]
         self.own = len(labels.columns[0]) if shape.labels else 0
-        self.sequences = (labels.encodings[0], labels.columns[0][0]) if self.own else ("", ())
-        if options.sequences and self.own:
-            demand_sequences(*self.sequences)
+        self.whole = whole_loss(options.loss, labels.encodings[0], labels.columns[0][0]) if self.own else None
         self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
         self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
@@ -156,19 +154,19 @@ class Network(nn.Module):
         }
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
-        options = self.options
-        taught = targets.taught
+        options, taught = self.options, targets.taught
         losses = []
+        if self.whole is not None:
+            arcs = self.arcs(words, lengths) if self.arcs is not None and self.whole.has_arcs else None
+            scores = self.columns[0](words)
+            losses.append(self.whole(scores, arcs, targets.columns[0], targets.heads, lengths.tolist()))
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
-            weight = 1.0 if number < self.own else options.auxiliary_weight
-            if options.sequences and number < self.own:
-                loss = crf_loss(head(words), column, lengths.tolist(), *self.sequences)
-            else:
-                loss = _loss(
-                    head(words), column, taught, taught.columns[number] if taught and number < self.own else None
-                )
-            losses.append(weight * loss)
-        if self.arcs is not None:
+            own = number < self.own
+            if not own or self.whole is None:
+                weight = 1.0 if own else options.auxiliary_weight
+                soft = taught.columns[number] if taught and own else None
+                losses.append(weight * _loss(head(words), column, taught, soft))
+        if self.arcs is not None and (self.whole is None or not self.whole.has_arcs):
             arcs = self.arcs(words, lengths)
             inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
             loss = _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None)

@@ -69,6 +69,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     process = PartialState(cpu=config.training.device == "cpu")
     main = process.is_main_process
     _demand_teachable(config)
+    _demand_tree_decoder(config)
     _check_home(home, config, resume=resume)
     process.wait_for_everyone()  # or another would find what the first begins to write
     if config.training.threads:
@@ -130,12 +131,22 @@ def _demand_teachable(config: Config) -> None:
     """Refuse a teacher for models that cannot learn from one, and texts without a teacher."""
     if config.teacher.texts and not config.teacher.model:
         raise TrainingError("teacher.texts are learnt from a teacher; expected teacher.model, a trained model")
-    if config.teacher.model and (not head_shape(config.model).labels or config.model.loss == "sequences"):
+    if config.teacher.model and (not head_shape(config.model).labels or config.model.loss != "words"):
         raise TrainingError(
             "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
         )
     if config.teacher.texts and config.model.graph.encoding:
         raise TrainingError("teacher.texts have no graphs; leave them out, or leave model.graph.encoding empty")
+
+
+def _demand_tree_decoder(config: Config) -> None:
+    """Refuse decoders for which neither labels nor arcs alone are learnt."""
+    wants_labels = head_shape(config.model).labels
+    if wants_labels and config.model.loss == "trees" and config.decoding.decoder not in {"joint", "mbr"}:
+        raise TrainingError(
+            f"model.loss is 'trees', by which labels and arcs are learnt together, and decoding.decoder "
+            f"{config.decoding.decoder!r}, which uses labels alone; expected the decoder mbr or joint"
+        )
 
 
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> ScoresByName:

@@ -272,9 +272,9 @@ class _Mean:
             for some in zip(*(scores.arcs() for scores, _ in self._pairs), strict=True)
         ]
 
-    def relation_shares(self, heads: Ints | None) -> Floats:
-        """Say how likely relations under these heads are."""
-        return _mean([_shares(scores.relations(heads), asked.relations) for scores, asked in self._pairs])
+    def relation_shares(self, heads: Ints | None, words: Numbers | None = None) -> Floats:
+        """Say how likely relations of all words, or of some, under these heads are."""
+        return _mean([_shares(scores.relations(heads, words), asked.relations) for scores, asked in self._pairs])
 
     def tag_shares(self) -> dict[str, Floats]:
         """Say how likely the tags of each tag set are that is asked for."""
@@ -292,9 +292,9 @@ class _Mean:
         """Score heads for each sentence."""
         return [_logs(one) for one in self.arc_shares()]
 
-    def relations(self, heads: Ints | None = None) -> Floats:
-        """Score relations under these heads."""
-        return _logs(self.relation_shares(heads))
+    def relations(self, heads: Ints | None = None, words: Numbers | None = None) -> Floats:
+        """Score relations of all words, or of some, under these heads."""
+        return _logs(self.relation_shares(heads, words))
 
 
 def _model(name: str) -> Model:

@@ -76,7 +76,7 @@ class Trainable:
         encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
         options = LossOptions() if further is None else loss_options(further.model)
         heads, graphs = home.description.heads, home.description.graphs
-        network = Network(heads, graphs, labels, encoder, replace(options, sequences=False))
+        network = Network(heads, graphs, labels, encoder, replace(options, loss="words"))
         weights = (
             folder.read_tensors(home.path / folder.WEIGHTS)
             if home.format == TRAINED
