@@ -39,7 +39,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
     scores = torch.randn(sum(lengths), len(alphabet), dtype=torch.float64, requires_grad=True)
     rows = [well_formed(encoding, n) for n in lengths]
     wanted = torch.tensor(list(itertools.chain.from_iterable(options[len(options) // 2] for options in rows)))
-    loss = SequenceLoss.of(encoding, alphabet)(scores, None, wanted, wanted, lengths)
+    loss = SequenceLoss(encoding, alphabet)(scores, None, wanted, wanted, lengths)
     loss.backward()  # type: ignore[no-untyped-call] # torch has no types for it
     plain = scores.detach().clone().requires_grad_()
     expected = torch.zeros((), dtype=torch.float64)
@@ -58,7 +58,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
 
 
 def test_labels_that_spell_nothing_are_refused() -> None:
-    sequences, nothing = SequenceLoss.of("optimal", ("<",)), torch.zeros(2, dtype=torch.long)
+    sequences, nothing = SequenceLoss("optimal", ("<",)), torch.zeros(2, dtype=torch.long)
     with pytest.raises(TrainingError, match="no sequence of the 1 labels of optimal"):
         sequences(torch.zeros(2, 1), None, nothing, nothing, [2])
 
@@ -76,7 +76,7 @@ def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: 
     right = [len(options) // 2 for options in rows]
     wanted = torch.tensor([label for options, one in zip(rows, right, strict=True) for label in options[one]])
     heads = torch.tensor([head for options, one in zip(trees, right, strict=True) for head in options[one]])
-    loss = TreeLoss.of(encoding, alphabet)(scores, arcs, wanted, heads, lengths)
+    loss = TreeLoss(encoding, alphabet)(scores, arcs, wanted, heads, lengths)
     found = torch.autograd.grad(loss, (scores, arcs))
     expected = torch.zeros(())
     for number, (own, options) in enumerate(zip(scores.split(lengths), rows, strict=True)):
@@ -106,7 +106,7 @@ def test_sentences_too_long_to_be_summed_are_learnt_word_by_word(monkeypatch: py
     alphabet = get("four-bit").alphabet or ()
     scores, arcs = torch.randn(5, 16), torch.randn(2, 3, 4)
     wanted, heads = torch.tensor([13, 8, 13, 9, 12]), torch.tensor([0, 1, 0, 1, 2])
-    whole = TreeLoss.of("four-bit", alphabet)
+    whole = TreeLoss("four-bit", alphabet)
     together = whole(scores, arcs, wanted, heads, [2, 3])
     short = whole(scores[:2], arcs[:1], wanted[:2], heads[:2], [2])
     words = torch.nn.functional.cross_entropy(scores[2:], wanted[2:], reduction="sum")

@@ -202,7 +202,7 @@ def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     from ropewalk.training.crf import SequenceLoss
 
     alphabet = letters.alphabet or ()
-    sequences = SequenceLoss.of("letters", alphabet)
+    sequences = SequenceLoss("letters", alphabet)
     scores = torch.zeros((3, 14), dtype=torch.double, requires_grad=True)
     right = torch.tensor(letters.encode(Tree([2, 0, 2])).ids[0].astype(np.int64))
     loss = sequences(scores, None, right, right, [3])

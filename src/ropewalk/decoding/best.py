@@ -139,7 +139,10 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
     if decoder != "greedy" and len(tables) == 1:
         machine = machine_of(encoding, alphabets[0]) or stacks_of(encoding, alphabets[0])
     if decoder == "mbr":
-        return _expected(encoding, tables, offsets, alphabets, root, arcs, relations)
+        joint = partial(
+            decode, encoding, alphabets=alphabets, decoder="joint", depth=depth, repair_policy=repair_policy
+        )
+        return _expected(encoding, tables[0], offsets, alphabets[0], root, arcs, relations, joint)
     if decoder == "joint":
         if machine is None or (isinstance(machine, Machine) and not machine.marks_arcs):
             raise UnknownNameError("encoding with a joint decoder", encoding.spec, joint_encodings())
@@ -233,17 +236,18 @@ def _less_best(arcs: ArcScores, offsets: Ints) -> ArcScores:
 
 def _expected(  # noqa: PLR0913, PLR0917 - what is scored
     encoding: Encoding,
-    tables: Sequence[Floats],
+    scores: Floats,
     offsets: Ints,
-    alphabets: Sequence[Sequence[str]],
+    alphabet: Sequence[str],
     root: Logs | None,
     arcs: ArcScores | None,
     relations: Relations | None,
+    joint: Callable[..., Best],
 ) -> Best:
-    """Find the trees with most right on average."""
+    """Find the trees with most right on average; what cannot be summed is left to another decoder."""
     arcs, starts, rows = checked_arcs(arcs, offsets), arc_starts(offsets), arc_rows(offsets)
     gains = arcs
-    machine = machine_of(encoding, alphabets[0])
+    machine = machine_of(encoding, alphabet)
     if root is not None and machine is not None:
         ties = root_ties(machine, root, len(rows)).astype(np.float32)
         gains = arcs + ties[:, 0].repeat(arc_widths(offsets))
@@ -252,7 +256,7 @@ def _expected(  # noqa: PLR0913, PLR0917 - what is scored
     short = lengths <= LONGEST_SUMMED
     places, inner = words_of(offsets, np.flatnonzero(short))
     within = short.repeat(lengths * (lengths + 1))
-    sums = tree_sums(encoding, tables[0][places], inner, alphabets[0], gains[within])
+    sums = tree_sums(encoding, scores[places], inner, alphabet, gains[within])
     found = short.copy()
     found[short] = np.isfinite(sums.logs)
     exact = found.copy()
@@ -265,9 +269,9 @@ def _expected(  # noqa: PLR0913, PLR0917 - what is scored
         places, inner = words_of(offsets, rest)
         own = np.concatenate([arcs[starts[number] : starts[number + 1]] for number in rest.tolist()])
         some = None if root is None else np.asarray(root)[places]
-        joint = decode(encoding, [tables[0][places]], inner, alphabets, decoder="joint", root=some, arcs=own)
-        found[rest], exact[rest], ids[places] = joint.found, joint.exact, joint.ids[0]
-        shares[rows[places] + joint.heads] = 1.0
+        best = joint([scores[places]], inner, root=some, arcs=own)
+        found[rest], exact[rest], ids[places] = best.found, best.exact, best.ids[0]
+        shares[rows[places] + best.heads] = 1.0
     weights = shares if relations is None else _with_relations(shares, offsets, relations)
     heads = expected_trees(weights, offsets)
     of_words = shares[rows + heads]

@@ -50,13 +50,6 @@ class WholeLoss(ABC):
         """
 
 
-def whole_loss(name: str, encoding: str, alphabet: Sequence[str]) -> WholeLoss | None:
-    """Make the loss that `model.loss` asks for, if it is not that of single words."""
-    if name == "sequences":
-        return SequenceLoss.of(encoding, alphabet)
-    return TreeLoss.of(encoding, alphabet) if name == "trees" else None
-
-
 @final
 @dataclass(frozen=True)
 class SequenceLoss(WholeLoss):
@@ -69,16 +62,6 @@ class SequenceLoss(WholeLoss):
     alphabet: tuple[str, ...]
     depth: int = DEPTH
     has_arcs = False
-
-    @classmethod
-    def of(cls, encoding: str, alphabet: Sequence[str]) -> SequenceLoss:
-        """Take an encoding that is decoded exactly."""
-        if machine_of(encodings.get(encoding), alphabet) is None:
-            raise TrainingError(
-                f"model.loss = 'sequences' needs an encoding that is decoded exactly, found {encoding!r}; "
-                f"use {', '.join(exact_encodings())}, with or without a scheme, or model.loss = 'words'"
-            )
-        return cls(encoding, tuple(alphabet))
 
     def __call__(
         self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
@@ -101,16 +84,6 @@ class TreeLoss(WholeLoss):
     alphabet: tuple[str, ...]
     has_arcs = True
 
-    @classmethod
-    def of(cls, encoding: str, alphabet: Sequence[str]) -> TreeLoss:
-        """Take an encoding whose trees can be summed together with arcs."""
-        if compact_labels(encodings.get(encoding), alphabet) is None:
-            raise TrainingError(
-                f"model.loss = 'trees' needs an encoding whose trees can be summed, found {encoding!r}; "
-                f"use {', '.join(mbr_encodings())}, with or without a scheme, or model.loss = 'words'"
-            )
-        return cls(encoding, tuple(alphabet))
-
     def __call__(
         self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
     ) -> Tensor:
@@ -131,6 +104,26 @@ class TreeLoss(WholeLoss):
             own, among = (torch.cat(some) for some in zip(*short, strict=True))
             total = total + _TreeSum.apply(own, among, [len(one) for one, _ in short], self)
         return total
+
+
+def whole_loss(name: str, encoding: str, alphabet: Sequence[str]) -> WholeLoss | None:
+    """Make the loss that `model.loss` asks for, if it is not that of single words."""
+    if name == "words":
+        return None
+    found = encodings.get(encoding)
+    kind: type[SequenceLoss | TreeLoss]
+    if name == "trees":
+        kind, what, known = TreeLoss, "whose trees can be summed", mbr_encodings
+        fits = compact_labels(found, alphabet) is not None
+    else:
+        kind, what, known = SequenceLoss, "that is decoded exactly", exact_encodings
+        fits = machine_of(found, alphabet) is not None
+    if not fits:
+        raise TrainingError(
+            f"model.loss = {name!r} needs an encoding {what}, found {encoding!r}; "
+            f"use {', '.join(known())}, with or without a scheme, or model.loss = 'words'"
+        )
+    return kind(encoding, tuple(alphabet))
 
 
 class _SequenceSum(torch.autograd.Function):
