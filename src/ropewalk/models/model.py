@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from ropewalk.errors import ConfigError, FormatError
+from ropewalk.models.calibration import PLAIN
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
@@ -142,8 +143,14 @@ class Model:
         return self.description.decoding
 
     def with_decoding(self, **changes: Any) -> Model:  # noqa: ANN401 - the fields of `DecodingOptions`
-        """Decode otherwise: the same model with other options of decoding."""
-        decoding = checked(DecodingOptions, {**asdict(self.decoding), **changes}, "decoding")
+        """Decode otherwise: the same model with other options of decoding.
+
+        Weights of probabilities were fitted to what one decoder finds: another has none, unless they are given.
+        """
+        others = (
+            {} if changes.get("decoder", self.decoding.decoder) == self.decoding.decoder else {"calibration": PLAIN}
+        )
+        decoding = checked(DecodingOptions, {**asdict(self.decoding), **others, **changes}, "decoding")
         return Model(
             replace(self.description, decoding=decoding),
             self.labels,
