@@ -465,6 +465,11 @@ def test_whole_trees_are_learnt_by_heart(tmp_path: Path, encoding: str) -> None:
     assert model.decoding.calibration != PLAIN
     assert model.with_decoding(decoder="joint").decoding.calibration == PLAIN, "they are of what mbr finds"
     assert model.with_decoding(decoder="mbr", depth=8).decoding.calibration == model.decoding.calibration
+    with pytest.raises(TrainingError, match=r"teacher .*model was trained with model\.loss=trees"):
+        train(
+            config_of(data, encoding=encoding, epochs=1, teacher={"model": [str(tmp_path / "model")]}),
+            tmp_path / "pupil",
+        )
     other = bank_of(60, longest=40, seed=5)
     model = model.with_decoding(confidence=True)
     whole = conllu.dumps(model.parse(other))

@@ -16,7 +16,7 @@ import torch
 
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
-from ropewalk.models.description import TRAINED
+from ropewalk.models.description import TRAINED, training_record
 from ropewalk.models.folder import open_folder
 from ropewalk.models.installed import locate
 from ropewalk.models.labels import MISSING
@@ -300,7 +300,14 @@ class _Mean:
 def _model(name: str) -> Model:
     """Load a teacher as training wrote it, or as it was exported."""
     path = locate(name)
-    return load_trained(path) if open_folder(path).format == TRAINED else load_exported(path)
+    home = open_folder(path)
+    model = training_record(home.table).get("model")
+    if isinstance(model, dict) and model.get("loss") == "trees":
+        raise TrainingError(
+            f"the teacher {name} was trained with model.loss=trees: what it says of a label or an arc alone is no "
+            "probability; a model learns from a teacher that was trained with model.loss=words"
+        )
+    return load_trained(path) if home.format == TRAINED else load_exported(path)
 
 
 def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:
