@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
 from ropewalk.decoding.expected import TreeSums, expected_trees, mbr_encodings, tree_sums
-from ropewalk.decoding.inputs import (
-    DEPTH,
-    exact_encodings,
-    joint_encodings,
-    machine_of,
-    root_ties,
-    stacks_of,
-)
+from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties, stacks_of
 from ropewalk.decoding.paths import ArcScores, Sums
 from ropewalk.encodings import Machine
 

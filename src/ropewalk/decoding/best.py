@@ -35,7 +35,6 @@ from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError, demand_known
 from ropewalk.repair import repair
-from ropewalk.treebank import starts_of
 from ropewalk.trees import UP, Bools, Ints, is_root_relation
 
 if TYPE_CHECKING:
@@ -230,8 +229,7 @@ def _exactly(task: _Task, machine: Machine, depth: int) -> None:
 
 def _less_best(arcs: ArcScores, offsets: Ints) -> ArcScores:
     """Take off each arc's score the best of its word."""
-    widths = arc_widths(offsets)
-    return arcs - np.maximum.reduceat(arcs, starts_of(widths)[:-1]).repeat(widths) if len(arcs) else arcs
+    return arcs - np.maximum.reduceat(arcs, arc_rows(offsets)).repeat(arc_widths(offsets)) if len(arcs) else arcs
 
 
 def _expected(  # noqa: PLR0913, PLR0917 - what is scored

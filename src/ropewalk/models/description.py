@@ -40,7 +40,7 @@ class DecodingOptions:
         1.0, low=0, high=1000
     )  # what an arc's score counts beside a label's; found on the dev data for joint
     temperature: float = option(1.0, low=0.01)  # likewise, for probabilities,
-    calibration: tuple[float, ...] = PLAIN  # and for the joint decoder these: see `calibration`
+    calibration: tuple[float, ...] = PLAIN  # and for decoders with arcs these: see `calibration`
     confidence: bool = False  # whether arcs and trees carry their probabilities,
     tag_confidence: bool = False  # and whether tags do
     columns: tuple[str, ...] = ()  # what is predicted: `tree`, and columns of tags; all that the model can if empty
