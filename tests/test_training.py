@@ -18,6 +18,7 @@ import torch
 
 from program_tools import run
 from ropewalk import conllu, encodings
+from ropewalk.cli.shell import Decoder
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
@@ -28,15 +29,17 @@ from ropewalk.models.trees import SCALES, TEMPERATURES
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
-from ropewalk.training.config import TeacherOptions, from_mapping
+from ropewalk.training.config import LOSSES, PARSERS, TeacherOptions, from_mapping
+from ropewalk.training.crf import ArcTreeLoss, SequenceLoss, TreeLoss
 from ropewalk.training.data import examples, forms_of, label_set, read_treebank
+from ropewalk.training.experiment import decoder_name
 from ropewalk.training.export import all_scores
 from ropewalk.training.folder import save
 from ropewalk.training.run import train
 from ropewalk.training.substitution import OPEN, substituted
 from ropewalk.training.trainable import Trainable, load
 from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree, check
+from ropewalk.trees import Tree, check, projective
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
@@ -156,7 +159,8 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path,
     program = f"""
 import json, os, signal, torch
 torch.set_num_threads(1)
-from ropewalk.training.config import TeacherOptions, from_mapping
+from ropewalk.training.config import LOSSES, PARSERS, TeacherOptions, from_mapping
+from ropewalk.training.crf import ArcTreeLoss, SequenceLoss, TreeLoss
 from ropewalk.training.run import train
 def kill(progress):
     if progress.epoch == 3:
@@ -477,12 +481,107 @@ def test_whole_trees_are_learnt_by_heart(tmp_path: Path, encoding: str) -> None:
     assert b"".join(conllu.dumps(model.parse(other.select([s]))) for s in range(len(other))) == whole
 
 
+@pytest.mark.parametrize(
+    ("loss", "decoder"),
+    [("trees", "mbr"), ("trees-nonprojective", "mbr-nonprojective"), ("trees-nonprojective", "exact")],
+)
+def test_whole_trees_are_learnt_by_arcs_alone(tmp_path: Path, loss: str, decoder: str) -> None:
+    bank = bank_of(250)
+    if loss == "trees":
+        bank = restored(bank, "optimal", most=24)
+    data = write_bank(tmp_path / "data.conllu", bank.select(np.arange(24)))
+    options: dict[str, Any] = {"parser": "biaffine", "loss": loss, "epochs": 24, "decoder": decoder, **FAST}
+    parsed, gold = overfitted(tmp_path / "model", data, **options)
+    assert score(gold, parsed).las > 0.99
+    assert projective(gold.heads, gold.offsets).all() == (loss == "trees")
+    model = load(tmp_path / "model").with_decoding(confidence=True)
+    assert model.decoding.decoder == decoder
+    assert model.has_probabilities == (decoder != "exact")
+    assert (model.decoding.calibration != PLAIN) == (decoder != "exact")
+    other = bank_of(60, longest=40, seed=5)
+    whole = conllu.dumps(model.parse(other))
+    assert whole.count(b"Confidence=") == (other.words if decoder != "exact" else 0)
+    assert b"".join(conllu.dumps(model.parse(other.select([s]))) for s in range(len(other))) == whole
+
+
+def test_projective_trees_are_learnt_from_crossing_ones(tmp_path: Path) -> None:
+    bank = bank_of(40)
+    assert not projective(bank.heads, bank.offsets).all()
+    data = write_bank(tmp_path / "data.conllu", bank)
+    options: dict[str, Any] = {"parser": "biaffine", "loss": "trees", "epochs": 6, "decoder": "mbr", **FAST}
+    outcome = train(config_of(data, **options), tmp_path / "model")
+    losses = [entry["loss"] for entry in outcome.state.history]
+    assert all(loss >= 0 for loss in losses), "the right tree is among those summed over"
+    assert losses[-1] < losses[0]
+
+
+WORKS_WITH = {  # what each parser does with each loss, and the decoders of the result
+    ("labels", "words"): (None, {"exact", "greedy", "joint", "mbr"}),
+    ("labels", "sequences"): (SequenceLoss, {"exact", "greedy", "joint", "mbr"}),
+    ("labels", "trees"): (TreeLoss, {"joint", "mbr"}),
+    ("biaffine", "words"): (None, {"exact", "mbr", "mbr-nonprojective"}),
+    ("biaffine", "trees"): (ArcTreeLoss, {"mbr"}),
+    ("biaffine", "trees-nonprojective"): (ArcTreeLoss, {"exact", "mbr-nonprojective"}),
+}
+
+
+@pytest.mark.parametrize("decoder", [*Decoder])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("parser", PARSERS)
+def test_a_parser_uses_its_loss_and_decoder_or_refuses_them(
+    tmp_path: Path, parser: str, loss: str, decoder: str
+) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(6))
+    options: dict[str, Any] = {} if parser == "biaffine" else {"encoding": "four-bit"}
+    if parser == "labels" and loss != "trees":
+        options["arc_weight"] = 1.0
+    config = config_of(data, parser=parser, loss=loss, decoder=str(decoder), epochs=1, **options)
+    kind, decoders = WORKS_WITH.get((parser, loss), (None, set()))
+    if decoder not in decoders:
+        with pytest.raises((TrainingError, ConfigError), match=r"model\.loss|decoding: decoder|decoding\.decoder"):
+            train(config, tmp_path / "model")
+        assert not (tmp_path / "model" / "model.safetensors").exists()
+        return
+    train(config, tmp_path / "model")
+    shown = {("labels", "greedy"): "greedy, nearest", ("biaffine", "exact"): "spanning tree"}
+    assert decoder_name(load(tmp_path / "model")) == shown.get((parser, decoder), decoder)
+    labels, vectors = label_set(config, conllu.read(data))
+    whole = Trainable.create(config, labels, vectors).network.whole
+    assert whole is None if kind is None else isinstance(whole, kind)
+    if isinstance(whole, ArcTreeLoss):
+        assert whole.projective == (loss == "trees")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"parser": "biaffine", "encoding": "four-bit"},
+        {"parser": "biaffine", "arc_weight": 1.0},
+        {"parser": "biaffine", "relations": "word"},
+        {"loss": "trees", "decoder": "mbr", "encoding": "optimal", "arc_weight": 1.0},
+        {"biaffine": {"relation_size": 50}},
+        {"biaffine": {"arc_size": 50}},
+        {"auxiliary_weight": 1.0},
+        {"tag_weight": 1.0},
+        {"feats": "whole"},
+        {"graph": {"weight": 2.0}},
+        {"pooling": "last"},
+    ],
+)
+def test_an_option_that_nothing_uses_is_refused(tmp_path: Path, data: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"configuration: (model|decoding)\.\S+ is .*; leave it out"):
+        train(config_of(data, epochs=1, **options), tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_whole_trees_need_an_encoding_and_a_decoder_of_theirs(tmp_path: Path, data: Path) -> None:
     with pytest.raises(
         TrainingError, match=r"needs an encoding whose trees can be summed, found 'seven-bit'.*four-bit"
     ):
         train(config_of(data, encoding="seven-bit", loss="trees", epochs=1, decoder="joint"), tmp_path)
-    with pytest.raises(TrainingError, match=r"'exact', which uses labels alone; expected the decoder mbr or joint"):
+    with pytest.raises(
+        TrainingError, match=r"'exact' does not use the trees.*expected decoding\.decoder = 'mbr' or 'joint'"
+    ):
         train(config_of(data, encoding="optimal", loss="trees", epochs=1), tmp_path)
     with pytest.raises(ConfigError, match=r"'mbr', which the encoding seven-bit does not have"):
         train(config_of(data, encoding="seven-bit", arc_weight=1.0, epochs=1, decoder="mbr"), tmp_path)

@@ -19,6 +19,7 @@ from ropewalk.models.folder import CARD, CONFIG, read_content, read_json, write_
 from ropewalk.pipeline import load
 from ropewalk.scoring import conll18
 from ropewalk.training.card import names_of
+from ropewalk.training.checks import only_used
 from ropewalk.training.config import TeacherOptions
 from ropewalk.training.data import read_treebank
 from ropewalk.training.export import demand_free, export
@@ -73,7 +74,9 @@ def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks
         raise OptionError("--encoder and --vectors do not go together: a pretrained encoder reads no static vectors")
     data = treebanks.read(source)
     about = {"name": data.name, "licence": data.licence}
-    return plan(survey(data, CANDIDATES), options, about, _reader(data.train, options)), data
+    blueprint = plan(survey(data, CANDIDATES), options, about, _reader(data.train, options))
+    asked = {change.partition("=")[0].strip().removeprefix("parser.") for change in options.changes}
+    return replace(blueprint, parser=only_used(blueprint.parser, asked)), data
 
 
 def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:

@@ -53,11 +53,12 @@ class Repair(StrEnum):
 
 
 class Decoder(StrEnum):
-    """How a model's scores become trees; the names are those of `ropewalk.decoding.DECODERS`."""
+    """How a model's scores become trees; the names of `ropewalk.decoding.DECODERS` and `.ARC_DECODERS`."""
 
     EXACT = "exact"
     JOINT = "joint"
     MBR = "mbr"
+    MBR_NONPROJECTIVE = "mbr-nonprojective"
     GREEDY = "greedy"
 
 
@@ -110,8 +111,10 @@ ModelDecoderOption = Annotated[
     typer.Option(
         "--decoder",
         show_default=False,
-        help="Best tree by labels, by labels and arcs together, the one with most right on average by both, or best "
-        "label of each word and repair; by default the model's.",
+        help="exact: the best tree by labels. joint: by labels and arcs. mbr: the tree with the highest expected "
+        "accuracy by both. greedy: the best label of each word, repaired. Biaffine models have arcs alone: exact is "
+        "the maximum spanning tree, mbr sums over projective trees, mbr-nonprojective over all trees. By default the "
+        "model's.",
     ),
 ]
 ModelRepairOption = Annotated[

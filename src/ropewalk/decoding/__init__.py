@@ -3,7 +3,7 @@
 A tagger scores each word's labels alone, and the best ones often do not fit together. Here the best sequence that does
 fit is found: for encodings of projective trees exactly, by the best path through the automaton of their stack; for
 others by a search over open brackets that mostly can prove what it finds. Where arcs are scored too, the tree is found
-that is best by both together.
+that is best by both together; `decode_arcs` finds the best tree by arcs alone.
 docs/decoding.md explains it, and what is exact and what is not.
 """
 
@@ -12,10 +12,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from ropewalk.decoding.arcs import ARC_DECODERS, decode_arcs
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.best import DECODERS, Best, assign_relations, decode
-from ropewalk.decoding.expected import TreeSums, expected_trees, mbr_encodings, tree_sums
+from ropewalk.decoding.expected import TreeSums, arc_sums, expected_trees, mbr_encodings, tree_sums
 from ropewalk.decoding.inputs import DEPTH, exact_encodings, joint_encodings, machine_of, root_ties, stacks_of
+from ropewalk.decoding.matrix_tree import spanning_tree_sums
 from ropewalk.decoding.paths import ArcScores, Sums
 from ropewalk.encodings import Machine
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ropewalk.decoding.probability import tree_scores as tree_scores
 
 __all__ = [
+    "ARC_DECODERS",
     "DECODERS",
     "DEPTH",
     "ArcScores",
@@ -43,10 +46,12 @@ __all__ = [
     "Sums",
     "TreeSums",
     "arc_probabilities",
+    "arc_sums",
     "assign_relations",
     "build",
     "confidences",
     "decode",
+    "decode_arcs",
     "exact_encodings",
     "expected_trees",
     "fit_temperature",
@@ -58,6 +63,7 @@ __all__ = [
     "root_ties",
     "sample",
     "scored",
+    "spanning_tree_sums",
     "stacks_of",
     "tree_scores",
     "tree_sums",

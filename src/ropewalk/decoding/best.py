@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         [Floats, Floats, Ints, ArcScores, npt.NDArray[np.int64], Floats, int], tuple[Ints, Floats, Floats]
     ]
 
-DECODERS = ("exact", "greedy", "joint", "mbr")
+DECODERS = ("exact", "greedy", "joint", "mbr")  # for labels; `ARC_DECODERS` are for arcs alone
 LIKELY = 0.05  # the share of an arc whose relations are looked at
 WIDEST = 1024  # states kept where the answer should still be exact
 LONGEST = 500  # words of a sentence that is worth more than the first search
@@ -270,10 +270,23 @@ def _expected(  # noqa: PLR0913, PLR0917 - what is scored
         best = joint([scores[places]], inner, root=some, arcs=own)
         found[rest], exact[rest], ids[places] = best.found, best.exact, best.ids[0]
         shares[rows[places] + best.heads] = 1.0
+    return most_expected(shares, offsets, relations, labels=(ids,), exact=exact, found=found)
+
+
+def most_expected(  # noqa: PLR0913 - the parts of the answer
+    shares: Floats,
+    offsets: Ints,
+    relations: Relations | None,
+    *,
+    labels: tuple[LabelIds, ...],
+    exact: Bools,
+    found: Bools,
+) -> Best:
+    """Return the trees with the highest expected accuracy, given the marginal probability of every arc."""
     weights = shares if relations is None else _with_relations(shares, offsets, relations)
     heads = expected_trees(weights, offsets)
-    of_words = shares[rows + heads]
-    return Best((ids,), heads, sums_of(of_words, offsets), exact, found, of_words)
+    chosen = shares[arc_rows(offsets) + heads]
+    return Best(labels, heads, sums_of(chosen, offsets), exact, found, chosen)
 
 
 def _with_relations(shares: Floats, offsets: Ints, relations: Relations) -> Floats:

@@ -28,7 +28,7 @@ from ropewalk.kernels import view
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.decoding.paths import Floats
+    from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.encodings import Encoding
     from ropewalk.trees import Ints
 
@@ -79,6 +79,17 @@ def mbr_encodings() -> tuple[str, ...]:
     return names_where(lambda encoding: compact_labels(encoding, encoding.alphabet or ()) is not None)
 
 
+def arc_sums(arcs: npt.NDArray[Any], offsets: npt.ArrayLike) -> TreeSums:
+    """Sum over all projective trees with one root of each sentence, using arc scores alone.
+
+    `arcs` are laid out as `decode` takes them. There are no labels.
+    """
+    bounds = checked_offsets(offsets)
+    words = int(bounds[-1])
+    sums = _summed(np.zeros((words, COMPACT)), checked_arcs(arcs, bounds), bounds, optimal=False)
+    return TreeSums(np.zeros((words, 0)), sums.arcs, sums.logs)
+
+
 def tree_sums(
     encoding: Encoding, scores: npt.ArrayLike, offsets: npt.ArrayLike, alphabet: Sequence[str], arcs: npt.NDArray[Any]
 ) -> TreeSums:
@@ -88,23 +99,27 @@ def tree_sums(
         raise UnknownNameError("encoding with sums over trees", encoding.spec, mbr_encodings())
     bounds = checked_offsets(offsets)
     given = checked(scores, len(alphabet), int(bounds[-1]))
-    gains = checked_arcs(arcs, bounds).astype(np.float64).clip(-LARGEST, LARGEST)
     table = np.full((len(given), COMPACT), -np.inf)
     table[:, labels.codes] = np.where(np.isfinite(given), given.clip(-LARGEST, LARGEST), given)
-    shares = np.zeros_like(table)
-    out = TreeSums(np.zeros_like(given), np.zeros_like(gains), np.zeros(len(bounds) - 1))
+    sums = _summed(table, checked_arcs(arcs, bounds), bounds, optimal=labels.optimal)
+    return TreeSums(sums.labels[:, labels.codes], sums.arcs, sums.logs)
+
+
+def _summed(table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool) -> TreeSums:
+    """Sum over trees, given the scores of all compact labels of each word and of all arcs."""
+    scores = arcs.astype(np.float64).clip(-LARGEST, LARGEST)
+    out = TreeSums(np.zeros_like(table), np.zeros_like(scores), np.zeros(len(bounds) - 1))
     kernel.sums(
         view(table),
-        view(gains),
+        view(scores),
         view(bounds),
         view(arc_starts(bounds)),
-        int(labels.optimal),
+        int(optimal),
         kernel.Chart(int(np.diff(bounds).max(initial=0))),
-        view(shares),
+        view(out.labels),
         view(out.arcs),
         view(out.logs),
     )
-    out.labels[:] = shares[:, labels.codes]
     return out
 
 

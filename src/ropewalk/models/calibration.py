@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
+LabelScores = npt.NDArray[np.float32] | None
 
 PLAIN = (0.0, 0.0, 1.0, 0.0, 1.0)  # an arc's own probability, and the product of all for a tree
 LEAST = 1e-6  # probabilities are taken as no nearer to 0 or 1
@@ -29,16 +30,14 @@ RIDGE = 1e-3  # keeps weights finite where everything is right
 
 
 def confidences(
-    scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best, weights: Sequence[float]
+    scores: LabelScores, arcs: ArcScores, offsets: Ints, best: Best, weights: Sequence[float]
 ) -> tuple[Floats, Floats]:
-    """Give the probability of every arc and of every tree that was found."""
+    """Return the probability of every arc and of every tree in `best`; `scores` are those of labels, if any."""
     shares = logistic(_evidence(scores, arcs, offsets, best) @ np.array(weights[:3]))
     return shares, logistic(_whole(shares, offsets) @ np.array(weights[3:]))
 
 
-def calibrate(
-    scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best, gold: Ints
-) -> tuple[float, ...]:
+def calibrate(scores: LabelScores, arcs: ArcScores, offsets: Ints, best: Best, gold: Ints) -> tuple[float, ...]:
     """Find weights for which arcs and trees are as often right as their probabilities say."""
     right = (best.heads == gold).astype(np.float64)
     evidence = _evidence(scores, arcs, offsets, best)
@@ -48,13 +47,14 @@ def calibrate(
     return tuple(round(float(weight), 4) for weight in (*weights, *whole))
 
 
-def _evidence(scores: npt.NDArray[np.float32], arcs: ArcScores, offsets: Ints, best: Best) -> Floats:
-    """Give for each word 1, the log-odds of its label, and those of its arc: all logarithms of probabilities before.
+def _evidence(scores: LabelScores, arcs: ArcScores, offsets: Ints, best: Best) -> Floats:
+    """Return for each word 1, the log-odds of its label, and the log-odds of its arc.
 
-    Where trees were summed, the share of the arc says all: the label has even odds.
+    Where the decoder summed over trees, the marginal of the arc is all there is: the label has even odds.
     """
     if best.shares is not None:
-        return _with_ones(_log_odds(np.stack([np.full(len(scores), 0.5), best.shares], axis=1)))
+        return _with_ones(_log_odds(np.stack([np.full(len(best.shares), 0.5), best.shares], axis=1)))
+    assert scores is not None  # noqa: S101 - decoders without labels sum over trees
     chosen = np.empty((len(scores), 2))
     chosen[:, 0] = scores[np.arange(len(scores)), best.ids[0]]
     chosen[:, 1] = arcs[arc_rows(offsets) + best.heads]

@@ -8,10 +8,10 @@ reader takes from it what is needed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ropewalk.decoding import DECODERS
+from ropewalk.decoding import ARC_DECODERS, DECODERS
 from ropewalk.errors import ConfigError, ModelError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.options import checked, option, to_mapping
@@ -30,7 +30,7 @@ GRAPH_DECODERS = ("joint", "exact", "greedy", "arcs")
 class DecodingOptions:
     """How scores become trees."""
 
-    decoder: str = option("exact", choices=DECODERS)
+    decoder: str = option("exact", choices=tuple(dict.fromkeys((*DECODERS, *ARC_DECODERS))))
     depth: int = option(6, low=1, high=14)
     repair: str = option("nearest", choices=("nearest", "root"))
     root_relation: bool = True  # whether roots alone have the relation root, and no others
@@ -141,6 +141,8 @@ def described(table: Mapping[str, Any], file: str) -> Description:
         found = checked(Description, _of_version_1(table) if version == 1 else table, file, strict=False)
     except (ConfigError, KeyError, TypeError, AttributeError) as failure:
         raise ModelError(file, f"is damaged: {failure}") from failure
+    if not found.heads.labels and found.decoding.decoder not in ARC_DECODERS:  # 0.2 ignored this option without labels
+        found = replace(found, decoding=replace(found.decoding, decoder="exact"))
     weights = found.decoding.calibration
     if len(weights) != len(PLAIN) or not all(map(math.isfinite, weights)):
         raise ModelError(file, f"is damaged: decoding.calibration is {list(weights)}; expected {len(PLAIN)} numbers")

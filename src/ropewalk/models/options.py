@@ -89,6 +89,21 @@ def to_mapping(config: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the data
     return out
 
 
+def flat_options(config: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the dataclasses above
+    """Return the options of a configuration by their whole names, such as `training.epochs`."""
+    out: dict[str, Any] = {}
+
+    def add(table: Mapping[str, Any], above: str) -> None:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                add(value, f"{above}{key}.")
+            else:
+                out[above + key] = value
+
+    add(to_mapping(config), "")
+    return out
+
+
 def _key(name: str) -> str:
     return name.removesuffix("_")  # `from` is a word of Python's own
 

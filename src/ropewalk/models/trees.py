@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import decoding, encodings
-from ropewalk.decoding import assign_relations, decode, machine_of, stacks_of
+from ropewalk.decoding import ARC_DECODERS, assign_relations, decode, decode_arcs, machine_of, stacks_of
 from ropewalk.decoding.expected import compact_labels
-from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
 from ropewalk.treebank import Column
@@ -61,25 +60,57 @@ def tree_decoder(description: Description, labels: LabelSet) -> TreeDecoder:
 
 @final
 class ArcDecoder:
-    """The best spanning tree with one root, by the scores of arcs."""
+    """The best tree by the scores of arcs: the maximum spanning tree, or the one with the highest expected accuracy."""
 
-    has_probabilities = False
     needs_upos = False
     needs_arcs = True
 
     def __init__(self, description: Description, labels: LabelSet) -> None:
         self._options = description.decoding
         self._relations = labels.relations
+        decoder = self._options.decoder
+        if decoder not in ARC_DECODERS:
+            raise ConfigError(
+                "decoding",
+                "decoder",
+                f"is {decoder!r}, which needs labels, and a biaffine model has none; "
+                f"use one of: {', '.join(ARC_DECODERS)}",
+            )
+        self.has_probabilities = decoder != "exact"
 
     def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
         """Find the best trees."""
-        heads = frozen_ints(np.concatenate([spanning_tree(arcs) for arcs in scores.arcs()]))
-        found = scores.relations(heads)
-        return Trees(heads, _best_relations(found, self._relations, heads, tied=self._options.root_relation))
+        options = self._options
+        arcs = _one_row(scores.arcs())
+        best = self._best(scores, arcs, offsets, options)
+        relations = _best_relations(
+            scores.relations(best.heads), self._relations, best.heads, tied=options.root_relation
+        )
+        probabilities = None
+        if options.confidence and self.has_probabilities:
+            probabilities = calibration.confidences(None, arcs, offsets, best, options.calibration)
+        return Trees(best.heads, relations, probabilities)
 
-    def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:  # noqa: ARG002 - a protocol's
-        """Leave everything as it is."""
-        return self._options
+    def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
+        """Fit the temperature and the weights of probabilities to gold trees; `exact` has neither."""
+        if not self.has_probabilities:
+            return self._options
+        arcs = _one_row(scores.arcs())
+
+        def accuracy(options: DecodingOptions) -> float:
+            heads = self._best(scores, arcs, gold.offsets, options).heads
+            found = _best_relations(scores.relations(heads), self._relations, heads, tied=options.root_relation)
+            return _las(gold, heads, found)
+
+        options = max((replace(self._options, temperature=heat) for heat in TEMPERATURES), key=accuracy)
+        best = self._best(scores, arcs, gold.offsets, options)
+        return replace(options, calibration=calibration.calibrate(None, arcs, gold.offsets, best, gold.heads))
+
+    def _best(self, scores: TreeScores, arcs: Floats, offsets: Ints, options: DecodingOptions) -> Best:
+        cooled = arcs / np.float32(options.temperature) if self.has_probabilities else arcs
+        likely = partial(_relation_probabilities, scores, self._relations, tied=options.root_relation)
+        best = decode_arcs(cooled, offsets, decoder=options.decoder, relations=likely)
+        return replace(best, heads=frozen_ints(best.heads))
 
 
 @final
@@ -92,6 +123,13 @@ class LabelDecoder:
         self.needs_upos = self._encoding.needs_upos
         self._options = description.decoding
         self._relations_need_heads = description.heads.relations_need_heads
+        if self._options.decoder not in decoding.DECODERS:
+            raise ConfigError(
+                "decoding",
+                "decoder",
+                f"is {self._options.decoder!r}, which is for biaffine models, and this one has labels; "
+                f"use one of: {', '.join(decoding.DECODERS)}",
+            )
         self._sums = self._options.decoder == "mbr"
         self.needs_arcs = self._sums or self._options.decoder == "joint"
         alphabet = labels.columns[0][0]
@@ -173,11 +211,8 @@ class LabelDecoder:
         return replace(self._options, temperature=round(temperature, 4))
 
     def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
-        """Give the LAS of trees."""
-        from ropewalk.scoring.attachment import score  # which parsing does not need
-
-        trees = self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets)
-        return score(gold, gold.with_trees(*trees)).las
+        """Return the LAS of trees."""
+        return _las(gold, *self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets))
 
     def _relations(self, best: Best, scores: TreeScores) -> Column:
         """Choose the best relation of every word under its head."""
@@ -208,27 +243,41 @@ class LabelDecoder:
             depth=options.depth,
             repair_policy=options.repair,
             arcs=arcs if arcs is None or scale == 1.0 else scale * arcs,
-            relations=partial(self._best_shares, scores),
+            relations=partial(_relation_probabilities, scores, self._labels.relations, tied=options.root_relation),
         )
-
-    def _best_shares(self, scores: TreeScores, words: Numbers, heads: Ints) -> Floats:
-        """Say how likely the best relation of each of some arcs is."""
-        found = scores.relations(heads, words)
-        names = self._labels.relations
-        best = _relation_numbers(found, names, heads, tied=self._options.root_relation)
-        shares: Floats = np.exp(found[np.arange(len(best)), best])
-        return shares
 
     def _arcs(self, scores: TreeScores, offsets: Ints) -> Floats | None:
         """Give the log-probabilities of all arcs in one row, if the decoder wants them and they are not too many."""
         if not self.needs_arcs or (offsets[1:] - offsets[:-1]).max(initial=0) > self._options.longest_with_arcs:
             return None
-        return np.concatenate([one.ravel() for one in scores.arcs()])
+        return _one_row(scores.arcs())
 
     def _root(self, relations: Floats) -> Floats:
         """Give each word's log-probability of being a root, from those of its relations."""
         summed: Floats = np.logaddexp.reduce(relations[:, self._labels.roots()], axis=1)
         return summed
+
+
+def _one_row(tables: list[Floats]) -> Floats:
+    """Lay out the arc scores of all sentences one after the other."""
+    return np.concatenate([table.ravel() for table in tables])
+
+
+def _las(gold: Treebank, heads: Ints, relations: Column) -> float:
+    """Return the LAS of trees."""
+    from ropewalk.scoring.attachment import score  # which parsing does not need
+
+    return score(gold, gold.with_trees(heads, relations)).las
+
+
+def _relation_probabilities(
+    scores: TreeScores, names: tuple[str, ...], words: Numbers, heads: Ints, *, tied: bool
+) -> Floats:
+    """Return the probability of the best relation of each arc from `heads` to `words`."""
+    logs = scores.relations(heads, words)
+    best = _relation_numbers(logs, names, heads, tied=tied)
+    shares: Floats = np.exp(logs[np.arange(len(best)), best])
+    return shares
 
 
 def _best_relations(scores: Floats, names: tuple[str, ...], heads: Ints, *, tied: bool) -> Column:

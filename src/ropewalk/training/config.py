@@ -88,7 +88,8 @@ class GraphOptions:
     weight: float = option(1.0, low=0)  # of the loss of graphs beside that of trees
 
 
-LOSSES = ("words", "sequences", "trees")
+# Each word's label and arc alone; whole label sequences; whole projective trees; all trees, by arcs alone.
+LOSSES = ("words", "sequences", "trees", "trees-nonprojective")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class ModelOptions:
 
     parser: str = option("labels", choices=PARSERS)
     encoding: str = "optimal+head"
-    loss: str = option("words", choices=LOSSES)  # each word's label alone, whole label sequences, or whole trees
+    loss: str = option("words", choices=LOSSES)
     auxiliary: tuple[str, ...] = ()
     auxiliary_weight: float = option(0.3, low=0)
     arc_weight: float = option(

@@ -17,11 +17,13 @@ from torch import Tensor
 from ropewalk import encodings
 from ropewalk.decoding import (
     DEPTH,
+    arc_sums,
     exact_encodings,
     machine_of,
     marginals,
     mbr_encodings,
     scored,
+    spanning_tree_sums,
     tree_sums,
 )
 from ropewalk.decoding.expected import LONGEST, compact_labels
@@ -37,13 +39,14 @@ if TYPE_CHECKING:
 class WholeLoss(ABC):
     """The loss of what belongs together in a sentence."""
 
-    has_arcs: ClassVar[bool]  # whether it is that of arcs too
+    has_labels: ClassVar[bool]  # whether it is a loss of labels,
+    has_arcs: ClassVar[bool]  # and whether it is one of arcs
 
     @abstractmethod
     def __call__(
-        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+        self, scores: Tensor | None, arcs: Tensor | None, wanted: Tensor | None, heads: Tensor, lengths: list[int]
     ) -> Tensor:
-        """Give the negative log-likelihood of what is right, summed over sentences.
+        """Return the negative log-likelihood of what is right, summed over sentences.
 
         `scores` is [words, labels], `arcs` [sentences, most words, most words + 1], `wanted` and `heads` are the right
         label and head of each word, `lengths` the words of each sentence.
@@ -61,13 +64,16 @@ class SequenceLoss(WholeLoss):
     encoding: str
     alphabet: tuple[str, ...]
     depth: int = DEPTH
+    has_labels = True
     has_arcs = False
 
     def __call__(
-        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+        self, scores: Tensor | None, arcs: Tensor | None, wanted: Tensor | None, heads: Tensor, lengths: list[int]
     ) -> Tensor:
-        """Give the negative log-likelihood of the right labels, summed over sentences."""
+        """Return the negative log-likelihood of the right labels, summed over sentences."""
         del arcs, heads
+        assert scores is not None  # noqa: S101 - see `has_labels`
+        assert wanted is not None  # noqa: S101 - likewise
         total: Tensor = _SequenceSum.apply(scores, starts_of(lengths).astype(np.int32), self)
         return total - scores.gather(1, wanted[:, None]).sum()
 
@@ -82,12 +88,15 @@ class TreeLoss(WholeLoss):
 
     encoding: str
     alphabet: tuple[str, ...]
+    has_labels = True
     has_arcs = True
 
     def __call__(
-        self, scores: Tensor, arcs: Tensor | None, wanted: Tensor, heads: Tensor, lengths: list[int]
+        self, scores: Tensor | None, arcs: Tensor | None, wanted: Tensor | None, heads: Tensor, lengths: list[int]
     ) -> Tensor:
-        """Give the negative log-likelihood of the right trees, summed over sentences."""
+        """Return the negative log-likelihood of the right trees, summed over sentences."""
+        assert scores is not None  # noqa: S101 - see `has_labels`
+        assert wanted is not None  # noqa: S101 - likewise
         assert arcs is not None  # noqa: S101 - see `building.head_shape`
         scores, arcs = scores.float(), arcs.float()
         total = -scores.gather(1, wanted[:, None]).sum()
@@ -106,10 +115,59 @@ class TreeLoss(WholeLoss):
         return total
 
 
+@final
+@dataclass(frozen=True)
+class ArcTreeLoss(WholeLoss):
+    """The loss of trees by arcs alone, among all projective trees with one root or among all trees with one root.
+
+    Sentences of more than `LONGEST` words are learnt word by word.
+    """
+
+    projective: bool
+    has_labels = False
+    has_arcs = True
+
+    def __call__(
+        self, scores: Tensor | None, arcs: Tensor | None, wanted: Tensor | None, heads: Tensor, lengths: list[int]
+    ) -> Tensor:
+        """Return the negative log-likelihood of the right trees, summed over sentences."""
+        del scores, wanted
+        assert arcs is not None  # noqa: S101 - see `building.head_shape`
+        total = arcs.new_zeros(())
+        short: list[Tensor] = []
+        for table, above in zip(arcs.float(), heads.split(lengths), strict=True):
+            words = len(above)
+            among = table[:words, : words + 1]
+            total = total - among.gather(1, above[:, None]).sum()
+            if words <= LONGEST:
+                short.append(among)
+            else:
+                total = total + among.logsumexp(-1).sum()
+        if short:
+            among = torch.cat([table.flatten() for table in short])
+            total = total + _ArcSum.apply(among, [len(table) for table in short], self)
+        return total
+
+
+def arc_loss(name: str) -> WholeLoss | None:
+    """Return the loss that `model.loss` names for a parser with arcs alone, or None for a loss of single words."""
+    if name == "sequences":
+        raise TrainingError(
+            "model.loss = 'sequences' needs labels, and model.parser = 'biaffine' has none; "
+            "use model.loss = 'words', 'trees' or 'trees-nonprojective'"
+        )
+    return None if name == "words" else ArcTreeLoss(projective=name == "trees")
+
+
 def whole_loss(name: str, encoding: str, alphabet: Sequence[str]) -> WholeLoss | None:
     """Make the loss that `model.loss` asks for, if it is not that of single words."""
     if name == "words":
         return None
+    if name == "trees-nonprojective":
+        raise TrainingError(
+            "model.loss = 'trees-nonprojective' sums over arcs alone, and model.parser = 'labels' has labels; "
+            "use model.loss = 'words', 'sequences' or 'trees', or model.parser = 'biaffine'"
+        )
     found = encodings.get(encoding)
     kind: type[SequenceLoss | TreeLoss]
     if name == "trees":
@@ -162,6 +220,22 @@ class _TreeSum(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's signature
         labels, arcs = ctx.saved_tensors
         return grads[0] * labels, grads[0] * arcs, None, None
+
+
+class _ArcSum(torch.autograd.Function):
+    """The logarithm of the sum over all trees of every sentence by arcs alone, added up."""
+
+    @staticmethod
+    def forward(ctx: Any, arcs: Tensor, lengths: Sequence[int], loss: ArcTreeLoss) -> Tensor:  # noqa: ANN401 - torch's signature
+        sum_over = arc_sums if loss.projective else spanning_tree_sums
+        sums = sum_over(_numbers(arcs), starts_of(lengths).astype(np.int32))
+        ctx.save_for_backward(torch.from_numpy(sums.arcs).to(arcs))
+        return arcs.new_tensor(float(sums.logs.sum()))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401 - torch's signature
+        (probabilities,) = ctx.saved_tensors
+        return grads[0] * probabilities, None, None
 
 
 def _numbers(scores: Tensor) -> Any:  # noqa: ANN401 - an array

@@ -17,6 +17,7 @@ from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.options import changed, read
 from ropewalk.plots import Point
 from ropewalk.tables import Table, TableColumn
+from ropewalk.training.checks import demand_decoder, only_used, parser_decoders
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
 from ropewalk.training.graph_results import graph_scores
@@ -150,13 +151,37 @@ def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[
         for name in chosen:
             encoder = table["encoders"][name]
             for entry in table["encodings"]:
-                row = dict(entry) if isinstance(entry, dict) else {"name": entry, "encoding": entry}
-                encoding, own = _name(row, source), tuple(row.pop("decoders", decoders))
+                row = _row(entry)
+                encoding, own = _name(row, source), tuple(row.pop("decoders", ()))
                 model = _merged(base.get("model", {}), {"encoder": encoder})
-                model |= {"parser": encoding} if encoding in PARSERS else {"parser": PARSERS[0], **row}
-                whole = _merged(shared, {"decoding": {"decoder": own[0]}})
-                config = from_mapping({**whole, "model": model}, source)
-                out.append(GridCell(treebank, name, encoding, config, own))
+                model |= {"parser": PARSERS[0], **row}
+                known = parser_decoders(model["parser"])
+                own = own or tuple(name for name in decoders if name in known) or known[:1]
+                configs = [
+                    only_used(
+                        from_mapping({**_merged(shared, {"decoding": {"decoder": decoder}}), "model": model}, source),
+                        asked=_options_of(row),
+                    )
+                    for decoder in own
+                ]
+                for config in configs:
+                    demand_decoder(config)
+                out.append(GridCell(treebank, name, encoding, configs[0], own))
+    return out
+
+
+def _row(entry: Any) -> dict[str, Any]:  # noqa: ANN401 - as TOML has it
+    """Return an entry of `encodings` as options of [model]: an encoding, or the name of a parser, stands for itself."""
+    if isinstance(entry, dict):
+        return dict(entry)
+    return {"name": entry, "parser": entry} if entry in PARSERS else {"name": entry, "encoding": entry}
+
+
+def _options_of(row: Mapping[str, Any], above: str = "model.") -> set[str]:
+    """Return the names of the options that a row of a grid sets itself; what rows share need not apply to all."""
+    out: set[str] = set()
+    for key, value in row.items():
+        out |= _options_of(value, f"{above}{key}.") if isinstance(value, dict) else {above + key}
     return out
 
 
@@ -215,9 +240,9 @@ def run(
 
 
 def decoder_name(model: Model) -> str:
-    """Say how a model's scores become trees in truth: some encodings have no exact decoder, some parsers no labels."""
+    """Return how a model's scores really become trees: some encodings have no exact decoder, some parsers no labels."""
     if not model.description.heads.labels:
-        return "spanning tree"
+        return "spanning tree" if model.decoding.decoder == "exact" else model.decoding.decoder
     encoding, alphabet = encodings.get(model.labels.encodings[0]), model.labels.columns[0][0]
     machine, stacks = machine_of(encoding, alphabet), stacks_of(encoding, alphabet)
     if model.decoding.decoder == "greedy" or (machine is None and stacks is None):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
-from ropewalk.training.crf import whole_loss
+from ropewalk.training.crf import arc_loss, whole_loss
 from ropewalk.training.graphs import GraphHeads
 from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations
 
@@ -37,7 +37,7 @@ class LossOptions:
     """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
 
     dropout: float = 0.0
-    loss: str = "words"  # of each word's label and arc alone, of whole label `sequences`, or of whole `trees`
+    loss: str = "words"  # see `config.LOSSES`
     auxiliary_weight: float = 0.0
     arc_weight: float = 1.0
     tag_weight: float = 1.0
@@ -106,7 +106,9 @@ class Network(nn.Module):
         size, dropout = encoder.size, options.dropout
         sizes = [len(column) for columns in labels.columns for column in columns]
         self.own = len(labels.columns[0]) if shape.labels else 0
-        self.whole = whole_loss(options.loss, labels.encodings[0], labels.columns[0][0]) if self.own else None
+        self.whole = (
+            whole_loss(options.loss, labels.encodings[0], labels.columns[0][0]) if self.own else arc_loss(options.loss)
+        )
         self.columns = nn.ModuleList(FeedForward(size, shape.hidden, out, dropout) for out in sizes)
         self.tags = nn.ModuleList(FeedForward(size, shape.hidden, len(texts), dropout) for _, texts in labels.tags)
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
@@ -158,8 +160,8 @@ class Network(nn.Module):
         losses = []
         if self.whole is not None:
             arcs = self.arcs(words, lengths) if self.arcs is not None and self.whole.has_arcs else None
-            scores = self.columns[0](words)
-            losses.append(self.whole(scores, arcs, targets.columns[0], targets.heads, lengths.tolist()))
+            labels = (self.columns[0](words), targets.columns[0]) if self.whole.has_labels else (None, None)
+            losses.append(self.whole(labels[0], arcs, labels[1], targets.heads, lengths.tolist()))
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
             own = number < self.own
             if not own or self.whole is None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from accelerate import PartialState
@@ -17,12 +17,14 @@ from ropewalk.formats.text import text_pieces
 from ropewalk.models.description import Description
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.model import demand_decoders
-from ropewalk.models.options import to_mapping
+from ropewalk.models.options import flat_options, to_mapping
+from ropewalk.projectivity import lift_until
 from ropewalk.scoring import graphs as graph_scores
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import folder
 from ropewalk.training.building import graph_shape, head_shape
 from ropewalk.training.card import card
+from ropewalk.training.checks import demand_decoder, demand_teachable, demand_used
 from ropewalk.training.config import MEAN, from_mapping
 from ropewalk.training.data import examples, label_set, read_treebank
 from ropewalk.training.loop import Job, fit
@@ -31,6 +33,7 @@ from ropewalk.training.teaching import lessons
 from ropewalk.training.texts import read_texts
 from ropewalk.training.trainable import Trainable
 from ropewalk.treebank import Treebank
+from ropewalk.trees import projective
 
 if TYPE_CHECKING:
     import os
@@ -68,8 +71,9 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     home = Path(out)
     process = PartialState(cpu=config.training.device == "cpu")
     main = process.is_main_process
-    _demand_teachable(config)
-    _demand_tree_decoder(config)
+    demand_used(config)
+    demand_decoder(config)
+    demand_teachable(config)
     _check_home(home, config, resume=resume)
     process.wait_for_everyone()  # or another would find what the first begins to write
     if config.training.threads:
@@ -96,6 +100,8 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     model = trainable.model()
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
+    if not shape.labels and config.model.loss == "trees":
+        bank = lift_until(bank, projective)  # the loss sums over projective trees, and the right one must be among them
     learnt = examples(bank, labels, parse_by_labels=shape.labels)
     taught = None
     if teacher.model:
@@ -127,28 +133,6 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     return Outcome(home, state, scores)
 
 
-def _demand_teachable(config: Config) -> None:
-    """Refuse a teacher for models that cannot learn from one, and texts without a teacher."""
-    if config.teacher.texts and not config.teacher.model:
-        raise TrainingError("teacher.texts are learnt from a teacher; expected teacher.model, a trained model")
-    if config.teacher.model and (not head_shape(config.model).labels or config.model.loss != "words"):
-        raise TrainingError(
-            "teacher.model is for models that learn labels word by word: model.parser labels, loss words"
-        )
-    if config.teacher.texts and config.model.graph.encoding:
-        raise TrainingError("teacher.texts have no graphs; leave them out, or leave model.graph.encoding empty")
-
-
-def _demand_tree_decoder(config: Config) -> None:
-    """Refuse decoders for which neither labels nor arcs alone are learnt."""
-    wants_labels = head_shape(config.model).labels
-    if wants_labels and config.model.loss == "trees" and config.decoding.decoder not in {"joint", "mbr"}:
-        raise TrainingError(
-            f"model.loss is 'trees', by which labels and arcs are learnt together, and decoding.decoder "
-            f"{config.decoding.decoder!r}, which uses labels alone; expected the decoder mbr or joint"
-        )
-
-
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> ScoresByName:
     """Score trees by every measure, subtypes and punctuation included, graphs if there are any, and columns of tags."""
     found = score(gold, predicted)
@@ -172,7 +156,7 @@ def _check_home(home: Path, config: Config, *, resume: bool) -> None:
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
-    before, now = (_flat(to_mapping(one)) for one in (from_mapping(read_json(earlier), str(earlier)), config))
+    before, now = (flat_options(one) for one in (from_mapping(read_json(earlier), str(earlier)), config))
     changed = sorted(key for key in {*before, *now} - {"data.test"} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]
@@ -180,10 +164,3 @@ def _check_home(home: Path, config: Config, *, resume: bool) -> None:
             f"{home}: {key} was {before.get(key)!r} and is now {now.get(key)!r}; a run is resumed with the same "
             "configuration; to train further with another, use --init-from"
         )
-
-
-def _flat(table: dict[str, Any], above: str = "") -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in table.items():
-        out |= _flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
-    return out

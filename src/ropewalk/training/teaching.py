@@ -302,10 +302,10 @@ def _model(name: str) -> Model:
     path = locate(name)
     home = open_folder(path)
     model = training_record(home.table).get("model")
-    if isinstance(model, dict) and model.get("loss") == "trees":
+    if isinstance(model, dict) and str(model.get("loss")).startswith("trees"):
         raise TrainingError(
-            f"the teacher {name} was trained with model.loss=trees: what it says of a label or an arc alone is no "
-            "probability; a model learns from a teacher that was trained with model.loss=words"
+            f"the teacher {name} was trained with model.loss={model['loss']}: what it says of a label or an arc "
+            "alone is no probability; a model learns from a teacher that was trained with model.loss=words"
         )
     return load_trained(path) if home.format == TRAINED else load_exported(path)
 
