@@ -35,7 +35,12 @@ FLAGS = {  # what makes a command one that a test can wait for
         *("--set", "training.epochs=1", "--set", "training.device=cpu", "--set", "training.threads=1"),
         *("--set", "model.hidden=16", "--set", "model.encoder.kind=bilstm", "--set", "model.encoder.hidden=16"),
         *("--set", "model.encoder.name=", "--set", "model.encoder.freeze_embeddings=false"),
-        *("--set", "model.encoder.pooling=first"),  # options of a transformer would be refused
+        *(
+            "--set",
+            "model.encoder.pooling=first",
+            "--set",
+            "model.encoder.casing=auto",
+        ),  # options of a transformer would be refused
         *("--set", "model.encoder.depth=1", "--set", "training.accumulate=1", "--set", "training.precision=no"),
     ],
     "train-segmenter": ["--set", "training.epochs=1", "--set", "training.threads=1"],
