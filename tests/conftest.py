@@ -67,6 +67,19 @@ def treebanks() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def releases(treebanks: Path) -> dict[str, Path]:
+    """The folders of treebanks by release: `treebanks` is 2.14, and the names of others end in theirs."""
+    more = os.environ.get("ROPEWALK_UD_MORE")
+    if not more:
+        pytest.skip("ROPEWALK_UD_MORE names no folders of other releases")
+    folders = {"2.14": treebanks}
+    for path in map(Path, more.split(os.pathsep)):
+        assert any(path.rglob("*.conllu")), f"{path} holds no .conllu file"
+        folders[path.resolve().name[-4:]] = path
+    return folders
+
+
 def all_heads(longest: int) -> Iterator[list[int]]:
     """Every list of heads in range, tree or not, of up to `longest` words."""
     for words in range(longest + 1):

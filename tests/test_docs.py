@@ -120,8 +120,10 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (home / name).write_bytes(part)
         conllu.write(home / f"{split}.conllx", conllu.read(home / f"{split}.conllu"))
     shutil.copy(home / "test.conllx", home / "parsed.conllx")
-    for name in ("configs", "examples", "bench", "constraints.txt"):
-        (home / name).symlink_to(REPOSITORY / name)
+    links = {name: REPOSITORY / name for name in ("configs", "examples", "bench", "constraints.txt")}
+    links |= dict.fromkeys(("ud-2.14", "ud-2.15", "ud-2.16"), Path("UD"))
+    for name, target in links.items():
+        (home / name).symlink_to(target)
     return home
 
 

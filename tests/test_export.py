@@ -59,6 +59,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "columns": {"encoding": "pos-offset", "tags": ["upos"], "auxiliary": ["four-bit"]},
     "biaffine": {"parser": "biaffine", "tags": ["upos"]},
     "products": {"encoding": "four-bit", "relations": "word*head", "tags": ["upos"], "arc_weight": 1.0},
+    "single": {  # layers
+        "encoding": "optimal",
+        "relations": "word",
+        "relation_hidden": 0,
+        "tags": ["upos"],
+        "hidden": 0,
+        "projection": 20,
+        "arc_weight": 1.0,
+    },
 }
 
 
@@ -125,7 +134,7 @@ def as_text(bank: Treebank) -> bytes:
     return conllu.dumps(bank)
 
 
-@pytest.mark.parametrize("name", ["labels", "words"])
+@pytest.mark.parametrize("name", ["labels", "words", "single"])
 @pytest.mark.parametrize("weights", ["fp32", "int8"])
 def test_what_was_exported_is_trained_further_from_where_it_was(
     tmp_path: Path,
@@ -196,10 +205,11 @@ def test_what_is_exported_parses_as_the_trained_model_does(tmp_path_factory: pyt
     pairs = list(zip(all_scores(trained, BANK), all_scores(exported, BANK), strict=True))
     assert 0 < max(float(np.abs(np.maximum(a, -50) - np.maximum(b, -50)).max()) for a, b in pairs) < 1e-4
     assert as_text(exported.parse(BANK)) == as_text(trained.parse(BANK))
-    assert exported.has_probabilities == trained.has_probabilities == (name in {"labels", "words", "products"})
+    probable = {"labels", "words", "products", "single"}
+    assert exported.has_probabilities == trained.has_probabilities == (name in probable)
     for decoder in (
         ("exact", "joint", "mbr")
-        if name in {"labels", "products"}
+        if name in {"labels", "products", "single"}
         else ("exact",)
         if exported.has_probabilities
         else ()

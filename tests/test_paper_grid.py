@@ -7,7 +7,7 @@ import re
 import shutil
 import statistics
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from ropewalk.scoring.attachment import score
 from ropewalk.scoring.published import ENCODINGS, published
 from ropewalk.tables import to_csv
 from ropewalk.training import config, experiment
+from ropewalk.training.data import label_set
+from ropewalk.training.heads import ArcScorer, BiaffineRelations
 from ropewalk.training.run import train
 from ropewalk.training.trainable import Trainable
 from training_tools import bank_of, config_of, tiny_encoder, write_bank
@@ -92,6 +94,67 @@ def test_heads_and_optimizer_are_the_papers(repository: Path, tmp_path: Path, mo
     activations = [one for one in heads.values() if type(one).__module__ == "torch.nn.modules.activation"]
     assert len(activations) == 2  # of labels and of relations
     assert all(isinstance(one, torch.nn.LeakyReLU) for one in activations)
+
+
+PROGRAM = {  # subwords in a batch, epochs of patience
+    "separ-xlmr.toml": (300, 10),
+    "separ-xlnet.toml": (200, 20),
+    "separ-biaffine.toml": (300, 10),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAM)
+def test_every_choice_of_the_authors_program_says_whose_it_is(repository: Path, name: str) -> None:
+    file = repository / "configs" / name
+    found = config.load(file)
+    training = found.training
+    assert (training.batch, training.patience) == PROGRAM[name]
+    assert (found.seed, training.accumulate, training.clip, found.model.init) == (123, 3, 0.0, "orthogonal")
+    assert (training.epochs, training.encoder_rate, training.head_rate) == (100, 1e-5, 1e-5)
+    if found.model.parser == "biaffine":
+        assert (found.model.projection, *asdict(found.model.biaffine).values()) == (400, 400, 400)
+    else:
+        assert (found.model.projection, found.model.hidden, found.model.relations.hidden) == (0, 0, 0)
+        assert (found.decoding.decoder, found.decoding.repair) == ("greedy", "nearest")
+    options = [line for line in file.read_text(encoding="utf-8").splitlines() if re.match(r"\w+ = ", line)]
+    assert len(options) > 20
+    for line in options:
+        assert re.search(r"  # (paper|program)", line) or re.match("(train|dev) = ", line), line
+
+
+@pytest.mark.parametrize("name", PROGRAM)
+def test_networks_are_those_of_the_authors_program(repository: Path, tmp_path: Path, name: str) -> None:
+    data = str(write_bank(tmp_path / "data.conllu", bank_of(8)))
+    encoder = tiny_encoder(tmp_path / "encoder", "xlnet" if "xlnet" in name else "xlm-roberta")
+    changes = [f"data.train={data}", f"data.dev={data}", f"model.encoder.name={encoder}"]
+    changes += ["training.epochs=1", "training.device=cpu"]
+    given = config.load(repository / "configs" / name, changes)
+    fresh = Trainable.create(given, label_set(given, conllu.read(data))[0]).network
+    train(given, tmp_path / "model")
+    learnt = Trainable.load(tmp_path / "model").network
+    size = fresh.encoder.size
+    for network in (fresh, learnt):
+        layers = {
+            place: (one.in_features, one.out_features)
+            for place, one in network.named_modules()
+            if isinstance(one, torch.nn.Linear) and not place.startswith("encoder.")
+        }
+        if given.model.parser == "biaffine":
+            assert layers.pop("projection.1") == (size, 400)
+            assert list(layers.values()) == [(400, 400)] * 4
+        else:
+            assert set(layers) == {"columns.0.layers.1", "relations.layers.1"}
+            assert {before for before, _ in layers.values()} == {size}
+            *_, last = network.columns[0].modules()
+            assert isinstance(last, torch.nn.LeakyReLU)  # on the logits
+    for place, one in fresh.named_modules():
+        if isinstance(one, torch.nn.Linear) and not place.startswith("encoder."):
+            rows, columns = one.weight.shape
+            product = one.weight @ one.weight.T if rows <= columns else one.weight.T @ one.weight
+            assert torch.allclose(product, torch.eye(min(rows, columns)), atol=1e-4)
+            assert not one.bias.any()
+        elif isinstance(one, ArcScorer | BiaffineRelations):
+            assert not one.products.any()
 
 
 def test_bits_are_the_brackets_of_table_1() -> None:
@@ -231,11 +294,34 @@ def test_energy_is_that_of_an_epoch_and_of_parsing_once(tmp_path: Path, monkeypa
         ("not", "greedy, nearest"),
     ]
     assert Meter.running == 0
-    rows = list(csv.reader(to_csv(experiment.energy(results)).splitlines()))
+    rows = list(csv.reader(to_csv(experiment.energy(results, published())).splitlines()))
     assert rows[0][5:] == ["training_energy_wh", "training_co2_g", "parsing_energy_wh", "parsing_co2_g"]
-    assert len(rows) == 1 + 2
-    for row in rows[1:]:
+    assert len(rows) == 1 + 2 + 1
+    for row in rows[1:3]:
         assert [float(value) for value in row[5:]] == pytest.approx([3.0, 0.6, 3.0 / experiment.TURNS, 0.2])
+    assert rows[3] == ["the paper", "", "", "", "", "", "1.44", "", "0.11"]
+    assert not experiment.energy(results[2:], published()).rows  # without figures of our own there is no table
+
+
+def test_speed_is_measured_on_each_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment, "devices", lambda _: ("cpu", "cpu:0"))  # torch takes the second for another
+    monkeypatch.setattr(experiment, "SAMPLE", 5)
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    results = []
+    for seed in (1, 2):
+        cell = experiment.GridCell("Invented", "small", "x", config_of(data, epochs=1, seed=seed), ("greedy",), seed)
+        results += experiment.run(cell, tmp_path / "runs")
+        assert experiment.run(cell, tmp_path / "runs") == results[-1:]  # as it is kept
+    table = experiment.speed(results)
+    threads = torch.get_num_threads()
+    named = [f"{device}, {threads} thread{'s' if threads > 1 else ''}" for device in ("cpu", "cpu:0")]
+    assert [row[:-1] for row in table.rows] == [
+        ("Invented", "dev", "small", "x", "greedy, nearest", device) for device in named
+    ]
+    for device, row in zip(named, table.rows, strict=True):
+        assert row[-1] == statistics.fmean(one.speeds[device] for one in results)
+    assert all(one.words_per_second == one.speeds[named[0]] > 0 for one in results)
+    assert not experiment.speed([replace(one, speeds={}) for one in results]).rows  # of an earlier version
 
 
 def test_runs_of_several_seeds_give_means_and_keep_what_they_predict(tmp_path: Path) -> None:

@@ -28,11 +28,15 @@ def breadth_first(heads: list[int], without: int = 0) -> list[int]:
     return below(heads, 0, without)
 
 
-def below(heads: list[int], top: int, without: int = 0) -> list[int]:
-    """List what hangs below a node breadth-first, children in word order, leaving out one word and all below it."""
+def below(heads: list[int], top: int, without: int = 0, *, nearest: bool = False) -> list[int]:
+    """List what hangs below a node breadth-first, leaving out one word and all below it.
+
+    The children of a node come in word order, or by their distance to the word left out.
+    """
     queue = [top]
     for node in queue:
-        queue += [word for word, head in enumerate(heads, start=1) if head == node and word != without]
+        children = [word for word, head in enumerate(heads, start=1) if head == node and word != without]
+        queue += sorted(children, key=lambda word: (abs(word - without), word)) if nearest else children
     return queue[1:]
 
 
@@ -89,7 +93,8 @@ def plain_lower(tree: Tree, scheme: str) -> Tree:
             if heads[word - 1] == 0:
                 continue
             if not scheme.endswith("path"):
-                found = next((one for one in below(heads, heads[word - 1], word) if shown[one - 1] == wanted), None)
+                listed = below(heads, heads[word - 1], word, nearest=scheme == "head-nearest")
+                found = next((one for one in listed if shown[one - 1] == wanted), None)
             else:
                 found = down_the_path(heads, marked, plain, word, wanted)
             heads[word - 1] = found or heads[word - 1]
@@ -173,6 +178,7 @@ def test_lowering_whatever_a_tagger_may_predict(scheme: str, heads: list[int], d
         ("path", "AuxP¡", "Sb!"),
         ("head+path", "AuxP¡Sb", "Sb!"),
         ("head-chained", "AuxP¡Sb", "Sb"),
+        ("head-nearest", "AuxP¡Sb", "Sb"),
     ],
 )
 def test_the_example_of_nivre_and_nilsson(scheme: str, first: str, fifth: str) -> None:
@@ -208,6 +214,28 @@ def test_the_scheme_head_may_find_another_word_with_that_relation() -> None:
     assert wrong.heads.tolist() == [2, 4, 4, 0, 4]
     for scheme in ("path", "head+path"):
         assert lowered(lift(Treebank.of([tree]), scheme), scheme) == [tree]
+
+
+@pytest.mark.parametrize(
+    ("heads", "relations", "in_word_order", "nearest"),
+    [
+        ([2, 0, 2, 2, 2, 2], ["obj", "root", "x", "nmod¡obj", "obj", "x"], 1, 5),  # 5 is nearer to 4 than 1
+        ([2, 0, 2, 2, 2, 2], ["x", "root", "obj", "nmod¡obj", "obj", "x"], 3, 3),  # equally near: word order
+        ([2, 0, 2, 2, 3, 2], ["obj", "root", "x", "nmod¡obj", "obj", "x"], 1, 1),  # 5 is nearer, but further down
+        ([2, 0, 2, 2, 2, 2], ["obj", "root", "x", "nmod¡obj", "obj¡x", "x"], 1, 5),  # its own marks do not count
+    ],
+)
+def test_the_scheme_head_nearest_takes_the_nearest_dependent_of_a_node(
+    heads: list[int], relations: list[str], in_word_order: int, nearest: int
+) -> None:
+    bank = Treebank.of([Tree(heads, relations)])
+    assert lowered(bank, "head")[0].heads[3] == in_word_order
+    assert lowered(bank, "head-nearest")[0].heads[3] == nearest
+
+
+@given(st.lists(trees(single_root=False), min_size=1, max_size=3))
+def test_the_scheme_head_nearest_marks_like_head(listed: list[Tree]) -> None:
+    assert lift(Treebank.of(listed), "head-nearest").trees() == lift(Treebank.of(listed), "head").trees()
 
 
 def test_a_word_whose_target_is_missing_stays_where_it_is() -> None:

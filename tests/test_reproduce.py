@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -14,24 +16,25 @@ from program_tools import run
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get
 from ropewalk.scoring import reproduce
-from ropewalk.scoring.coverage import coverage, encodings_of
-from ropewalk.scoring.published import LABELS, Published, published
+from ropewalk.scoring.published import CellSet, PrintedCell, Published, Reason, published
 from ropewalk.scoring.splits import Corpus
-from ropewalk.scoring.statistics import Statistics, statistics
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PLAIN = Tree([2, 0, 2], ["nsubj", "root", "obj"])
 CROSSED = Tree([0, 4, 1, 1], ["root", "obj", "a", "b"])
+LOST = Tree([0, 1, 1, 2], ["root", "a", "b", "c"])  # 4-bit labels cannot give it back, 7-bit ones can
 TAMIL = {"train": Treebank.of([PLAIN, CROSSED]), "dev": Treebank.of([CROSSED]), "test": Treebank.of([PLAIN])}
 
 
-def compared(splits: dict[str, Treebank]) -> tuple[Published, list[reproduce.CellComparison], list[Statistics]]:
-    corpus = Corpus("UD_Tamil-TTB", splits)
-    counted = [statistics(corpus, encodings_of(list(LABELS.values())))]
-    measured = coverage(corpus, encodings_of(published().encodings(corpus.name)), splits=("dev", "test"))
-    return published(), reproduce.compare(published(), counted, measured), counted
+Report = tuple[Published, list[reproduce.CellComparison], list[reproduce.ReleaseFigures]]
+
+
+def compared(splits: dict[str, Treebank], release: str = "2.14", source: Published | None = None) -> Report:
+    source = source or published()
+    figures = [reproduce.measure(source, release, [Corpus("UD_Tamil-TTB", splits)])]
+    return source, reproduce.compare(source, figures), figures
 
 
 def test_every_printed_cell_is_a_figure_with_its_source() -> None:
@@ -44,6 +47,7 @@ def test_every_printed_cell_is_a_figure_with_its_source() -> None:
         if cell.kind:
             assert 0 <= float(cell.text) <= 100
             assert get(cell.encoding).spec == cell.encoding
+        assert re.fullmatch("" if cell.treebank == "PTB" else r"2\.1[456]", cell.release)
     per_treebank = Counter(cell.treebank for cell in cells if not cell.kind)
     assert set(per_treebank.values()) == {12}
     for code in per_treebank:
@@ -64,14 +68,32 @@ def test_labelled_figures_never_exceed_unlabelled_ones() -> None:
         assert row["LM"] <= row["UM"]
 
 
-def test_every_reason_and_form_is_for_some_cell() -> None:
+def test_every_row_names_its_release_and_the_scheme_or_reading_that_it_has(repository: Path) -> None:
+    raw = json.loads((repository / "src" / "ropewalk" / "data" / "published.json").read_text(encoding="utf-8"))
+    seen = set()
+    for treebank in raw["treebanks"]:
+        assert treebank["statistics"]["scheme"] == "head"
+        for one in treebank["coverage"]["rows"]:
+            assert "release" in one
+            symbol = one.get("of", one["row"].partition("/")[0])
+            assert symbol in one["row"].split("/")
+            assert ("scheme" in one) == symbol.endswith("+")
+            assert ("reading" in one) == (symbol in {"B_4", "O_P", "B_7"})
+            seen |= {one["scheme"]} if "scheme" in one else {one["reading"]} if "reading" in one else set()
+    assert seen | {"head"} == {*raw["schemes"], *raw["readings"]} == set(published().forms)
+
+
+def test_every_reason_names_cells_and_no_cell_has_two() -> None:
     source = published()
     for reason in source.reasons:
         assert reason.kind
         assert reason.text
-        assert any(reason.where.holds(cell) for cell in source.cells), reason
-    for form in source.forms:
-        assert {cell.encoding for cell in source.cells if form.where.holds(cell)} == {form.encoding}
+        assert bool(reason.correct) != bool(reason.encoding)  # what makes the cells equal
+        for some in reason.cells:
+            named = [cell for cell in source.cells if cell in some]
+            sizes = (some.treebanks, some.rows, some.columns, some.coverage, some.splits)
+            assert len(named) == math.prod(map(len, sizes)) > 0, some
+    assert max(sum(reason.names(cell) for reason in source.reasons) for cell in source.cells) == 1
 
 
 def row(treebank: str, kind: str, name: str) -> dict[tuple[str, str], str]:
@@ -123,13 +145,43 @@ def test_cells_are_equal_differ_or_have_no_data() -> None:
     assert by["trees", "", "ta", ""].state == reproduce.UNEXPLAINED
     exact = by["UAS", "theoretical", "B_7", "test"]
     assert (exact.ours, exact.cell.text, exact.state) == ("100.00", "100", reproduce.EQUAL)
-    copied = by["UM", "empirical", "B_7", "test"]
-    assert (copied.ours, copied.state) == ("100.00", reproduce.KNOWN)
-    assert "repeats B_4" in copied.why
+    other = by["UAS", "empirical", "B_7", "test"]  # it has a reason, which is none for these trees
+    assert (other.ours, other.state, other.why) == ("100.00", reproduce.UNEXPLAINED, "")
     for one in comparisons:
         if one.cell.treebank != "ta":
             assert (one.state, one.ours) == (reproduce.NO_DATA, "")
-            assert one.why == f"no folder {one.cell.folder}"
+            known = one.cell.release in {"", "2.14"}
+            assert one.why == (f"no folder {one.cell.folder}" if known else f"no UD {one.cell.release} at hand")
+    assert all(one.state == reproduce.NO_DATA for one in compared(TAMIL, "2.15")[1])
+
+
+def tamil(text: str, column: str, **further: str) -> PrintedCell:
+    return PrintedCell("ta", "UD_Tamil-TTB", "tab:x", "ta", column, text, "2.14", **further)
+
+
+def test_a_reason_holds_only_if_it_makes_the_cell_equal() -> None:
+    covered = {"kind": "theoretical", "split": "dev"}
+    cells = (
+        tamil("4", "trees"),
+        tamil("2", "relations"),
+        tamil("50.00", "UM", encoding="optimal-nonprojective", **covered),
+        tamil("0.00", "UM", encoding="seven-bit", **covered),
+    )
+    anywhere = CellSet(("ta",), ("ta",), ("trees", "relations", "UM"), ("", "theoretical"), ("", "dev"))
+
+    def states(reason: Reason) -> list[str]:
+        source = replace(published(), cells=cells, reasons=(reason,))
+        found = compared(TAMIL | {"dev": Treebank.of([LOST])}, source=source)[1]
+        assert [one.reason is reason for one in found] == [one.state == reproduce.KNOWN for one in found]
+        return [one.state for one in found]
+
+    equal, known, unexplained = reproduce.EQUAL, reproduce.KNOWN, reproduce.UNEXPLAINED
+    five = Reason("misprint", "another figure", (anywhere,), correct="5")
+    assert states(five) == [equal, known, unexplained, unexplained]
+    copied = Reason("copied", "of another encoding", (anywhere,), encoding="four-bit(policy=published)")
+    assert states(copied) == [equal, unexplained, unexplained, known]
+    elsewhere = replace(five, cells=(CellSet(("ta",), ("ta",), ("trees",)),))
+    assert states(elsewhere) == [equal, unexplained, unexplained, unexplained]
 
 
 def test_a_missing_split_is_named() -> None:
@@ -163,12 +215,13 @@ class Page(HTMLParser):
 
 
 def test_the_report_holds_every_cell_and_marks_differences() -> None:
-    source, comparisons, counted = compared(TAMIL)
-    sections = reproduce.report(source, comparisons, counted)
+    source, comparisons, figures = compared(TAMIL)
+    sections = reproduce.report(source, comparisons, figures)
     tally = Counter(one.state for one in comparisons)
     text = reproduce.markdown(source, sections, "1.2.3")
     assert "ropewalk 1.2.3" in text
     assert f"{tally[reproduce.EQUAL]} equal" in text
+    assert "UD 2.14: coverage of ta; statistics of ta" in text
     shown = text.partition("## Treebank and encoding statistics")[2].partition("## Every cell")[0]
     assert shown.count("\\|") == len(comparisons)
     assert shown.count("[?]") == tally[reproduce.UNEXPLAINED]
@@ -184,26 +237,63 @@ def test_the_report_holds_every_cell_and_marks_differences() -> None:
 
 
 def test_the_command_writes_both_files_or_neither(tmp_path: Path) -> None:
-    place = tmp_path / "ud" / "UD_Tamil-TTB"
+    place = tmp_path / "ud-2.14" / "UD_Tamil-TTB"
     place.mkdir(parents=True)
     for split, bank in TAMIL.items():
         conllu.write(place / f"ta_ttb-ud-{split}.conllu", bank)
-    done = run("reproduce", tmp_path / "ud", "-o", tmp_path / "report")
+    done = run("reproduce", tmp_path / "ud-2.14", "-o", tmp_path / "report")
     assert (done.returncode, done.stdout) == (0, "")
     assert f"{len(published().cells)} cells of the paper" in done.stderr
+    assert "UD 2.14: coverage of ta; statistics of ta" in done.stderr
     assert sorted(file.name for file in (tmp_path / "report").iterdir()) == ["report.html", "report.md"]
     first = (tmp_path / "report" / "report.md").read_bytes()
-    run("reproduce", tmp_path / "ud", "-o", tmp_path / "report")
+    run("reproduce", tmp_path / "ud-2.14", "-o", tmp_path / "report")
     assert (tmp_path / "report" / "report.md").read_bytes() == first
     (place / "ta_ttb-ud-test.conllu").write_text("broken\n", encoding="utf-8")
-    failed = run("reproduce", tmp_path / "ud", "-o", tmp_path / "other")
+    failed = run("reproduce", tmp_path / "ud-2.14", "-o", tmp_path / "other")
     assert failed.returncode == 1
     assert "ta_ttb-ud-test.conllu:1" in failed.stderr
     assert not (tmp_path / "other").exists()
     conllu.write(place / "ta_ttb-ud-test.conllu", TAMIL["test"])
     (tmp_path / "other" / "report.html").mkdir(parents=True)  # the second file cannot be written
-    assert run("reproduce", tmp_path / "ud", "-o", tmp_path / "other").returncode == 1
+    assert run("reproduce", tmp_path / "ud-2.14", "-o", tmp_path / "other").returncode == 1
     assert [file.name for file in (tmp_path / "other").iterdir()] == ["report.html"]
+
+
+def test_the_command_takes_a_folder_for_each_release(tmp_path: Path) -> None:
+    for release, bank in (("2.14", PLAIN), ("2.15", LOST)):
+        for name, code in (("UD_Tamil-TTB", "ta_ttb"), ("UD_Hebrew-HTB", "he_htb")):
+            place = tmp_path / f"ud-treebanks-v{release}" / name
+            place.mkdir(parents=True)
+            conllu.write(place / f"{code}-ud-dev.conllu", Treebank.of([bank]))
+    (tmp_path / "ud-treebanks-v2.15").rename(tmp_path / "other")
+    given = (tmp_path / "ud-treebanks-v2.14", f"2.15={tmp_path / 'other'}")
+    done = run("reproduce", *given, "-o", tmp_path / "report")
+    assert done.returncode == 0
+    assert "UD 2.14: coverage of ta\n" in done.stderr
+    assert "UD 2.15: coverage of he\n" in done.stderr
+    assert "note: UD 2.15, UD_Hebrew-HTB: no train or test" in done.stderr
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    hebrew = text.partition("**UD\\_Hebrew-HTB:")[2].partition("**UD")[0].splitlines()
+    (row,) = (line for line in hebrew if "| empirical | O\\_P |" in line)
+    assert "| 2.15 | - \\| 99.95 |" in row
+    (row,) = (line for line in hebrew if "| theoretical | B\\_4/O\\_P |" in line)
+    assert "0.00 \\| 99.79 " in row
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("UD",), "UD names no release of UD; expected a folder whose name ends in one, such as ud-2.14, or 2.14=UD"),
+        (("x=UD",), "x=UD names no release of UD"),
+        (("ud-2.14", "2.14=UD"), "ud-2.14 and UD are both UD 2.14; give one for each release"),
+    ],
+)
+def test_folders_without_a_release_of_their_own_are_refused(given: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = run("reproduce", *given, "-o", tmp_path / "report")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert not (tmp_path / "report").exists()
 
 
 def test_the_data_is_plain_json_in_the_package(repository: Path) -> None:

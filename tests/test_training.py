@@ -194,6 +194,39 @@ def test_fine_tuning_begins_with_what_was_learnt(tmp_path: Path, trained: Outcom
     assert tuned.scores["dev"]["las"] == pytest.approx(trained.scores["dev"]["las"])
 
 
+def test_fine_tuning_of_single_layers_takes_them_only_from_single_layers(tmp_path: Path, data: Path) -> None:
+    single: dict[str, Any] = {"hidden": 0, "relations": "word", "relation_hidden": 0, "projection": 11}
+    still: dict[str, Any] = {"encoder_rate": 0.0, "head_rate": 0.0}
+    first = train(config_of(data, epochs=2, **single), tmp_path / "first")
+    again = train(config_of(data, epochs=1, **single, **still), tmp_path / "again", init_from=str(first.home))
+    assert again.scores["dev"]["las"] == pytest.approx(first.scores["dev"]["las"])
+    columns = len(Trainable.load(first.home).labels.columns[0][0])  # as many rows as the inner layer then has
+    double = config_of(data, epochs=1, hidden=columns, relations="word", projection=11)
+    made = Trainable.on_top_of(first.home, double, Trainable.load(first.home).labels).network.state_dict()
+    learnt = Trainable.load(first.home).network.state_dict()
+    assert torch.equal(made["projection.1.weight"], learnt["projection.1.weight"])
+    name = "columns.0.layers.1.weight"
+    assert made[name].shape == learnt[name].shape
+    assert not torch.equal(made[name], learnt[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"relations": "word+head"}, "model.relations.hidden is 0, and model.relations.from is 'word\\+head'"),
+        (
+            {"relations": "word", "graph": {"encoding": "biaffine"}},
+            "relations of graphs are from the word and its head",
+        ),
+    ],
+)
+def test_a_single_layer_is_for_relations_of_the_word_alone(
+    options: dict[str, Any], said: str, tmp_path: Path, data: Path
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        train(config_of(data, epochs=1, relation_hidden=0, **options), tmp_path)
+
+
 @pytest.mark.parametrize("options", [{}, {"parser": "biaffine"}, {"kind": "bilstm"}, {"relations": "word"}])
 def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, encoder: Path, data: Path) -> None:
     config = config_of(data, None if options.get("kind") else encoder, epochs=1, **options)  # type: ignore[arg-type]

@@ -147,7 +147,7 @@ def config_of(data: Path, encoder: Path | None = None, *, epochs: int, seed: int
         made = {"kind": "bilstm", "hidden": 64, "depth": 1, "least_count": 1, "dropout": 0.0, "forget": 0.0}
     made["pooling"] = options.pop("pooling", "first")
     options.pop("kind", None)
-    relations = {"from": options.pop("relations", "word+head")}
+    relations = {"from": options.pop("relations", "word+head"), "hidden": options.pop("relation_hidden", 256)}
     decoding = {key: options.pop(key) for key in ("decoder",) if key in options}
     teacher = options.pop("teacher", {})
     rates = {key: options.pop(key) for key in FAST if key in options}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ropewalk.trees import Graph as Graph
     from ropewalk.trees import Tree as Tree
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "Document": "documents",

@@ -3,9 +3,10 @@
 Lifting hangs a word on its head's head until no arcs cross. What lowering needs to undo it is written into
 relations. After a word's own relation stands, for the schemes `head` and `head+path`, `¡` and the relation that its
 first head has in the original tree; for `path`, a `¡` alone; and for the last two every word on the way from the new
-head down to the old one is marked with `!`. A word is marked once, however often it is lifted. `head-chained`, which
-some published figures rest on, marks each lift: `¡` and the relation of the head that the word then leaves, that head's
-own marks included.
+head down to the old one is marked with `!`. A word is marked once, however often it is lifted. Two more schemes are
+there for published figures. `head-chained` marks each lift: `¡` and the relation of the head that the word then leaves,
+that head's own marks included. `head-nearest` marks like `head`; lowering looks at the dependents of a node by their
+distance to the lifted word instead of in word order.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_CROSSED = 600  # arcs of a tree that cross others
-SCHEMES = ("head", "path", "head+path", "head-chained")
+SCHEMES = ("head", "path", "head+path", "head-chained", "head-nearest")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +138,7 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
             marks[word] = f"{marks.get(word, '')}{UP}{names[plain[head]]}{marks.get(head, '')}"
             continue
         marks.setdefault(word, UP + ("" if scheme == "path" else names[plain[head]]))
-        if scheme != "head":
+        if "path" in scheme:
             on_path.add(head)
     numbers = {name: number for number, name in enumerate(names)}
     ids = plain.copy()
@@ -184,6 +185,7 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
         view(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
         view(np.array(down, dtype=np.uint8)[relations.ids]),
         int("path" in scheme),
+        int(scheme == "head-nearest"),
         *(view(scratch(offsets)) for _ in range(3)),
     )
     return out, Column(ids, tuple(numbers))

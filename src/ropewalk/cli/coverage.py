@@ -147,10 +147,15 @@ def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSourc
     if not treebanks and not any(given.values()):
         raise typer.BadParameter("no treebank; give a folder in UD's layout, or --train, --dev or --test with a file")
     found = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(given)]
+    note_missing(found)
+    return found
+
+
+def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
+    """Say which splits treebanks lack, and which collection they are of."""
     for source in found:
         if source.missing:
-            say(f"note: {source.name}: no {' or '.join(source.missing)}")
-    return found
+            say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
 
 
 def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":

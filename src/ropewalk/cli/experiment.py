@@ -29,9 +29,10 @@ def experiment(
     Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
     treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
     (`details`), means over seeds and their spread, if there are several (`seeds`), the scores of enhanced graphs
-    (`graphs`), the paper's systems beside its own figures (`paper`) and the energy of training and parsing, if measured
-    (`energy`), as Markdown, CSV and LaTeX, and at the end for each treebank the figure of LAS over sentences against
-    words per second with the front that no other beats, as SVG and PNG. What each run predicts is kept beside its
+    (`graphs`), the paper's systems beside its own figures (`paper`), words per second on each device (`speed`) and the
+    energy of training and parsing, if measured, beside the paper's (`energy`), as Markdown, CSV and LaTeX, and at the
+    end for each treebank the figure of LAS over sentences against words per second with the front that no other beats,
+    as SVG and PNG. What each run predicts is kept beside its
     model, for `ropewalk compare`.
     """
     prepare_torch()
@@ -64,7 +65,8 @@ def experiment(
             "seeds": library.spread(results),
             "graphs": graph_table(library.over_seeds(results)),
             "paper": library.beside_paper(results, published()),
-            "energy": library.energy(results),
+            "speed": library.speed(results),
+            "energy": library.energy(results, published()),
         }
         for name, table in more.items():
             if table.rows:

@@ -22,9 +22,13 @@ cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] ou
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,
                int[::1] left, int[::1] first, int[::1] after, int[::1] order, int[::1] plane, int[::1] found) noexcept
 cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int[::1] relations,
-                 const int[::1] plain, const int[::1] parts, const int[::1] part_starts, const unsigned char[::1] down, int along_path,
-                 int[::1] first, int[::1] after, int[::1] queue) noexcept
-cdef int _target(int[::1] heads, int start, int n, int d, int[::1] relations, int wanted,
+                 const int[::1] plain, const int[::1] parts, const int[::1] part_starts,
+                 const unsigned char[::1] down, int along_path, int nearest, int[::1] first, int[::1] after,
+                 int[::1] queue) noexcept
+cdef void _link_dependents(int[::1] heads, int start, int n, int d, int nearest, int[::1] first,
+                           int[::1] after) noexcept nogil
+cdef void _link(int[::1] heads, int start, int x, int[::1] first, int[::1] after) noexcept nogil
+cdef int _target(int[::1] heads, int start, int d, int[::1] relations, int wanted,
                  const unsigned char[::1] down, int along_path, int[::1] first, int[::1] after,
                  int[::1] queue) noexcept nogil
 cpdef void stackable(const int[::1] heads, const int[::1] offsets, const int[::1] planes, int many,

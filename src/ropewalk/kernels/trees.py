@@ -392,6 +392,7 @@ def lower(
     part_starts: Ints,
     down: Ints,
     along_path: int,
+    nearest: int,
     first: Ints,
     after: Ints,
     queue: Ints,
@@ -399,10 +400,11 @@ def lower(
     """Hang lifted words of the chosen sentences back, in word order.
 
     The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
-    first, or -1 for any. The search goes breadth-first and in word order through the other dependents of
-    the word's head and their descendants; with `along_path` only through words marked in `down`, and for -1 to
-    one below which no mark goes on. A word whose target is not found stays where it is. `relations` are compared
-    as they stand; once a word has been hung back its relation is its plain one.
+    first, or -1 for any. The search goes breadth-first through the other dependents of the word's head and their
+    descendants, the dependents of each node in word order or, with `nearest`, by their distance to the word; with
+    `along_path` only through words marked in `down`, and for -1 to one below which no mark goes on. A word whose
+    target is not found stays where it is. `relations` are compared as they stand; once a word has been hung back
+    its relation is its plain one.
     """
     with cython.nogil:
         for c in range(chosen.shape[0]):
@@ -412,17 +414,38 @@ def lower(
                 w = start + d - 1
                 for p in range(part_starts[w + 1] - 1, part_starts[w] - 1, -1):
                     if heads[w] != 0:
-                        found = _target(heads, start, n, d, relations, parts[p], down, along_path, first, after, queue)
+                        _link_dependents(heads, start, n, d, nearest, first, after)
+                        found = _target(heads, start, d, relations, parts[p], down, along_path, first, after, queue)
                         if found != 0:
                             heads[w] = found
                 if heads[w] != 0:
                     relations[w] = plain[w]
 
 
+def _link_dependents(heads: Ints, start: int, n: int, d: int, nearest: int, first: Ints, after: Ints) -> None:
+    """List the dependents of every node: in word order, or the nearest to word d first and d nowhere."""
+    for x in range(n + 1):
+        first[x] = 0
+    for i in range(n):  # each list is built from its end
+        if nearest == 0:
+            _link(heads, start, n - i, first, after)
+            continue
+        distance = n - i
+        if d + distance <= n:
+            _link(heads, start, d + distance, first, after)
+        if d - distance >= 1:
+            _link(heads, start, d - distance, first, after)
+
+
+def _link(heads: Ints, start: int, x: int, first: Ints, after: Ints) -> None:
+    h = heads[start + x - 1]
+    after[x] = first[h]
+    first[h] = x
+
+
 def _target(
     heads: Ints,
     start: int,
-    n: int,
     d: int,
     relations: Ints,
     wanted: int,
@@ -432,13 +455,6 @@ def _target(
     after: Ints,
     queue: Ints,
 ) -> int:
-    for x in range(n + 1):
-        first[x] = 0
-    for i in range(n):
-        x = n - i
-        h = heads[start + x - 1]
-        after[x] = first[h]
-        first[h] = x
     last = 0
     read = 0
     node = heads[start + d - 1]

@@ -84,6 +84,9 @@ class HeadShape:
     hidden: int = 0
     relation_size: int = 0
     arc_size: int = 0
+    projection: int = (
+        0  # the size that vectors of words are brought to before they are scored; 0: they stay as they are
+    )
 
     @property
     def relations_need_heads(self) -> bool:

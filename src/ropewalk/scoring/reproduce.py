@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.scoring import published as paper
+from ropewalk.scoring.coverage import coverage, encodings_of
 from ropewalk.scoring.splits import SPLITS
-from ropewalk.scoring.statistics import TABLES, shares
+from ropewalk.scoring.statistics import TABLES, shares, statistics
 from ropewalk.tables import Table, TableColumn, to_html, to_markdown
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ropewalk.scoring.attachment import Measure
     from ropewalk.scoring.coverage import Coverage
     from ropewalk.scoring.published import PrintedCell, Published, Reason
+    from ropewalk.scoring.splits import Corpus
     from ropewalk.scoring.statistics import Statistics
 
 EQUAL: Final = "equal"
@@ -26,55 +28,121 @@ KNOWN: Final = "differ, reason known"
 UNEXPLAINED: Final = "differ, unexplained"
 NO_DATA: Final = "no data at hand"
 STATES: Final = (EQUAL, KNOWN, UNEXPLAINED, NO_DATA)
-LIFTED: Final = {row: spec for row, spec in paper.LABELS.items() if spec != paper.ENCODINGS[row]}
 MEASURES: Final[dict[str, Measure]] = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
 COUNTS: Final = (
     "UAS and LAS are over sentences: the mean of each sentence's accuracy, punctuation and relation subtypes included.",
     "UM and LM are the shares of sentences wholly right, without and with relations.",
     "Labels and relations are distinct in train only; trees and indices are counted in train, dev and test together.",
     '"Index" is the largest number of * summed over one label of a tree, not the largest index.',
-    "The + rows are pseudo-projective by the scheme head; in most a lifted word is marked once, in some by each lift.",
+    "The + rows are pseudo-projective and mark each lift, as the authors' program does (head-chained).",
+    "Those of Uyghur and Wolof but H+ mark a lifted word once and search the nearest dependent first (head-nearest).",
+    "The number of relations of lifted trees is that of the scheme head, which marks a lifted word once.",
     "A label or relation that train does not have is replaced by the most frequent one of train.",
     "A missing head is the nearest candidate that makes no cycle; the paper's text says the root.",
 )
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseFigures:
+    """Our figures of the treebanks of one release."""
+
+    release: str
+    statistics: tuple[Statistics, ...]
+    coverage: tuple[Coverage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CellComparison:
-    """One cell of the paper, our figure written like it, how they stand, and why."""
+    """One cell of the paper, our figure written like it, how they compare, and why."""
 
     cell: PrintedCell
     ours: str
     state: str
-    reasons: tuple[Reason, ...] = ()
+    reason: Reason | None = None
     missing: str = ""
 
     @property
     def why(self) -> str:
-        """The reasons in words."""
-        if self.state == NO_DATA:
-            return self.missing
-        return "; ".join(f"{reason.kind}: {reason.text}" for reason in self.reasons)
+        """The reason in words."""
+        return self.missing if self.reason is None else f"{self.reason.kind}: {self.reason.text}"
 
 
-def compare(source: Published, statistics: Sequence[Statistics], coverage: Iterable[Coverage]) -> list[CellComparison]:
-    """Set our figure beside every cell of the paper.
+class Figures:
+    """Our figures of several releases, by printed cell."""
 
-    The statistics are of the encodings `published.LABELS`, the coverage of those that `Published.encodings` names.
-    """
-    counted = {one.name: one for one in statistics}
-    measured = {(row.treebank, row.split, row.kind, row.encoding): row for row in coverage}
-    return [_compared(source, cell, *_figure(cell, counted, measured)) for cell in source.cells]
+    def __init__(self, releases: Iterable[ReleaseFigures]) -> None:
+        self._releases: set[str] = set()
+        self._counted: dict[tuple[str, str], Statistics] = {}
+        self._measured: dict[tuple[str, str, str, str, str], Coverage] = {}
+        for one in releases:
+            self._releases.add(one.release)
+            for release in (one.release, ""):  # a cell without a release takes the first there is
+                for counted in one.statistics:
+                    self._counted.setdefault((release, counted.name), counted)
+                for row in one.coverage:
+                    self._measured.setdefault((release, row.treebank, row.split, row.kind, row.encoding), row)
+
+    def of(self, cell: PrintedCell, encoding: str = "") -> tuple[float | None, str]:
+        """Return our figure for a cell, or None and what is missing; `encoding` replaces that of the cell."""
+        counted = self._counted.get((cell.release, cell.folder))
+        if counted is None:
+            known = not cell.release or cell.release in self._releases
+            return None, f"no folder {cell.folder}" if known else f"no UD {cell.release} at hand"
+        if cell.kind:
+            key = (cell.release, cell.folder, cell.split, cell.kind, encoding or cell.encoding)
+            row = self._measured.get(key)
+            if row is None:
+                return None, f"no {cell.split} at hand" if cell.split not in counted.trees else "no train at hand"
+            return 100 * row.scores.parts(MEASURES[cell.column]).value, ""
+        needed = ("train",) if cell.column.startswith(("labels", "relations")) else SPLITS
+        if absent := [split for split in needed if split not in counted.trees]:
+            return None, f"no {' or '.join(absent)} at hand"
+        return _statistic(cell.column, counted), ""
 
 
-def _compared(source: Published, cell: PrintedCell, figure: float | None, missing: str) -> CellComparison:
+def measure(source: Published, release: str, corpora: Iterable[Corpus]) -> ReleaseFigures:
+    """Compute all figures that the treebanks of one release give."""
+    counted: list[Statistics] = []
+    measured: list[Coverage] = []
+    for corpus in corpora:
+        counted.append(statistics(corpus, encodings_of(paper.LABELS.values())))
+        wanted = encodings_of(source.encodings(corpus.name, release))
+        measured += coverage(corpus, wanted, splits=("dev", "test"))
+    return ReleaseFigures(release, tuple(counted), tuple(measured))
+
+
+def compare(source: Published, releases: Sequence[ReleaseFigures]) -> list[CellComparison]:
+    """Set our figure, of the release that its row is of, beside every cell of the paper."""
+    figures = Figures(releases)
+    return [_compared(source, cell, figures) for cell in source.cells]
+
+
+def _compared(source: Published, cell: PrintedCell, figures: Figures) -> CellComparison:
+    figure, missing = figures.of(cell)
     if figure is None:
         return CellComparison(cell, "", NO_DATA, missing=missing)
-    ours = written_like(cell.text, figure, percent=bool(cell.kind) or cell.column.startswith("indices"))
-    if ours == cell.text or (not cell.text.endswith("k") and float(ours) == float(cell.text)):
+    ours = _written(cell, cell.text, figure)
+    if _equal(cell.text, ours):
         return CellComparison(cell, ours, EQUAL)
-    reasons = tuple(reason for reason in source.reasons if reason.where.holds(cell))
-    return CellComparison(cell, ours, KNOWN if reasons else UNEXPLAINED, reasons)
+    for reason in source.reasons:
+        if reason.names(cell) and _explains(reason, cell, figures):
+            return CellComparison(cell, ours, KNOWN, reason)
+    return CellComparison(cell, ours, UNEXPLAINED)
+
+
+def _explains(reason: Reason, cell: PrintedCell, figures: Figures) -> bool:
+    """Return whether our figure is equal once the cell is corrected, or taken for the encoding that it is of."""
+    figure, _ = figures.of(cell, reason.encoding)
+    expected = reason.correct or cell.text
+    return figure is not None and _equal(expected, _written(cell, expected, figure))
+
+
+def _written(cell: PrintedCell, text: str, figure: float) -> str:
+    return written_like(text, figure, percent=bool(cell.kind) or cell.column.startswith("indices"))
+
+
+def _equal(printed: str, ours: str) -> bool:
+    return ours == printed or (not printed.endswith("k") and float(ours) == float(printed))
 
 
 def written_like(text: str, figure: float, *, percent: bool) -> str:
@@ -85,24 +153,6 @@ def written_like(text: str, figure: float, *, percent: bool) -> str:
         decimals = len(text[:-1].partition(".")[2])
         return f"{figure / 1000:.{decimals}f}k"
     return str(int(figure))
-
-
-def _figure(
-    cell: PrintedCell, counted: Mapping[str, Statistics], measured: Mapping[tuple[str, str, str, str], Coverage]
-) -> tuple[float | None, str]:
-    """Give our figure for a cell, or say what is missing."""
-    statistics = counted.get(cell.folder)
-    if statistics is None:
-        return None, f"no folder {cell.folder}"
-    if cell.kind:
-        row = measured.get((cell.folder, cell.split, cell.kind, cell.encoding))
-        if row is None:
-            return None, f"no {cell.split} at hand" if cell.split not in statistics.trees else "no train at hand"
-        return 100 * row.scores.parts(MEASURES[cell.column]).value, ""
-    needed = ("train",) if cell.column.startswith(("labels", "relations")) else SPLITS
-    if absent := [split for split in needed if split not in statistics.trees]:
-        return None, f"no {' or '.join(absent)} at hand"
-    return _statistic(cell.column, statistics), ""
 
 
 def _statistic(column: str, statistics: Statistics) -> float | None:
@@ -125,27 +175,33 @@ class Section:
     tables: tuple[Table, ...] = ()
 
 
-def report(source: Published, comparisons: Sequence[CellComparison], statistics: Sequence[Statistics]) -> list[Section]:
+def report(
+    source: Published, comparisons: Sequence[CellComparison], releases: Sequence[ReleaseFigures]
+) -> list[Section]:
     """Put together the report: counts, the tables beside the paper's, every difference, and our own statistics."""
     numbers = {reason: number for number, reason in enumerate(source.reasons, start=1)}
     marks = tuple(f"[{numbers[reason]}] {reason.kind}: {reason.text}" for reason in source.reasons)
-    coverage = [one for one in comparisons if one.cell.kind]
+    of_coverage = [one for one in comparisons if one.cell.kind]
     return [
-        Section("Summary", (summary_line(comparisons),), (_summary(comparisons), _data(source, statistics))),
+        Section(
+            "Summary",
+            (summary_line(comparisons), *releases_used(comparisons)),
+            (_summary(comparisons), _data(source, releases)),
+        ),
         Section("What the published tables count", COUNTS),
         Section(
             "How to read the tables",
             (
                 "A cell is: ours | the paper's. A dash stands for a figure that the data at hand cannot give.",
-                "Differing cells bear the number of each reason known, and [?] where there is none.",
+                "A differing cell bears the number of the reason that explains it, and [?] where none does.",
                 *marks,
             ),
         ),
         Section(
             "What each row is taken for",
             (
-                "Two forms of the optimal labels and two ways to mark lifted words are mixed in the paper's tables.",
-                "A row of coverage is taken for the encoding named beside it below, and a printed cell counts once.",
+                "The paper's tables mix releases, ways to mark and undo lifts, and two forms of the optimal labels.",
+                "A row of coverage is taken for the release and the encoding named below; a printed cell counts once.",
             ),
             (_forms(source),),
         ),
@@ -155,11 +211,14 @@ def report(source: Published, comparisons: Sequence[CellComparison], statistics:
             ("UAS and LAS over sentences.",),
             tuple(
                 _coverage_table(list(group), numbers)
-                for _, group in groupby(coverage, key=lambda one: one.cell.treebank)
+                for _, group in groupby(of_coverage, key=lambda one: one.cell.treebank)
             ),
         ),
         Section("Every cell that differs", (), (_differences(comparisons),)),
-        Section("Statistics of the data at hand", (), tuple(make(statistics) for make in TABLES.values())),
+        *(
+            Section(f"Statistics of UD {one.release}", (), tuple(make(one.statistics) for make in TABLES.values()))
+            for one in releases
+        ),
     ]
 
 
@@ -167,6 +226,23 @@ def summary_line(comparisons: Iterable[CellComparison]) -> str:
     """Count the cells of each state in one sentence."""
     tally = Counter(one.state for one in comparisons)
     return f"{sum(tally.values())} cells of the paper: " + "; ".join(f"{tally[state]} {state}" for state in STATES)
+
+
+def releases_used(comparisons: Iterable[CellComparison]) -> list[str]:
+    """Name for each release the treebanks whose figures are of it."""
+    used: dict[str, dict[str, dict[str, None]]] = {}
+    for one in comparisons:
+        if one.state != NO_DATA:
+            table = "coverage" if one.cell.kind else "statistics"
+            used.setdefault(_named(one.cell.release), {}).setdefault(table, {})[one.cell.treebank] = None
+    return [
+        f"{name}: " + "; ".join(f"{table} of {', '.join(codes)}" for table, codes in sorted(tables.items()))
+        for name, tables in sorted(used.items())
+    ]
+
+
+def _named(release: str) -> str:
+    return f"UD {release}" if release else "no release of UD"
 
 
 def markdown(source: Published, sections: Sequence[Section], version: str) -> str:
@@ -236,40 +312,46 @@ def _summary(comparisons: Sequence[CellComparison]) -> Table:
     )
 
 
-def _data(source: Published, statistics: Sequence[Statistics]) -> Table:
-    found = {one.name: one for one in statistics}
-    rows = [
-        (code, folder, *(found[folder].trees.get(split) if folder in found else None for split in SPLITS))
-        for code, folder in source.folders().items()
-    ]
-    others = sorted(found.keys() - set(source.folders().values()))
+def _data(source: Published, releases: Sequence[ReleaseFigures]) -> Table:
+    found = {(one.release, counted.name): counted for one in releases for counted in one.statistics}
+    needed = {(cell.release, cell.folder): cell.treebank for cell in source.cells}
+    others = sorted({name for _, name in found} - set(source.folders().values()))
     return Table(
-        title="Data at hand",
+        title="Data",
         columns=(
             TableColumn("in the paper", numeric=False),
             TableColumn("treebank", numeric=False),
+            TableColumn("release", numeric=False),
             *(TableColumn(split, unit="trees") for split in SPLITS),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            (code, folder, release, *(found[key].trees.get(split) if key in found else None for split in SPLITS))
+            for key, code in needed.items()
+            for release, folder in [key]
+        ),
         notes=(f"Not in the paper: {', '.join(others)}",) if others else (),
     )
 
 
 def _forms(source: Published) -> Table:
-    usual = [(row, "", "", encoding, "") for row, encoding in paper.ENCODINGS.items()]
-    labels = [(row, "", "labels, in the statistics", encoding, "of lifted trees") for row, encoding in LIFTED.items()]
-    others = [
-        (row, ", ".join(form.where.treebanks), ", ".join(form.where.coverage), form.encoding, form.text)
-        for form in source.forms
-        for row in form.where.rows
-    ]
-    names = ("row", "treebanks", "coverage", "taken for", "what is different")
+    rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
+    for cell in source.cells:
+        if cell.kind:
+            rows.setdefault((cell.row, cell.kind, cell.encoding, cell.release), {})[cell.treebank] = None
+    names = ("row", "coverage", "taken for", "release", "treebanks", "scheme or reading")
     return Table(
         title="Forms",
         columns=tuple(TableColumn(name, numeric=False) for name in names),
-        rows=(*usual, *labels, *others),
-        notes=("Rows without treebanks hold for all others.",),
+        rows=tuple(
+            (row, kind, encoding, release, ", ".join(codes), source.forms.get(_form(encoding), ""))
+            for (row, kind, encoding, release), codes in sorted(rows.items())
+        ),
     )
+
+
+def _form(encoding: str) -> str:
+    """Return the scheme or the policy that an encoding's text names."""
+    return encoding.rpartition("policy=")[2].removesuffix(")") if "(" in encoding else encoding.partition("+")[2]
 
 
 def _grid(
@@ -296,7 +378,7 @@ def _grid(
 def _shown(one: CellComparison, numbers: Mapping[Reason, int]) -> str:
     if one.state == NO_DATA:
         return f"- | {one.cell.text}"
-    mark = {KNOWN: "".join(f" [{numbers[reason]}]" for reason in one.reasons), UNEXPLAINED: " [?]"}.get(one.state, "")
+    mark = " [?]" if one.state == UNEXPLAINED else "" if one.reason is None else f" [{numbers[one.reason]}]"
     return f"{one.ours} | {one.cell.text}{mark}"
 
 
@@ -305,24 +387,24 @@ def _statistics_table(comparisons: Sequence[CellComparison], numbers: Mapping[Re
     groups = [(name, list(group)) for name, group in groupby(chosen, key=lambda one: one.cell.treebank)]
     return _grid(
         f"The paper's table {chosen[0].cell.table}",
-        ("treebank",),
+        ("treebank", "release"),
         [one.cell.column for one in groups[0][1]],
-        [((name,), group) for name, group in groups],
+        [((name, group[0].cell.release), group) for name, group in groups],
         numbers,
     )
 
 
 def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, int]) -> Table:
     rows = [
-        ((kind, row, encoding), list(group))
-        for (kind, row, encoding), group in groupby(
-            chosen, key=lambda one: (one.cell.kind, one.cell.row, one.cell.encoding)
+        (names, list(group))
+        for names, group in groupby(
+            chosen, key=lambda one: (one.cell.kind, one.cell.row, one.cell.encoding, one.cell.release)
         )
     ]
     cell = chosen[0].cell
     return _grid(
         f"{cell.folder}: the paper's table {cell.table}",
-        ("coverage", "row", "taken for"),
+        ("coverage", "row", "taken for", "release"),
         [f"{one.cell.split} {one.cell.column}" for one in rows[0][1]],
         rows,
         numbers,
@@ -330,7 +412,9 @@ def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, i
 
 
 def _differences(comparisons: Sequence[CellComparison]) -> Table:
-    names = ("table", "treebank", "coverage", "row", "taken for", "split", "column", "paper", "ours", "reason")
+    names = (
+        "table", "treebank", "coverage", "row", "taken for", "release", "split", "column", "paper", "ours", "reason",
+    )  # fmt: skip
     return Table(
         title="Differences",
         columns=tuple(TableColumn(name, numeric=False) for name in names),
@@ -341,6 +425,7 @@ def _differences(comparisons: Sequence[CellComparison]) -> Table:
                 one.cell.kind,
                 one.cell.row,
                 one.cell.encoding,
+                one.cell.release,
                 one.cell.split,
                 one.cell.column,
                 one.cell.text,

@@ -44,6 +44,12 @@ def head_shape(options: ModelOptions) -> HeadShape:
     """Say which heads a configuration asks for."""
     biaffine = options.parser == "biaffine"
     relations = "products" if biaffine else RELATIONS[options.relations.from_]
+    if relations == "pairs" and not options.relations.hidden:
+        raise ConfigError(
+            "configuration",
+            "model.relations.hidden",
+            f"is 0, and model.relations.from is {options.relations.from_!r}; expected at least 1, or from word",
+        )
     return HeadShape(
         labels=not biaffine,
         arcs=biaffine or options.arc_weight > 0 or options.loss == "trees",
@@ -51,6 +57,7 @@ def head_shape(options: ModelOptions) -> HeadShape:
         hidden=options.hidden,
         relation_size=options.biaffine.relation_size if relations == "products" else options.relations.hidden,
         arc_size=options.biaffine.arc_size,
+        projection=options.projection,
     )
 
 
@@ -60,6 +67,12 @@ def graph_shape(options: ModelOptions) -> GraphShape:
     if not graph.encoding:
         return GraphShape()
     biaffine = graph.encoding == "biaffine"
+    if not options.relations.hidden:
+        raise ConfigError(
+            "configuration",
+            "model.relations.hidden",
+            "is 0, and relations of graphs are from the word and its head; expected at least 1",
+        )
     return GraphShape(
         labels=not biaffine,
         arcs=biaffine or graph.arcs,

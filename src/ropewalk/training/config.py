@@ -68,7 +68,7 @@ class RelationOptions:
     """
 
     from_: str = option("word+head", choices=tuple(RELATIONS))
-    hidden: int = option(256, low=1)
+    hidden: int = option(256, low=0)  # 0: a single layer, from the word alone; see `ModelOptions.hidden`
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,7 @@ class GraphOptions:
 
 # Each word's label and arc alone; whole label sequences; whole projective trees; all trees, by arcs alone.
 LOSSES = ("words", "sequences", "trees", "trees-nonprojective")
+INITS = ("torch", "orthogonal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,11 @@ class ModelOptions:
     combinations: bool = True  # whether tags are chosen together, by what goes together in the treebank
     feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
     tag_weight: float = option(0.3, low=0)
-    hidden: int = option(256, low=1)
+    hidden: int = option(
+        256, low=0
+    )  # 0: a single linear layer with LeakyReLU on its scores, as in the authors' program
+    projection: int = option(0, low=0)  # a layer with LeakyReLU brings words to this size before all else; 0: none
+    init: str = option("torch", choices=INITS)  # `orthogonal`: layers on top are, with biases and products 0
     dropout: float = option(0.2, low=0, high=0.9)
     encoder: EncoderOptions = field(default_factory=EncoderOptions)
     relations: RelationOptions = field(default_factory=RelationOptions)

@@ -183,6 +183,7 @@ def networks(network: Network) -> dict[str, ModelProto]:
     out = network.encoder.networks()
     vectors = torch.zeros(onnx_graphs.SAMPLE, network.encoder.size)
     out[HEADS] = onnx_graphs.traced(_WordScores(network), {"vectors": vectors}, list(network.outputs))
+    vectors = network.projection(vectors)  # what all further networks begin with
     if network.relations.pairs is not None:
         out[PAIRS] = _relations(network.relations.pairs, vectors)
     if network.arcs is not None:

@@ -172,6 +172,6 @@ class GraphHeads(nn.Module):
         return out
 
 
-def graph_outputs(names: GraphNames) -> dict[str, tuple[str, ...]]:
-    """Name the texts behind the rows of each last layer, by the module that holds it."""
-    return {"graphs.labels.layers.4.": names.labels, "graphs.relations.out.": names.relations}
+def graph_outputs(names: GraphNames, last: int) -> dict[str, tuple[str, ...]]:
+    """Name the texts behind the rows of each last layer, by the module that holds it; `last` is that of labels."""
+    return {f"graphs.labels.layers.{last}.": names.labels, "graphs.relations.out.": names.relations}

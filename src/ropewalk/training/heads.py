@@ -21,11 +21,11 @@ PAIRS = ("pair_words", "pair_heads")  # outputs: see `HeadNetworks.outputs`
 
 @final
 class FeedForward(nn.Module):
-    """Two layers with LeakyReLU between them (the paper, sections 5 and A.2)."""
+    """Two layers with LeakyReLU between them (the paper, sections 5 and A.2), or one layer if `hidden` is 0."""
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
-        self.layers = _two_layers(size, hidden, out, dropout)
+        self.layers = _layers(size, hidden, out, dropout)
 
     def forward(self, words: Tensor) -> Tensor:
         """Score labels: [words, size] to [words, out]."""
@@ -59,14 +59,14 @@ class RelationHead(nn.Module, ABC):
 
 @final
 class WordRelations(RelationHead):
-    """Relations from a word alone: two layers."""
+    """Relations from a word alone: two layers, or one layer if `hidden` is 0."""
 
     outputs = ("relations",)
     restorable = True
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
-        self.layers = _two_layers(size, hidden, out, dropout)
+        self.layers = _layers(size, hidden, out, dropout)
 
     def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
         """Give the log-probabilities of relations."""
@@ -212,7 +212,27 @@ class ArcScorer(nn.Module):
         return scores.masked_fill(outside[:, None, :], IMPOSSIBLE)
 
 
-def _two_layers(size: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
+def one_layer(size: int, out: int, dropout: float) -> nn.Sequential:
+    """Return a linear layer with LeakyReLU on what it gives: the only kind of layer in the authors' program."""
+    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
+
+
+@torch.no_grad()
+def make_orthogonal(network: nn.Module) -> None:
+    """Make all linear layers but those of the encoder orthogonal, and set biases and biaffine products to zero."""
+    for name, module in network.named_modules():
+        if isinstance(module, nn.Linear) and not name.startswith("encoder."):
+            nn.init.orthogonal_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    for name, weight in network.named_parameters():
+        if name.endswith(".products"):
+            nn.init.zeros_(weight)
+
+
+def _layers(size: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
+    if not hidden:
+        return one_layer(size, out, dropout)
     return nn.Sequential(
         nn.Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), nn.Dropout(dropout), nn.Linear(hidden, out)
     )

@@ -12,7 +12,7 @@ from torch.nn import functional
 from ropewalk.models.labels import MISSING
 from ropewalk.training.crf import arc_loss, whole_loss
 from ropewalk.training.graphs import GraphHeads
-from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations
+from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations, one_layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,8 @@ class Network(nn.Module):
         self.shape = shape
         self.options = options
         self.encoder = encoder
-        size, dropout = encoder.size, options.dropout
+        size, dropout = shape.projection or encoder.size, options.dropout
+        self.projection = one_layer(encoder.size, size, dropout) if shape.projection else nn.Identity()
         sizes = [len(column) for columns in labels.columns for column in columns]
         self.own = len(labels.columns[0]) if shape.labels else 0
         self.whole = (
@@ -141,6 +142,7 @@ class Network(nn.Module):
 
     def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
         """Compute what follows from each word alone, as far as these outputs need it."""
+        vectors = self.projection(vectors)
         out = {name: head(vectors).log_softmax(-1) for name, head in self._own_heads().items() if name in outputs}
         if not set(self.relations.outputs).isdisjoint(outputs):
             out |= self.relations.word_scores(vectors)
@@ -157,6 +159,7 @@ class Network(nn.Module):
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options, taught = self.options, targets.taught
+        words = self.projection(words)
         losses = []
         if self.whole is not None:
             arcs = self.arcs(words, lengths) if self.arcs is not None and self.whole.has_arcs else None

@@ -17,6 +17,7 @@ from ropewalk.models.scorer import Scorer
 from ropewalk.training import exported, folder
 from ropewalk.training.building import graph_shape, head_shape, loss_options, new_encoder, stored_encoder
 from ropewalk.training.graphs import graph_outputs
+from ropewalk.training.heads import make_orthogonal
 from ropewalk.training.network import LossOptions, Network
 from ropewalk.training.scoring import TorchEncoder, TorchHeads
 
@@ -62,6 +63,8 @@ class Trainable:
         shape = head_shape(config.model)
         graphs = graph_shape(config.model)
         network = Network(shape, graphs, labels, encoder, loss_options(config.model))
+        if config.model.init == "orthogonal":
+            make_orthogonal(network)
         description = Description("", encoder.shape, shape, config.decoding, network.distances, graphs)
         return cls(description, labels, network)
 
@@ -100,12 +103,13 @@ class Trainable:
         return Model(found, self.labels, Scorer(TorchEncoder(self.network), heads, distances, graph_distances))
 
 
-def load(path: Path, threads: int = 0) -> Model:
+def load(path: Path, threads: int = 0, device: str = "cpu") -> Model:
     """Load a model from a folder that training wrote; of `threads`, 0 is torch's own choice."""
     if threads:
         torch.set_num_threads(threads)
     home = Path(path)
     found = Trainable.load(home)
+    found.network.to(device)
     plain = found.model()
     contents = (read_content(home / name) for name in (folder.WEIGHTS, LABELS))
     return Model(
@@ -118,21 +122,37 @@ def load(path: Path, threads: int = 0) -> Model:
     )
 
 
-def _named_outputs(labels: LabelSet) -> dict[str, tuple[str, ...]]:
+def devices(chosen: str) -> tuple[str, ...]:
+    """Return the device that a run trains on by the option `training.device`, and the CPU if it is another."""
+    return ("cuda", "cpu") if chosen == "auto" and torch.cuda.is_available() else ("cpu",)
+
+
+def device_name(device: str) -> str:
+    """Name a device for people: its kind, and which GPU it is or how many threads there are."""
+    if device == "cuda":
+        return f"{device}, {torch.cuda.get_device_name()}"
+    threads = torch.get_num_threads()
+    return f"{device}, {threads} thread{'s' if threads > 1 else ''}"
+
+
+def _named_outputs(one: Trainable) -> dict[str, tuple[str, ...]]:
     """Name the texts behind the rows of each last layer, by the module that holds it."""
+    labels, heads = one.labels, one.description.heads
     columns = [texts for columns in labels.columns for texts in columns]
+    last, last_of_relations = (4 if hidden else 1 for hidden in (heads.hidden, heads.relation_size))
+    named = ("relations.out.", f"relations.layers.{last_of_relations}.", "relations.products")
     return {
-        **{f"columns.{number}.layers.4.": texts for number, texts in enumerate(columns)},
-        **{f"tags.{number}.layers.4.": texts for number, (_, texts) in enumerate(labels.tags)},
-        **dict.fromkeys(("relations.out.", "relations.layers.4.", "relations.products"), labels.relations),
-        **({} if labels.graphs is None else graph_outputs(labels.graphs)),
+        **{f"columns.{number}.layers.{last}.": texts for number, texts in enumerate(columns)},
+        **{f"tags.{number}.layers.{last}.": texts for number, (_, texts) in enumerate(labels.tags)},
+        **dict.fromkeys(named, labels.relations),
+        **({} if labels.graphs is None else graph_outputs(labels.graphs, last)),
     }
 
 
 def _inherit(new: Trainable, base: Trainable) -> None:
     """Copy what two networks have in common: rows of last layers by the texts they stand for, the rest by name."""
     ours, theirs = new.network.state_dict(), base.network.state_dict()
-    own, other = _named_outputs(new.labels), _named_outputs(base.labels)
+    own, other = _named_outputs(new), _named_outputs(base)
     for name, tensor in ours.items():
         given = theirs.get(name)
         if given is None or given.shape[1:] != tensor.shape[1:] or name.startswith("encoder."):
@@ -143,6 +163,6 @@ def _inherit(new: Trainable, base: Trainable) -> None:
             for row, text in enumerate(own[last]):
                 if text in places:
                     tensor[row] = given[places[text]]
-        elif given.shape == tensor.shape:
+        elif given.shape == tensor.shape and not name.startswith(tuple(other)):
             tensor.copy_(given)
     new.network.load_state_dict(ours)
