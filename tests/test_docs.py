@@ -368,6 +368,25 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not place or place in places(aim), f"{page}: {address}#{place}"
 
 
+def test_our_figures_beside_published_ones_are_those_that_were_measured() -> None:
+    def rows(page: str) -> list[list[str]]:
+        text = (REPOSITORY / "docs" / page).read_text(encoding="utf-8").replace("\\_", "_")
+        return [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if "|" in line]
+
+    shown = {
+        row[0].partition("`")[2]: row[2:] for row in rows("published-peers.md") if row[0].startswith("Ropewalk 0.2")
+    }
+    english: dict[str, list[str]] = {}  # LAS with words given, then from text
+    for row in rows("peers.md"):
+        if row[0].startswith("Ropewalk, ") and len(row) == 12:
+            english.setdefault(row[0].removeprefix("Ropewalk, "), []).append(row[8])
+    for name in ("en", "en-accurate"):
+        assert shown[f"{name}`"][:2] == english[name][::-1]
+    (others,) = (row for name, row in shown.items() if name.startswith("fr"))
+    las = {row[1]: row[9] for row in rows("languages.md") if row[1:] and row[1].startswith("Ropewalk, ")}
+    assert others[2:] == [las[f"Ropewalk, {name}"] for name in ("fr", "vi", "wo", "ug", "ta")]
+
+
 def test_the_lists_that_the_program_makes_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
     from list_encodings import listing
