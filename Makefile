@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test pure bounds threads fuzz format lint types docs models figures site check
+.PHONY: setup test quick coverage pure bounds threads fuzz format lint types docs models figures site check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -10,6 +10,18 @@ setup: .venv/made
 
 test: setup  ## the tests
 	$(PYTHON) -m pytest -n auto
+
+SINCE := HEAD
+
+quick: setup  ## lint, types and the tests that import a changed module: make quick SINCE=main
+	.venv/bin/ruff format --check
+	.venv/bin/ruff check
+	.venv/bin/mypy
+	$(PYTHON) tests/quick.py $(SINCE) | xargs -r $(PYTHON) -m pytest -n auto -x
+
+coverage: setup  ## the share of lines that the tests run
+	$(PYTHON) -m coverage run --source=src/ropewalk -m pytest -p no:xdist
+	$(PYTHON) -m coverage report --skip-covered
 
 KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
 	combinations conllu decoding encodings fuzz_arrays graph_encodings graphs lexicon projectivity repair ropes spanning treebank trees))

@@ -35,6 +35,7 @@ extensions = cythonize(
         "wraparound": False,
         "initializedcheck": False,
         "cdivision": True,
+        "freethreading_compatible": True,  # kernels share nothing but what their callers hand them
     },
     build_dir="build/checked/cython" if BOUNDSCHECK else "build/cython",
     shared_utility_qualified_name=SHARED,
