@@ -36,6 +36,7 @@ PARTS = (
     ("twisted long strands", "carried heavy baskets", "mended broken nets", "counted small boats"),
     ("of grey hemp into rope .", "of fresh fish for sale .", "of thin cord with care ."),
 )
+HEAD = b"POST /api/v1/%s HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 WORDS = 20
 MOST_ABOVE = 5.0  # ms that a request alone may take more than the parser
 LEAST_SHARE = 0.5  # of the words a second without HTTP
@@ -76,8 +77,13 @@ def requests(count: int, *, short: bool = False) -> list[bytes]:
     else:
         fields = [{"text": text} for text in sentences(count)]
     bodies = [json.dumps({**one, "output": "conllu"}).encode() for one in fields]
-    head = b"POST /api/v1/parse HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-    return [head % len(body) + body for body in bodies]
+    return [HEAD % (b"parse", len(body)) + body for body in bodies]
+
+
+def family(pid: int) -> list[int]:
+    """List a process and all that descend from it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    return [pid, *(below for child in children for below in family(int(child)))]
 
 
 def cpu_of(pids: list[int]) -> float:
@@ -212,7 +218,7 @@ def hostile(port: int, stack: contextlib.ExitStack) -> None:
         raw = stack.enter_context(socket.socket())
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.connect(("127.0.0.1", port))
-        raw.sendall(b"POST /api/v1/stream HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+        raw.sendall(HEAD % (b"stream", len(body)) + body)
 
 
 def show(name: str, load: Load) -> None:
@@ -277,8 +283,7 @@ def main() -> None:
     found = next(filter(None, (re.search(r"http://[\d.]+:(\d+) ", line) for line in server.stderr)), None)
     assert found is not None  # noqa: S101 - the server says where it is
     port = int(found[1])
-    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text(encoding="utf-8").split()
-    pids = [int(child) for child in children] or [server.pid]
+    pids = family(server.pid)
     try:
         if given.requests:
             fine = watch_memory(port, pids, given.clients, given.requests)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 START = [sys.executable, "-m", "ropewalk", "serve", "--port", "0"]
 
@@ -81,9 +81,9 @@ class Served:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[Served]:
-    """Start a server at a free port, and stop it."""
-    process = subprocess.Popen([*START, *options], stderr=subprocess.PIPE, text=True)
+def serving(*options: str, through: Sequence[str] = ()) -> Iterator[Served]:
+    """Start a server at a free port, perhaps through another program, and stop it."""
+    process = subprocess.Popen([*through, *START, *options], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
         found = next(filter(None, (re.search(r"http://([\d.]+):(\d+)", line) for line in process.stderr)), None)

@@ -22,7 +22,7 @@ from ropewalk.client import Client
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
-from ropewalk.serving.service import load_models
+from ropewalk.serving.computing import Computer
 from serving_tools import serving
 
 if TYPE_CHECKING:
@@ -574,7 +574,7 @@ def test_models_decode_and_repair_as_asked() -> None:
     texts = [salad(seed) for seed in range(8)]
     found = set()
     for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
-        served = load_models(Settings(decoder=decoder, repair=repair))["en"].parser
+        served = Computer.load(Settings(decoder=decoder, repair=repair)).parsers["en"]
         heads = served.parse_together(texts)[0].heads.tolist()
         own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
         assert heads == own.parse_together(texts)[0].heads.tolist()
@@ -591,9 +591,9 @@ def test_models_decode_and_repair_as_asked() -> None:
     ],
 )
 def test_models_predict_and_are_listed_as_asked(columns: tuple[str, ...] | None, components: list[str]) -> None:
-    served = load_models(Settings(columns=columns))["en"]
-    assert served.components == components
-    (word, *_) = served.parser("She walks.")[0]
+    served = Computer.load(Settings(columns=columns))
+    assert served.models["en"].components == components
+    (word, *_) = served.parsers["en"]("She walks.")[0]
     assert (word.upos == "PRON", word.head is not None) == ("tagger" in components, "parser" in components)
 
 

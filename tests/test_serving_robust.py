@@ -14,14 +14,23 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from process_tools import children, gone, kill, wait_until, workers_of
+from ropewalk.errors import RequestError
+from ropewalk.serving import Settings
+from ropewalk.serving.batching import Batcher
+from ropewalk.serving.computing import HELP, Call, Job
+from ropewalk.serving.crew import Processes
+from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.process import listen
+from ropewalk.serving.sources import RequestText
 from serving_tools import serving
+from worker_tools import die_of, fail_oddly, second_word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +68,7 @@ def read_to_end(raw: socket.socket) -> bytes:
 
 
 def test_a_client_that_sends_a_byte_now_and_then_is_cut_off_and_hurts_nobody(server: Served) -> None:
-    head = b"POST /api/v1/parse HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n"
+    head = b"POST /api/v1/parse HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n"
     with ExitStack() as stack:
         slow = [
             stack.enter_context(socket.create_connection((server.host, server.port), timeout=30)) for _ in range(40)
@@ -83,7 +92,9 @@ def test_a_client_that_sends_a_byte_now_and_then_is_cut_off_and_hurts_nobody(ser
 
 def test_a_client_that_never_reads_is_cut_off_and_hurts_nobody(server: Served) -> None:
     body = json.dumps({"text": f"{SENTENCE} " * 1000}).encode()
-    request = b"POST /api/v1/%s HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    request = (
+        b"POST /api/v1/%s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    )
     with ExitStack() as stack:
         for path in (b"stream", b"stream"):
             raw = stack.enter_context(socket.socket())
@@ -108,7 +119,9 @@ def _in_flight(server: Served) -> int:
 def test_a_client_that_vanishes_hurts_nobody(server: Served) -> None:
     for _ in range(20):
         with socket.create_connection((server.host, server.port)) as raw:
-            raw.sendall(b"POST /api/v1/parse HTTP/1.1\r\nhost: a\r\n" + b"content-length: %d\r\n\r\n" % len(BODY))
+            raw.sendall(
+                b"POST /api/v1/parse HTTP/1.1\r\nhost: localhost\r\n" + b"content-length: %d\r\n\r\n" % len(BODY)
+            )
             raw.sendall(BODY.encode())
     well(server)
 
@@ -123,7 +136,7 @@ def test_a_thousand_idle_connections_hurt_nobody(server: Served) -> None:
 def test_a_request_of_a_gigabyte_is_refused_and_hurts_nobody(server: Served) -> None:
     before = _memory(server)
     with socket.create_connection((server.host, server.port), timeout=30) as raw:
-        raw.sendall(b"POST /process HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
+        raw.sendall(b"POST /process HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
         piece = b"100000\r\n" + b"a" * (1 << 20) + b"\r\n"
         try:
             for _ in range(1000):
@@ -132,7 +145,7 @@ def test_a_request_of_a_gigabyte_is_refused_and_hurts_nobody(server: Served) -> 
             pass
         well(server)
     with socket.create_connection((server.host, server.port), timeout=30) as raw:
-        raw.sendall(b"POST /process HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\nabc")
+        raw.sendall(b"POST /process HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000\r\n\r\nabc")
         assert raw.recv(65536).startswith(b"HTTP/1.1 413 ")
     with socket.create_connection((server.host, server.port), timeout=30) as raw:
         with suppress(OSError):
@@ -186,43 +199,138 @@ def load(server: Served, stop: threading.Event, done: list[int], lost: list[str]
         connection.close()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_sigterm_under_load_answers_every_request(workers: int) -> None:
-    with serving("--workers", str(workers)) as server:
-        stop, done, lost = threading.Event(), list[int](), list[str]()
-        threads = [threading.Thread(target=load, args=(server, stop, done, lost)) for _ in range(24)]
-        for thread in threads:
-            thread.start()
-        until = time.monotonic() + 60
-        while len(done) < 100:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        server.process.send_signal(signal.SIGTERM)
+@contextmanager
+def loaded(server: Served, clients: int = 24) -> Iterator[list[int]]:
+    """Load a server, which may stop meanwhile but must lose no request; gives the statuses of all answers."""
+    stop, done, lost = threading.Event(), list[int](), list[str]()
+    threads = [threading.Thread(target=load, args=(server, stop, done, lost)) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_until(lambda: len(done) >= 100)
+        yield done
+    finally:
+        stop.set()
         for thread in threads:
             thread.join(60)
-        stop.set()
-        assert lost == []
-        assert set(done) == {200}
-        assert server.process.wait(60) == 0
-        with pytest.raises(OSError, match="refused"):
-            server.get("/health")
+    assert lost == []
+    assert set(done) == {200}
 
 
-def test_a_worker_that_dies_is_replaced() -> None:
+def refuses(server: Served) -> bool:
+    """Whether nobody listens any more; another server can then have the port."""
+    try:
+        socket.create_connection((server.host, server.port)).close()
+    except ConnectionRefusedError:
+        listen(server.host, server.port).close()
+        return True
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_signal_under_load_ends_the_server_and_answers_every_request(workers: int, number: int) -> None:
+    with serving("--workers", str(workers)) as server:
+        started = children(server.process.pid)
+        with loaded(server):
+            server.process.send_signal(number)
+            assert server.process.wait(60) == 0
+        assert refuses(server)
+        wait_until(lambda: all(map(gone, started)))
+
+
+def test_a_signal_to_all_processes_at_once_loses_no_request() -> None:
+    """As systemd sends it to a unit, and a terminal that is closed to all that it started."""
     with serving("--workers", "2") as server:
-        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
-        if not children.exists():
-            pytest.skip("this system does not list the children of a process")
-        first = children.read_text(encoding="utf-8").split()
+        started = children(server.process.pid)
+        with loaded(server):
+            for process in (*started, server.process.pid):
+                os.kill(process, signal.SIGTERM)
+            assert server.process.wait(60) == 0
+        wait_until(lambda: all(map(gone, started)))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sighup_stays_ignored_where_it_was(workers: int) -> None:
+    with serving("--workers", str(workers), through=["nohup"]) as server:
+        for process in (server.process.pid, *children(server.process.pid)):
+            os.kill(process, signal.SIGHUP)
+        well(server)
+        assert server.process.poll() is None
+
+
+def test_workers_end_with_a_server_that_is_killed() -> None:
+    with serving("--workers", "3") as server:
+        started = children(server.process.pid)
+        assert len(started) == 4  # three workers, and the process that forks them
+        threads = [
+            threading.Thread(target=load, args=(server, threading.Event(), [], []), daemon=True) for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        well(server)
+        server.process.kill()
+        assert server.process.wait(60) == -signal.SIGKILL
+        wait_until(lambda: all(map(gone, started)))
+        assert refuses(server)
+
+
+def test_a_worker_that_dies_is_replaced_and_loses_no_request() -> None:
+    with serving("--workers", "2") as server:
+        first = workers_of(server.process.pid)
         assert len(first) == 2
-        os.kill(int(first[0]), signal.SIGKILL)
-        until = time.monotonic() + 30
-        while len(now := children.read_text(encoding="utf-8").split()) < 2 or first[0] in now:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-        for _ in range(8):
-            well(server)
+        with loaded(server) as done:
+            for process in first:
+                kill(process)
+                answered = len(done)
+                wait_until(lambda: len(done) > answered + 100)  # noqa: B023 - called at once
+        wait_until(lambda: len(workers_of(server.process.pid)) == 2)
+        assert not set(first) & set(workers_of(server.process.pid))
         assert server.get("/ready").status == 200
+
+
+def test_the_process_that_forks_workers_is_replaced_when_it_is_needed() -> None:
+    with serving("--workers", "2") as server:
+        first = workers_of(server.process.pid)
+        [above] = set(children(server.process.pid)) - set(first)
+        kill(above)
+        well(server)
+        kill(first[0])
+        wait_until(lambda: len(workers_of(server.process.pid)) == 1)
+        kill(first[1])
+        wait_until(lambda: len(workers_of(server.process.pid)) == 2)
+        well(server)
+
+
+def test_a_request_that_kills_workers_is_refused_and_hurts_no_other_of_its_batch() -> None:
+    async def ask() -> list[object]:
+        crew = Processes(Settings(), 2)
+        try:
+            await crew.start()
+            batcher = Batcher(crew, "en", Metrics(), words=2048)
+            jobs = [Job(RequestText(f"Rope {n} is long."), die_of if n == 3 else second_word_of) for n in range(8)]
+            return await asyncio.gather(*map(batcher.run, jobs), return_exceptions=True)
+        finally:
+            crew.stop()
+
+    answers = asyncio.run(ask())
+    refused = answers.pop(3)
+    assert answers == ["0", "1", "2", "4", "5", "6", "7"]
+    assert isinstance(refused, RequestError)
+    assert (refused.status, "3 worker processes died" in str(refused)) == (500, True)
+
+
+def test_an_error_of_a_worker_process_keeps_its_traceback() -> None:
+    async def ask() -> object:
+        crew = Processes(Settings(), 2)
+        try:
+            await crew.start()
+            return await Batcher(crew, HELP, Metrics()).run(Call(fail_oddly))
+        finally:
+            crew.stop()
+
+    with pytest.raises(RuntimeError, match="in fail_oddly"):
+        asyncio.run(ask())
 
 
 def test_a_port_that_is_taken_is_an_error_that_says_so(server: Served) -> None:

@@ -37,14 +37,17 @@ def serve(
     repair: ModelRepairOption = None,
     graph_decoder: GraphDecoderOption = None,
     columns: ColumnsOption = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that share the port, a core each.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes that parse, a core each; 1 parses in the server itself.")
+    ] = 1,
     max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
     max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
     max_seconds: Annotated[
-        float, typer.Option(min=0.1, help="The most seconds to receive a request, to answer it, to have it read.")
+        float,
+        typer.Option(min=0.1, help="The most seconds to receive a request, to answer it, to have it read."),
     ] = 30.0,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="The most requests that a process answers at once; others hear 503.")
+        int, typer.Option(min=1, help="The most requests at once for each worker; further requests get 503.")
     ] = 256,
     allow_origin: Annotated[
         list[str] | None,
@@ -57,8 +60,8 @@ def serve(
 ) -> None:
     """Serve a page to look at trees, UDPipe's REST protocol and an API of our own.
 
-    Listens on this machine only, unless --host says otherwise. SIGTERM and Ctrl-C stop it after what has begun is
-    answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
+    Listens on this machine only, unless --host says otherwise. SIGTERM, SIGHUP and Ctrl-C stop it after what has begun
+    is answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
     """
     from ropewalk.errors import MissingExtraError
 

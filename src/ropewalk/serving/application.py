@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 from starlette.applications import Starlette
@@ -17,18 +18,21 @@ from starlette.routing import Route
 from ropewalk.errors import RequestError, RopewalkError
 from ropewalk.serving import api, openapi, udpipe
 from ropewalk.serving.bodies import form_fields, query_fields
+from ropewalk.serving.computing import Computer
+from ropewalk.serving.crew import Threads
 from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.pages import static_files
-from ropewalk.serving.service import Service, load_models
+from ropewalk.serving.service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ropewalk.documents import Document
-    from ropewalk.serving.service import ServedModel
+    from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.crew import Crew
     from ropewalk.serving.settings import Settings
 
     Handler = Callable[[Request, Service], Awaitable[Response]]
@@ -51,15 +55,13 @@ HEADERS = [
 logger = logging.getLogger("ropewalk.serving")
 
 
-def application(
-    settings: Settings, *, models: Mapping[str, ServedModel] | None = None, metrics: Metrics | None = None
-) -> Starlette:
-    """Make the application; `models` and `metrics` are made here if not given."""
-    service = Service(models or load_models(settings), settings, metrics or Metrics())
+def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
+    """Build the application; without a `crew` the models are loaded here, and threads compute the answers."""
+    service = Service(crew or Threads(Computer.load(settings)), settings, Metrics())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        service.start()
+        await service.start()
         try:
             yield
         finally:
@@ -103,13 +105,14 @@ async def process(request: Request, service: Service) -> Response:
     """Answer as UDPipe's `/process` does."""
     asked = udpipe.request(await _parameters(request, service))
     model = service.model(asked.model)
-
-    def finish(given: Document, parsed: Document) -> Response:
-        result = udpipe.answer(asked, model.parser.generator, given, parsed)
-        return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
-
+    finish = partial(_processed, asked, model)
     answer: Response = await service.parse(model, asked.source, finish, parse=asked.parses)
     return answer
+
+
+def _processed(asked: udpipe.Request, model: ServedModel, given: Document, parsed: Document) -> Response:
+    result = udpipe.answer(asked, model.generator, given, parsed)
+    return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
 
 
 async def models_of_udpipe(request: Request, service: Service) -> Response:
