@@ -13,6 +13,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -21,7 +23,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from process_tools import children, gone, kill, wait_until, workers_of
-from ropewalk.errors import RequestError
+from ropewalk.client import Client
+from ropewalk.errors import RequestError, RequestTooLargeError
 from ropewalk.serving import Settings
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.computing import HELP, Call, Job
@@ -153,6 +156,85 @@ def test_a_request_of_a_gigabyte_is_refused_and_hurts_nobody(server: Served) -> 
         assert read_to_end(raw)[:12] in {b"", b"HTTP/1.1 400"}
     well(server)
     assert _memory(server) - before < 64 << 20
+
+
+HUGE = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def ordinary() -> Iterator[Served]:
+    with serving() as one:
+        yield one
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("path", ["/process", "/api/v1/parse?output=conllu"])
+def test_urllib_reads_that_a_request_is_too_large(ordinary: Served, path: str, *, chunked: bool) -> None:
+    body = iter([b"a" * (HUGE // 100)] * 100) if chunked else b"a" * HUGE
+    request = urllib.request.Request(f"{ordinary.address}{path}", body, {"content-type": "text/plain"})  # noqa: S310
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=60)  # noqa: S310 - our own address
+    with refused.value as answer:
+        assert (answer.status, answer.headers["connection"]) == (413, "close")
+        assert b"1000000" in answer.read()
+
+
+def test_udpipes_client_reads_that_a_request_is_too_large(ordinary: Served) -> None:
+    answer = ordinary.parts("/process", tokenizer="", parser="", data="a" * HUGE)
+    assert answer.status == 413
+    assert "at most 1000000 are taken: send it in parts" in answer.text
+
+
+def test_our_client_says_that_a_request_is_too_large_and_goes_on(ordinary: Served) -> None:
+    with Client(ordinary.address) as client:
+        for _ in range(2):
+            with pytest.raises(
+                RequestTooLargeError, match=r"too large for http://.*at most 1000000 are taken"
+            ) as refused:
+                client("a" * HUGE)
+            assert refused.value.status == 413
+            assert len(client(SENTENCE)) == 1
+
+
+def test_our_client_reads_an_answer_that_came_before_all_was_sent() -> None:
+    """As from a server that closes at once: what it wrote before is there to be read."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            for status, body in (
+                (b"200 OK", b'{"models": [{"name": "a", "generator": "b"}], "default": "a"}'),
+                (b"413 No", b""),
+            ):
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(65536)
+                    head = b"HTTP/1.1 %s\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+                    connection.sendall(head % (status, len(body)) + body)
+                    time.sleep(0.2)  # or the answer might never have left
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        client = Client(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with client, pytest.raises(RequestTooLargeError, match=r"too large for .*: send it in parts"):
+            client("a" * HUGE)
+        thread.join()
+
+
+def _can_send(raw: socket.socket) -> bool:
+    try:
+        raw.sendall(b"abc")
+    except ConnectionError:
+        return False
+    return True
+
+
+def test_a_refused_client_cannot_send_for_ever() -> None:
+    with serving("--max-seconds", "1") as server:
+        with socket.create_connection((server.host, server.port), timeout=30) as raw:
+            raw.sendall(b"POST /process HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000\r\n\r\nabc")
+            assert raw.recv(65536).startswith(b"HTTP/1.1 413 ")
+            wait_until(lambda: not _can_send(raw), 20)
+        well(server)
 
 
 def _memory(server: Served) -> int:

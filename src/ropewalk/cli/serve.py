@@ -44,7 +44,7 @@ def serve(
     max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
     max_seconds: Annotated[
         float,
-        typer.Option(min=0.1, help="The most seconds to receive a request, to answer it, to have it read."),
+        typer.Option(min=0.1, max=86_400, help="The most seconds to receive a request, to answer it, to have it read."),
     ] = 30.0,
     max_requests: Annotated[
         int, typer.Option(min=1, help="The most requests at once for each worker; further requests get 503.")
@@ -52,6 +52,14 @@ def serve(
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", show_default="none", help="Let pages of this origin read answers; * for all."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="this machine on a loopback address, else all",
+            help="Answer requests whose Host header has this name; * for all.",
+        ),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Log a line for each request, without its text.")] = False,
     log_text: Annotated[
@@ -89,6 +97,7 @@ def serve(
         max_seconds=max_seconds,
         max_requests=max_requests,
         allow_origins=tuple(allow_origin or ()),
+        allow_hosts=tuple(allow_host or ()),
         log_text=log_text,
     )
     run(

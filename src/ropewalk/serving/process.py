@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, final
 
 import uvicorn
@@ -16,6 +17,7 @@ from ropewalk.errors import OptionError
 from ropewalk.serving.application import application
 from ropewalk.serving.computing import Computer
 from ropewalk.serving.crew import Processes, Threads
+from ropewalk.serving.hosts import is_own
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -203,8 +205,11 @@ def run(
     """Serve until a signal asks to stop: SIGINT, SIGTERM, or SIGHUP unless it is ignored.
 
     One worker computes in a thread of this process. Several are processes that share the models. `started` is called
-    with the address once requests are taken.
+    with the address once requests are taken. On a loopback address, requests for other hosts are refused, unless
+    `settings.allow_hosts` names them.
     """
+    if not host:
+        raise OptionError("the host is empty; expected an address: 127.0.0.1 for this machine only, 0.0.0.0 for others")
     if workers < 1 or (workers > 1 and not hasattr(os, "fork")):
         raise OptionError(f"found {workers} workers; expected 1, or more where processes can be forked")
     _allow_many_connections()
@@ -212,6 +217,8 @@ def run(
     try:
         with listen(host, port) as one:
             bound = one.getsockname()
+            if not settings.allow_hosts and is_own(bound[0]):
+                settings = replace(settings, allow_hosts=("localhost" if is_own(host) else host,))
             address = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
             Server(application(settings, crew=crew), settings, lambda: started and started(address)).run([one])
     finally:
