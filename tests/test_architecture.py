@@ -323,7 +323,7 @@ def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
 def test_the_changelog_and_the_citation_name_the_version() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
+    assert re.findall(r"^## (\d\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [ropewalk.__version__]
 
 

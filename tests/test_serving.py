@@ -695,13 +695,15 @@ def test_the_command_hands_on_what_to_predict(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
+    wrong: dict[str, Any]
     for wrong in ({"models": ()}, {"models": ("en", "en")}, {"max_words": 0}, {"max_seconds": 0.0}):
         with pytest.raises(OptionError):
             Settings(**wrong)
     for seconds in (math.nan, math.inf, -math.inf, -1.0, 1e9):
         for name in ("max_seconds", "batch_seconds"):
+            wrong = {name: seconds}
             with pytest.raises(OptionError, match=f"{name} is .*expected 0 to 86,400 seconds"):
-                Settings(**{name: seconds})
+                Settings(**wrong)
 
 
 @pytest.mark.parametrize(("seconds", "code"), [("nan", 1), ("inf", 2), ("-inf", 2), ("-1", 2), ("0", 2), ("1e9", 2)])

@@ -27,7 +27,7 @@ from ropewalk.client import Client
 from ropewalk.errors import RequestError, RequestTooLargeError
 from ropewalk.serving import Settings
 from ropewalk.serving.batching import Batcher
-from ropewalk.serving.computing import HELP, Call, Job
+from ropewalk.serving.computing import HELP, Call, ParseJob
 from ropewalk.serving.crew import Processes
 from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.process import listen
@@ -333,6 +333,24 @@ def test_a_signal_to_all_processes_at_once_loses_no_request() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+def test_a_second_interrupt_ends_the_server_at_once_and_in_silence(workers: int) -> None:
+    body = json.dumps({"text": f"{SENTENCE} " * 5000}).encode()
+    with serving("--workers", str(workers)) as server, socket.socket() as raw:
+        started = children(server.process.pid)
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.connect((server.host, server.port))
+        raw.sendall(b"POST /api/v1/stream HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+        assert raw.recv(1) == b"H"  # and reads no more of it
+        server.process.send_signal(signal.SIGINT)
+        wait_until(lambda: refuses(server))
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(20) == 0
+        assert server.process.stderr is not None
+        assert server.process.stderr.read() == ""
+        wait_until(lambda: all(map(gone, started)))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_sighup_stays_ignored_where_it_was(workers: int) -> None:
     with serving("--workers", str(workers), through=["nohup"]) as server:
         for process in (server.process.pid, *children(server.process.pid)):
@@ -390,8 +408,8 @@ def test_a_request_that_kills_workers_is_refused_and_hurts_no_other_of_its_batch
         try:
             await crew.start()
             batcher = Batcher(crew, "en", Metrics(), words=2048)
-            jobs = [Job(RequestText(f"Rope {n} is long."), die_of if n == 3 else second_word_of) for n in range(8)]
-            return await asyncio.gather(*map(batcher.run, jobs), return_exceptions=True)
+            jobs = [ParseJob(RequestText(f"Rope {n} is long."), die_of if n == 3 else second_word_of) for n in range(8)]
+            return list(await asyncio.gather(*map(batcher.run, jobs), return_exceptions=True))
         finally:
             crew.stop()
 

@@ -60,7 +60,7 @@ class ServedModel:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Job:
+class ParseJob:
     """Sentences to read and parse; `finish` receives the document as read and as parsed, and makes the answer."""
 
     words: RequestSource | Treebank
@@ -146,7 +146,7 @@ class Computer:
             parser.tokens([["Ready"]])
 
     def answers(self, lane: str, jobs: Sequence[Any]) -> Answers:
-        """Compute jobs of one lane: `Job`s for the model of that name, or with `HELP` calls that take a computer."""
+        """Compute jobs of one lane: `ParseJob`s for the model of that name; for `HELP`, calls that take a computer."""
         if lane != HELP:
             return _Batch(self.parsers[lane], self.longest, jobs).answers()
         return Answers([_attempt(job, self) for job in jobs], [])
@@ -171,7 +171,7 @@ class _Piece(NamedTuple):
 class _Batch:
     """Jobs that are segmented and parsed together. A job that fails alone fails alone."""
 
-    def __init__(self, parser: Parser, longest: int, jobs: Sequence[Job]) -> None:
+    def __init__(self, parser: Parser, longest: int, jobs: Sequence[ParseJob]) -> None:
         self._parser = parser
         self._longest = longest
         self._jobs = jobs

@@ -11,7 +11,7 @@ import socket
 import struct
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, final
 
@@ -78,7 +78,7 @@ class Threads:
     async def worker(self, lane: str) -> AsyncIterator[Compute]:
         """Provide a thread, which is free if no more than `parallel` are used."""
         loop = asyncio.get_running_loop()
-        yield partial(loop.run_in_executor, self._pools[lane], self._computer.answers, lane)
+        yield lambda jobs: loop.run_in_executor(self._pools[lane], self._computer.answers, lane, jobs)
 
     async def start(self) -> None:
         """Warm up."""
@@ -131,13 +131,18 @@ class Processes:
     async def start(self) -> None:
         """Connect to the workers and warm them up."""
         for channel in self._new:
-            await self._employ(channel)
+            try:
+                await self._employ(channel)
+            except WorkerError:
+                self._replace()
 
     def stop(self) -> None:
         """End all workers, whatever they compute."""
         self._stopping = True
         for replacement in self._replacements:
             replacement.cancel()
+        for channel in self._new:
+            channel.close()
         for worker in self._workers:
             worker.close()
         self._starter.close()
@@ -145,19 +150,23 @@ class Processes:
     async def _employ(self, channel: Connection) -> None:
         with channel:
             end = socket.socket(fileno=os.dup(channel.fileno()))
-        worker = _Process(self._replace)
+        worker = _Process()
         await asyncio.get_running_loop().create_unix_connection(lambda: worker, sock=end)
-        self._workers.add(worker)
         await worker.compute(HELP, [Computer.warm_up])
+        worker.mourn = self._lose
+        self._workers.add(worker)
         self._idle.put_nowait(worker)
 
-    def _replace(self, worker: _Process) -> None:
+    def _lose(self, worker: _Process) -> None:
         self._workers.discard(worker)
         if not self._stopping:
-            logger.error("a worker process died and is replaced")
-            replacement = asyncio.get_running_loop().create_task(self._replacement())
-            self._replacements.add(replacement)
-            replacement.add_done_callback(self._replacements.discard)
+            self._replace()
+
+    def _replace(self) -> None:
+        logger.error("a worker process died and is replaced")
+        replacement = asyncio.get_running_loop().create_task(self._replacement())
+        self._replacements.add(replacement)
+        replacement.add_done_callback(self._replacements.discard)
 
     async def _replacement(self) -> None:
         """Start a worker, however many attempts it takes."""
@@ -165,28 +174,26 @@ class Processes:
             try:
                 async with self._starting:
                     channel = await asyncio.to_thread(self._starter.start)
+                return await self._employ(channel)
             except Exception as failure:  # noqa: BLE001 - the other workers go on
                 logger.error("cannot start a worker process: %s", failure)  # noqa: TRY400 - no traceback for users
                 await asyncio.sleep(RESTART)
-            else:
-                await self._employ(channel)
-                return
 
 
 @final
 class _Process(asyncio.Protocol):
     """A worker process as the server's event loop sees it. It computes one thing at a time."""
 
-    def __init__(self, died: Callable[[_Process], None]) -> None:
+    def __init__(self) -> None:
         self.is_dead = False
-        self._died = died
+        self.mourn: Callable[[_Process], None] | None = None  # called when it dies
+        self._answer: asyncio.Future[bytes] | None = None
         self._received = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the connection."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - as for every stream
         self._transport = transport
-        self._answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     async def compute(self, lane: str, jobs: Sequence[Any]) -> Answers:
         """Compute jobs in the process."""
@@ -200,22 +207,27 @@ class _Process(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Collect the bytes of an answer."""
         self._received += data
-        if len(self._received) >= LENGTH.size:
-            (size,) = LENGTH.unpack_from(self._received)
-            if len(self._received) == LENGTH.size + size and not self._answer.done():
-                self._answer.set_result(bytes(self._received[LENGTH.size :]))
-                self._received.clear()
+        if len(self._received) < LENGTH.size:
+            return
+        (size,) = LENGTH.unpack_from(self._received)
+        if len(self._received) == LENGTH.size + size:
+            answer = bytes(self._received[LENGTH.size :])
+            self._received.clear()
+            if self._answer is not None and not self._answer.done():
+                self._answer.set_result(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - dead is dead
         """Note that the process is dead."""
         self.is_dead = True
-        if not self._answer.done():
+        if self._answer is not None and not self._answer.done():
             self._answer.set_exception(WorkerError(0, 1))
-        self._died(self)
+        if self.mourn is not None:
+            self.mourn(self)
 
     def close(self) -> None:
         """End the process."""
-        self._transport.abort()
+        with suppress(RuntimeError):  # the event loop has ended before, and the connection with it
+            self._transport.abort()
 
 
 def _models_of(channel: Connection) -> Mapping[str, ServedModel]:

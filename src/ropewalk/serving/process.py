@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -165,6 +166,8 @@ class Server(uvicorn.Server):
             one.close()
         await asyncio.sleep(LINGER)
         await super().shutdown(None)
+        if self.force_exit:  # by a second Ctrl-C: what is cut off now is no failure to report
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

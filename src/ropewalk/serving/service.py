@@ -10,7 +10,7 @@ from ropewalk.documents import Document
 from ropewalk.errors import RequestError
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.bodies import Bodies
-from ropewalk.serving.computing import HELP, Call, Job, Read
+from ropewalk.serving.computing import HELP, Call, ParseJob, Read
 from ropewalk.serving.sources import slices
 from ropewalk.treebank import Treebank
 
@@ -91,7 +91,7 @@ class Service:
         """Read and parse a source; `finish` receives the document as read and as parsed, and makes the answer."""
         async with self._admitted():
             if not source.is_long:
-                return await self._batchers[model.name].run(Job(source, finish, parse), size=1 + source.size // 5)
+                return await self._batchers[model.name].run(ParseJob(source, finish, parse), size=1 + source.size // 5)
             given: Treebank = await self._helpers.run(Read(model.name, source))
             parts = [part async for part in self._parts(model, given)] if parse else [given]
             whole = Document(Treebank.concat(parts), source.text, model.generator)
@@ -111,7 +111,7 @@ class Service:
 
     async def _parts(self, model: ServedModel, given: Treebank) -> AsyncIterator[Treebank]:
         for part in slices(given, SLICE):
-            yield await self._batchers[model.name].run(Job(part, _parsed), size=part.words)
+            yield await self._batchers[model.name].run(ParseJob(part, _parsed), size=part.words)
 
     @asynccontextmanager
     async def _admitted(self, *, timed: bool = True) -> AsyncIterator[None]:
