@@ -3,9 +3,9 @@
 python bench/serve.py [--workers N] [--seconds S] [--requests N]: many clients at once, one request alone, and clients
 that idle, dawdle and never read. CPU seconds tell more than the clock where other programs run.
 
-It exits with 1 if a request fails; if, both by the clock and by CPU time, a request alone takes over 5 ms more than the
-parser, or clients get less than half the words a second of no HTTP; or if the server ends with over a tenth more memory
-than it had after the first 20,000 requests.
+It exits with 1 if a request fails, or is not answered as the parser itself would; if, both by the clock and by CPU
+time, a request alone takes over 5 ms more than the parser, or clients get less than half the words a second of no HTTP;
+or if the server ends with over a tenth more memory than it had after the first 20,000 requests.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ PARTS = (
     ("twisted long strands", "carried heavy baskets", "mended broken nets", "counted small boats"),
     ("of grey hemp into rope .", "of fresh fish for sale .", "of thin cord with care ."),
 )
+HEAD = b"POST /api/v1/%s HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 WORDS = 20
 MOST_ABOVE = 5.0  # ms that a request alone may take more than the parser
 LEAST_SHARE = 0.5  # of the words a second without HTTP
@@ -68,16 +69,32 @@ def sentences(count: int) -> list[str]:
     return out
 
 
-def requests(count: int, *, short: bool = False) -> list[bytes]:
-    """Write requests for trees of those sentences; short ones have few words, all of them new to the parser."""
-    fields: list[dict[str, object]]
+class Ask(NamedTuple):
+    """A request, and what a right answer holds."""
+
+    request: bytes
+    right: bytes = b"\t0\troot\t"
+
+
+def asks(count: int, *, short: bool = False) -> list[Ask]:
+    """Ask for the trees of those sentences, and know them; or of few words, all of them new to the parser."""
     if short:
-        fields = [{"tokens": [["rope", f"no{number}", "."]]} for number in range(count)]
-    else:
-        fields = [{"text": text} for text in sentences(count)]
-    bodies = [json.dumps({**one, "output": "conllu"}).encode() for one in fields]
-    head = b"POST /api/v1/parse HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-    return [head % len(body) + body for body in bodies]
+        return [_ask({"tokens": [["rope", f"no{number}", "."]]}) for number in range(count)]
+    import ropewalk
+
+    documents = ropewalk.load(threads=1).pipe(sentences(count))
+    return [_ask({"text": document.text})._replace(right=document.to_conllu().encode()) for document in documents]
+
+
+def _ask(fields: dict[str, object]) -> Ask:
+    body = json.dumps({**fields, "output": "conllu"}).encode()
+    return Ask(HEAD % (b"parse", len(body)) + body)
+
+
+def family(pid: int) -> list[int]:
+    """List a process and all that descend from it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    return [pid, *(below for child in children for below in family(int(child)))]
 
 
 def cpu_of(pids: list[int]) -> float:
@@ -95,18 +112,17 @@ def memory_of(pids: list[int]) -> float:
     return sum(int(found) for found in re.findall(r"VmRSS:\s*(\d+)", text)) / 1024
 
 
-async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bool:
-    """Send one request, read its answer, and tell whether it was a tree."""
-    writer.write(request)
+async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, what: Ask) -> bool:
+    """Send one request, read its answer, and return whether it is right."""
+    writer.write(what.request)
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head)
     body = await reader.readexactly(int(length[1])) if length else b""
-    return head.startswith(b"HTTP/1.1 200 ") and b"\t0\troot\t" in body
+    return head.startswith(b"HTTP/1.1 200 ") and what.right in body
 
 
-async def clients(port: int, count: int, seconds: float, most: int) -> tuple[int, int]:
-    """Ask over so many connections at once, for so long; or `most` short requests, if that is not 0."""
-    written = requests(most or 500, short=bool(most))
+async def clients(port: int, count: int, seconds: float, what: list[Ask]) -> tuple[int, int]:
+    """Ask over `count` connections at once for some seconds; with 0 seconds, each question about once."""
     answered = failed = 0
     until = time.monotonic() + seconds
 
@@ -114,28 +130,28 @@ async def clients(port: int, count: int, seconds: float, most: int) -> tuple[int
         nonlocal answered, failed
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            while time.monotonic() < until and not 0 < most <= answered + failed:
+            while time.monotonic() < until if seconds else answered + failed < len(what):
                 number += 1
-                good = await ask(reader, writer, written[number % len(written)])
+                good = await ask(reader, writer, what[number % len(what)])
                 answered, failed = answered + good, failed + (not good)
             writer.close()
         except (OSError, asyncio.IncompleteReadError):
             failed += 1
 
-    await asyncio.gather(*(one(number * len(written) // count) for number in range(count)))
+    await asyncio.gather(*(one(number * len(what) // count) for number in range(count)))
     return answered, failed
 
 
-def loaded(port: int, pids: list[int], count: int, seconds: float, most: int = 0) -> Load:
+def loaded(port: int, pids: list[int], count: int, seconds: float, what: list[Ask]) -> Load:
     """Load a server from another process."""
     before, begun = cpu_of(pids), time.monotonic()
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        answered, failed = pool.apply(_run, (port, count, seconds, most))
+        answered, failed = pool.apply(_run, (port, count, seconds, what))
     return Load(answered, failed, time.monotonic() - begun, cpu_of(pids) - before)
 
 
-def _run(port: int, count: int, seconds: float, most: int) -> tuple[int, int]:
-    return asyncio.run(clients(port, count, seconds, most))
+def _run(port: int, count: int, seconds: float, what: list[Ask]) -> tuple[int, int]:
+    return asyncio.run(clients(port, count, seconds, what))
 
 
 def bare(seconds: float) -> tuple[int, float]:
@@ -187,12 +203,12 @@ async def alone(port: int, pids: list[int], count: int) -> Alone:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     own, served, own_cpu = [], [], 0.0
     before = cpu_of(pids)
-    for text, request in zip(sentences(count), requests(count), strict=True):
+    for text, what in zip(sentences(count), asks(count), strict=True):
         begun, begun_cpu = time.perf_counter(), time.process_time()
         parser(text).to_conllu()
         between = time.perf_counter()
         own_cpu += time.process_time() - begun_cpu
-        assert await ask(reader, writer, request)  # noqa: S101 - a figure of failures would mean nothing
+        assert await ask(reader, writer, what)  # noqa: S101 - a figure of failures would mean nothing
         own.append(between - begun)
         served.append(time.perf_counter() - between)
     writer.close()
@@ -212,7 +228,7 @@ def hostile(port: int, stack: contextlib.ExitStack) -> None:
         raw = stack.enter_context(socket.socket())
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.connect(("127.0.0.1", port))
-        raw.sendall(b"POST /api/v1/stream HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+        raw.sendall(HEAD % (b"stream", len(body)) + body)
 
 
 def show(name: str, load: Load) -> None:
@@ -220,7 +236,7 @@ def show(name: str, load: Load) -> None:
     per_cpu = load.answered * WORDS / load.cpu if load.cpu else 0
     print(
         f"{name}: {load.answered:,} sentences in {load.seconds:.1f} s, {load.rate:,.0f} words a second, "
-        f"{per_cpu:,.0f} words a CPU second, {load.failed} failed"
+        f"{per_cpu:,.0f} words a CPU second, {load.failed} failed or wrong"
     )
 
 
@@ -235,10 +251,11 @@ def measure(port: int, pids: list[int], workers: int, count: int, seconds: float
     one = asyncio.run(alone(port, pids, 320))
     print(f"one alone: {one}")
     bars = [reached(f"at most {MOST_ABOVE:.0f} ms above the parser", fine=one.above <= MOST_ABOVE)]
-    loaded(port, pids, count, 2)
-    http = loaded(port, pids, count, seconds)
+    what = asks(500)
+    loaded(port, pids, count, 2, what)
+    http = loaded(port, pids, count, seconds, what)
     show(f"{count} clients, {workers} processes", http)
-    bars.append(reached("none failed", fine=not http.failed and http.answered > 0))
+    bars.append(reached("none failed or wrong", fine=not http.failed and http.answered > 0))
     base = without_http(workers, seconds)
     show("the same without HTTP", base)
     share = (http.answered / http.cpu) / (base.answered / base.cpu)
@@ -254,7 +271,7 @@ def watch_memory(port: int, pids: list[int], count: int, requests_in_all: int) -
     """Print what the server holds as requests go by; tell whether none failed and memory did not grow."""
     done, failed, held = 0, 0, []
     while done < requests_in_all:
-        load = loaded(port, pids, count, 600, min(20_000, requests_in_all - done))
+        load = loaded(port, pids, count, 0, asks(min(20_000, requests_in_all - done), short=True))
         done, failed = done + load.answered + load.failed, failed + load.failed
         held.append(memory_of(pids))
         print(f"after {done:,} requests: {held[-1]:.1f} MB, {load.failed} failed", flush=True)
@@ -277,8 +294,7 @@ def main() -> None:
     found = next(filter(None, (re.search(r"http://[\d.]+:(\d+) ", line) for line in server.stderr)), None)
     assert found is not None  # noqa: S101 - the server says where it is
     port = int(found[1])
-    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text(encoding="utf-8").split()
-    pids = [int(child) for child in children] or [server.pid]
+    pids = family(server.pid)
     try:
         if given.requests:
             fine = watch_memory(port, pids, given.clients, given.requests)

@@ -9,13 +9,15 @@ import http.client
 import re
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 START = [sys.executable, "-m", "ropewalk", "serve", "--port", "0"]
 
@@ -81,18 +83,34 @@ class Served:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[Served]:
-    """Start a server at a free port, and stop it."""
-    process = subprocess.Popen([*START, *options], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
+def serving(*options: str, through: Sequence[str] = (), log: IO[str] | None = None) -> Iterator[Served]:
+    """Start a server at a free port, perhaps through another program, and stop it.
+
+    What it writes goes to `log`, if there is one: a pipe that nobody reads is full after a while.
+    """
+    process = subprocess.Popen([*through, *START, *options], stderr=log or subprocess.PIPE, text=True)
     try:
-        found = next(filter(None, (re.search(r"http://([\d.]+):(\d+)", line) for line in process.stderr)), None)
-        assert found, f"the server ended with {process.wait()}"
-        yield Served(found[1], int(found[2]), process)
+        address = _address(process.stderr or _followed(process, log))
+        assert address, f"the server ended with {process.wait()}"
+        yield Served(address[1], int(address[2]), process)
     finally:
         process.terminate()
         try:
             process.wait(60)
         finally:
             process.kill()
-            process.stderr.close()
+            if process.stderr is not None:
+                process.stderr.close()
+
+
+def _address(lines: Iterable[str]) -> re.Match[str] | None:
+    return next(filter(None, (re.search(r"http://([\d.]+):(\d+)", line) for line in lines)), None)
+
+
+def _followed(process: subprocess.Popen[str], log: IO[str] | None) -> Iterator[str]:
+    """Read a file that a process writes."""
+    assert log is not None
+    with Path(f"/proc/self/fd/{log.fileno()}").open(encoding="utf-8") as lines:
+        while process.poll() is None:
+            yield lines.readline()
+            time.sleep(0.02)

@@ -116,10 +116,10 @@ def test_every_door_opens_a_packaged_model(install: Callable[..., Path]) -> None
     rows = json.loads(run("models", "--format", "json").stdout)["rows"]
     (row,) = [one for one in rows if one["name"] == "english"]
     assert (row["installed"], row["language"], row["takes"]) == ("yes", "English", "text, tokens")
-    from ropewalk.serving.service import load_models
+    from ropewalk.serving.computing import Computer
     from ropewalk.serving.settings import Settings
 
-    served = load_models(Settings(models=("english",)))["english"]
+    served = Computer.load(Settings(models=("english",))).models["english"]
     assert (served.language, served.treebank, served.licence) == ("English", "UD_English-EWT", "CC-BY-SA-4.0")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shutil
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 import ropewalk
 from pipeline_tools import salad
+from program_tools import run
 from ropewalk import conllu
 from ropewalk.cli.serve import serve
 from ropewalk.cli.shell import GraphDecoderName
@@ -22,7 +25,8 @@ from ropewalk.client import Client
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
-from ropewalk.serving.service import load_models
+from ropewalk.serving.computing import Computer
+from ropewalk.serving.process import listen
 from serving_tools import serving
 
 if TYPE_CHECKING:
@@ -299,7 +303,7 @@ KINDS = st.sampled_from([FORM, PARTS, 'multipart/form-data; boundary="', "applic
 STARTS = st.sampled_from(
     [
         b"",
-        b"GET /models HTTP/1.1\r\nHost: a\r\n",
+        b"GET /models HTTP/1.1\r\nHost: localhost\r\n",
         b"POST /process HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         b"POST /process HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
     ]
@@ -570,11 +574,96 @@ def test_other_origins_only_when_allowed() -> None:
         assert "secret" in one.process.stderr.read()
 
 
+@pytest.mark.parametrize("option", ["--log", "--log-text"])
+def test_no_request_forges_a_line_of_the_log_or_reaches_a_terminal(option: str) -> None:
+    paths = (
+        b"/a%0d%0a2020-01-01%20GET%20/process%20200",
+        b"/%1b[31mred%9b1m%c2%9b%e2%80%a8%e2%80%ae",
+        b"/x?a=%0aGET%20/&b=%1b",
+        b"/y?\x1b[31m",
+        b"/z?\x9b31m\xc2\x9b\x85",
+        b"/w\x1b[31m",
+        b"/end",
+    )
+    with serving(option) as one:
+        for path in paths:
+            with socket.create_connection((one.host, one.port), timeout=30) as raw:
+                raw.sendall(b"GET " + path + b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+                while raw.recv(65536):
+                    pass
+        one.process.terminate()
+        assert one.process.stderr is not None
+        log = one.process.stderr.read()
+    assert "GET /a%0D%0A2020-01-01%20GET%20/process%20200 404 " in log
+    lines = log.removesuffix("\n").split("\n")
+    assert all(re.fullmatch(r"[\d-]+ [\d:,]+ GET /\S* \d{3} [\d.]+ ms( \S*)?", line) for line in lines), lines
+    assert log.isascii()
+    assert log.replace("\n", "").isprintable()
+    assert "GET /end 404 " in lines[-1]
+
+
+# ------------------------------------------------------------------ which hosts
+
+
+def asked_for(server: Served, *hosts: str, path: str = "/models", version: str = "1.1") -> tuple[int, str]:
+    head = "".join(f"host: {host}\r\n" for host in hosts)
+    with socket.create_connection((server.host, server.port), timeout=30) as raw:
+        raw.sendall(f"GET {path} HTTP/{version}\r\n{head}connection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: raw.recv(65536), b"")).decode()
+    return int(answer.split(" ")[1]), answer.partition("\r\n\r\n")[2]
+
+
+OWN = ("localhost", "LOCALHOST:1", "127.0.0.1:8080", "127.9.9.9", "[::1]:80", "localhost.", "a.localhost")
+OTHER = ("evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "192.0.2.1", "")
+ODD = ("user@localhost", "localhost:80:80", "localhost/", "[::1", "[]", "::1", "127.1", "localhost, evil.example")
+
+
+def test_on_a_loopback_address_requests_for_other_hosts_are_refused(server: Served) -> None:
+    for host in OWN:
+        assert asked_for(server, host)[0] == 200, host
+    for host in (*OTHER, *ODD):
+        status, why = asked_for(server, host)
+        assert status == 421, host
+        assert "expected 127.0.0.1, [::1], localhost, or a name that --allow-host allows" in why
+        assert asked_for(server, host, path="/")[0] == 421
+    assert asked_for(server, "localhost", "evil.example")[0] == 421
+    assert asked_for(server, version="1.0")[0] == 200  # from no browser
+    found = json.loads(asked_for(server, "evil.example", path="/api/v1/models")[1])
+    assert found["error"]["kind"] == "request"
+
+
+def test_other_hosts_when_allowed() -> None:
+    with serving("--allow-host", "ropes.example", "--allow-host", "192.0.2.1", "--allow-host", "2001:db8::1") as one:
+        for host in (*OWN, "ropes.example", "Ropes.Example.:80", "192.0.2.1:8080", "[2001:db8::1]"):
+            assert asked_for(one, host)[0] == 200, host
+        for host in OTHER[:-2]:
+            assert asked_for(one, host)[0] == 421, host
+    with serving("--host", "0.0.0.0") as one:  # noqa: S104 - for a moment
+        assert asked_for(one, "evil.example")[0] == 200
+    with serving("--allow-host", "*") as one:
+        assert asked_for(one, "evil.example")[0] == 200
+
+
+@pytest.mark.parametrize("name", ["", "a b", "http://a", "a:80", "a/b", "[::1]:80", "u@a"])
+def test_an_allowed_host_is_a_name_or_an_address(name: str) -> None:
+    with pytest.raises(OptionError, match="expected a name or an address without a port"):
+        Settings(allow_hosts=(name,))
+
+
+def test_an_empty_or_impossible_host_to_listen_at_is_refused() -> None:
+    done = run("serve", "--host", "")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error: the host is empty; expected an address: 127.0.0.1 for this machine only" in done.stderr
+    for host in ("a" * 100, "a..b"):
+        with pytest.raises(OptionError, match="cannot listen at"):
+            listen(host, 0)
+
+
 def test_models_decode_and_repair_as_asked() -> None:
     texts = [salad(seed) for seed in range(8)]
     found = set()
     for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
-        served = load_models(Settings(decoder=decoder, repair=repair))["en"].parser
+        served = Computer.load(Settings(decoder=decoder, repair=repair)).parsers["en"]
         heads = served.parse_together(texts)[0].heads.tolist()
         own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
         assert heads == own.parse_together(texts)[0].heads.tolist()
@@ -591,9 +680,9 @@ def test_models_decode_and_repair_as_asked() -> None:
     ],
 )
 def test_models_predict_and_are_listed_as_asked(columns: tuple[str, ...] | None, components: list[str]) -> None:
-    served = load_models(Settings(columns=columns))["en"]
-    assert served.components == components
-    (word, *_) = served.parser("She walks.")[0]
+    served = Computer.load(Settings(columns=columns))
+    assert served.models["en"].components == components
+    (word, *_) = served.parsers["en"]("She walks.")[0]
     assert (word.upos == "PRON", word.head is not None) == ("tagger" in components, "parser" in components)
 
 
@@ -606,6 +695,19 @@ def test_the_command_hands_on_what_to_predict(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
+    wrong: dict[str, Any]
     for wrong in ({"models": ()}, {"models": ("en", "en")}, {"max_words": 0}, {"max_seconds": 0.0}):
         with pytest.raises(OptionError):
             Settings(**wrong)
+    for seconds in (math.nan, math.inf, -math.inf, -1.0, 1e9):
+        for name in ("max_seconds", "batch_seconds"):
+            wrong = {name: seconds}
+            with pytest.raises(OptionError, match=f"{name} is .*expected 0 to 86,400 seconds"):
+                Settings(**wrong)
+
+
+@pytest.mark.parametrize(("seconds", "code"), [("nan", 1), ("inf", 2), ("-inf", 2), ("-1", 2), ("0", 2), ("1e9", 2)])
+def test_seconds_that_make_no_sense_are_refused(seconds: str, code: int) -> None:
+    done = run("serve", f"--max-seconds={seconds}")
+    assert done.returncode == code
+    assert re.search(r"max_seconds is nan; expected|is not in the range 0.1<=x<=86400", done.stderr)

@@ -9,52 +9,23 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import pytest
 
 import ropewalk
+from process_tools import children, gone, wait_until, workers_of
 from ropewalk import errors, worker_processes, workers
 from ropewalk.errors import FormatError, OptionError, RopewalkError, WorkerError
 from worker_tools import LATE, make_dying, make_failing, make_large, make_late_square, make_nothing, make_square
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 PROGRAM = [sys.executable, "-m", "ropewalk", "parse"]
 TEXT = "The old rope maker doesn't walk backwards. She twists hemp all day, and he sees the harbour!\n\n"
 both = pytest.mark.parametrize("share", [True, False])
-
-
-def children(process: int) -> list[int]:
-    """The processes below a process, which does not include those of workers that are forked elsewhere."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
-    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
-    found = [process]
-    for above in found:
-        found += [pid for pid, parent in pairs if parent == above]
-    return found[1:]
-
-
-def workers_of(process: int) -> list[int]:
-    """The workers of a program: what its child has forked."""
-    return [pid for child in children(process) for pid in children(child)]
-
-
-def gone(process: int) -> bool:
-    """Whether a process is no more, or only its parent has not noticed."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def wait_until(reached: object, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not reached():  # type: ignore[operator]  # a function without arguments
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.02)
 
 
 @both

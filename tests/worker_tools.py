@@ -13,6 +13,8 @@ from ropewalk.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ropewalk.documents import Document
+
 
 def make_square() -> Callable[[int], tuple[int, int]]:
     """The square of a number, and who computed it; later numbers are done sooner."""
@@ -66,3 +68,21 @@ def make_nothing() -> Callable[[int], int]:
 def make_large() -> Callable[[bytes], bytes]:
     """Tasks and results larger than any pipe holds."""
     return lambda given: given[::-1]
+
+
+def second_word_of(_: Document, parsed: Document) -> str:
+    """What a server makes of a parsed request."""
+    return parsed[0][1].form
+
+
+def die_of(_: Document, parsed: Document) -> str:
+    """The same, from a request that kills its worker."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return parsed[0][1].form
+
+
+def fail_oddly() -> None:
+    class OddError(Exception):
+        """An error that cannot be pickled."""
+
+    raise OddError

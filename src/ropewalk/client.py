@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, final
 from urllib.parse import urlsplit
 
 from ropewalk import conllu
 from ropewalk.documents import Document
-from ropewalk.errors import RequestError
+from ropewalk.errors import RequestError, RequestTooLargeError
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnectio
 class Client:
     """One connection to a server, kept open; not to be shared by threads.
 
-    A server that refuses, or does not answer, raises a `RequestError`.
+    A server that refuses, or does not answer, raises a `RequestError`; for a request that is larger than it takes, a
+    `RequestTooLargeError`.
     """
 
     def __init__(
@@ -96,11 +98,14 @@ class Client:
         return self._asked(method, path, what)  # the server had closed an idle connection
 
     def _answer(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
-        self._connection.request(method, f"{self._path}/api/v1/{path}", body, headers)
+        with suppress(BrokenPipeError, ConnectionResetError):  # who refuses a body may answer before all is sent
+            self._connection.request(method, f"{self._path}/api/v1/{path}", body, headers)
         response = self._connection.getresponse()
         answer: bytes = response.read()
         if response.status == http.HTTPStatus.OK:
             return answer
+        if response.status == http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise RequestTooLargeError(self._address, _reason(answer))
         wait = response.headers.get("retry-after", "")
         raise RequestError(response.status, _reason(answer), retry_after=int(wait[:9]) if wait.isdecimal() else None)
 

@@ -24,6 +24,7 @@
     ├── CorpusError             a corpus that cannot be parsed, or not to its end
     ├── WorkerError             a process that died again and again over the same work
     ├── RequestError            a request that a server refuses, with the status of the answer
+    │   └── RequestTooLargeError   a request that is larger than the server takes
     └── MissingExtraError       a package that comes with an extra is needed and not installed
 """
 
@@ -254,3 +255,10 @@ class RequestError(RopewalkError):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+class RequestTooLargeError(RequestError):
+    """A request that is larger than the server takes."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(413, f"the request is too large for {address}: {reason or 'send it in parts'}")

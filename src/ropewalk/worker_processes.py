@@ -47,7 +47,7 @@ def results(
     share: bool,
 ) -> Iterator[Result]:
     """Apply a function to tasks in `jobs` processes, as `ropewalk.workers.apply` says."""
-    starter = _Forking(make) if share else _Spawning(make)
+    starter = starter_of(make, share=share)
     crew = _Crew(starter, jobs)
     try:
         if here is not None:
@@ -57,7 +57,12 @@ def results(
         crew.close()
 
 
-def _until(starter: _Starter, tasks: Iterator[Task]) -> Iterator[Task]:
+def starter_of(make: Callable[[], Callable[[Any], Any]], *, share: bool = sys.platform == "linux") -> Starter:
+    """Return what starts workers that apply the function made by `make`; with `share` it is made once for all."""
+    return _Forking(make) if share else _Spawning(make)
+
+
+def _until(starter: Starter, tasks: Iterator[Task]) -> Iterator[Task]:
     """Give tasks one by one as long as no worker could take the next."""
     while not starter.is_ready():
         try:
@@ -66,12 +71,24 @@ def _until(starter: _Starter, tasks: Iterator[Task]) -> Iterator[Task]:
             return
 
 
-class _Starter(Protocol):
-    """Whatever starts a worker and gives the way to it; closing the ways ends the workers."""
+class Starter(Protocol):
+    """Protocol for what starts workers, each of which ends when the connection to it is closed.
 
-    def is_ready(self) -> bool: ...
-    def start(self) -> Connection: ...
-    def close(self) -> None: ...
+    A worker receives pickled tasks, and answers each with a pickled pair: whether the function returned, and its result
+    or exception.
+    """
+
+    def is_ready(self) -> bool:
+        """Return whether `start` would not wait."""
+        ...
+
+    def start(self) -> Connection:
+        """Start a worker, and return the connection to it."""
+        ...
+
+    def close(self) -> None:
+        """Free what is needed to start workers."""
+        ...
 
 
 @final
@@ -98,7 +115,7 @@ class _Worker:
 class _Crew:
     """Some workers, what each does, and results that wait for their turn."""
 
-    def __init__(self, starter: _Starter, size: int) -> None:
+    def __init__(self, starter: Starter, size: int) -> None:
         self._starter = starter
         self._size = size
         self._heard: queue.SimpleQueue[tuple[_Worker, bytes | None]] = queue.SimpleQueue()
@@ -274,7 +291,10 @@ def _make_function(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
         function = pickle.loads(make)()  # noqa: S301 - written by the process that started this one
     except Exception as caught:  # noqa: BLE001 - raised where somebody can handle it
         failure = caught
-    way.send_bytes(_pickled(failure))
+    try:
+        way.send_bytes(_pickled(failure))
+    except OSError:  # the process that started this one was killed meanwhile
+        return None
     return function
 
 

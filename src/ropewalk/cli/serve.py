@@ -37,18 +37,29 @@ def serve(
     repair: ModelRepairOption = None,
     graph_decoder: GraphDecoderOption = None,
     columns: ColumnsOption = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that share the port, a core each.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes that parse, a core each; 1 parses in the server itself.")
+    ] = 1,
     max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
     max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
     max_seconds: Annotated[
-        float, typer.Option(min=0.1, help="The most seconds to receive a request, to answer it, to have it read.")
+        float,
+        typer.Option(min=0.1, max=86_400, help="The most seconds to receive a request, to answer it, to have it read."),
     ] = 30.0,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="The most requests that a process answers at once; others hear 503.")
+        int, typer.Option(min=1, help="The most requests at once for each worker; further requests get 503.")
     ] = 256,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", show_default="none", help="Let pages of this origin read answers; * for all."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="this machine on a loopback address, else all",
+            help="Answer requests whose Host header has this name; * for all.",
+        ),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Log a line for each request, without its text.")] = False,
     log_text: Annotated[
@@ -57,8 +68,8 @@ def serve(
 ) -> None:
     """Serve a page to look at trees, UDPipe's REST protocol and an API of our own.
 
-    Listens on this machine only, unless --host says otherwise. SIGTERM and Ctrl-C stop it after what has begun is
-    answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
+    Listens on this machine only, unless --host says otherwise. SIGTERM, SIGHUP and Ctrl-C stop it after what has begun
+    is answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
     """
     from ropewalk.errors import MissingExtraError
 
@@ -86,6 +97,7 @@ def serve(
         max_seconds=max_seconds,
         max_requests=max_requests,
         allow_origins=tuple(allow_origin or ()),
+        allow_hosts=tuple(allow_host or ()),
         log_text=log_text,
     )
     run(

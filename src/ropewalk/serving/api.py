@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
 
 from starlette.responses import Response, StreamingResponse
 
@@ -16,11 +17,12 @@ from ropewalk.serving.fields import Fields
 from ropewalk.serving.sources import Conllu, RequestText, Words, read_conllu
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from starlette.requests import Request
 
-    from ropewalk.serving.service import ServedModel, Service
+    from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.service import Service
     from ropewalk.serving.sources import RequestSource
     from ropewalk.treebank import Treebank
 
@@ -78,7 +80,7 @@ async def models(_: Request, service: Service) -> Response:
                     "language": model.language,
                     "treebank": model.treebank,
                     "licence": model.licence,
-                    "generator": model.parser.generator,
+                    "generator": model.generator,
                     "takes_text": model.takes_text,
                 }
                 for model in service.models.values()
@@ -97,40 +99,50 @@ async def parse(request: Request, service: Service) -> Response:
     """Parse text, tokens or CoNLL-U."""
     fields = await fields_of(request, service, PARSE)
     source, model = source_of(fields), service.model(fields.text("model"))
-    write = _writer(fields)
-
-    answer: Response = await service.parse(model, source, lambda _, parsed: write(parsed))
+    answer: Response = await service.parse(model, source, Writer.of(fields))
     return answer
 
 
 async def convert(request: Request, service: Service) -> Response:
     """Write CoNLL-U in another form, its trees as they are."""
     fields = await fields_of(request, service, CONVERT)
-    write = _writer(fields)
-    answer: Response = await service.help(lambda: write(Document(read_conllu(fields.text("conllu")))))
+    answer: Response = await service.help(_converted, fields.text("conllu"), Writer.of(fields))
     return answer
 
 
-def _writer(fields: Fields) -> Callable[[Document], Response]:
-    """Choose the form of an answer before anything is computed."""
-    output = fields.choice("output", OUTPUTS, "json")
+def _converted(text: str, write: Writer) -> Response:
+    found = Document(read_conllu(text))
+    return write(found, found)
 
-    def write(found: Document) -> Response:
-        if output == "json":
+
+@final
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The form of an answer, chosen before anything is computed."""
+
+    output: str
+    fields: Fields
+
+    @classmethod
+    def of(cls, fields: Fields) -> Writer:
+        """Read the form from the fields of a request."""
+        return cls(fields.choice("output", OUTPUTS, "json"), fields)
+
+    def __call__(self, _: Document, found: Document) -> Response:
+        """Write a parsed document."""
+        if self.output == "json":
             return json_response(found.to_json())
-        if output == "conllu":
+        if self.output == "conllu":
             return Response(found.to_conllu(), media_type=CONLLU)
         if not len(found):
             raise RequestError(400, "there is no sentence to draw")
-        if len(found) > 1 and "sentence" not in fields:
+        if len(found) > 1 and "sentence" not in self.fields:
             raise RequestError(
                 400, f"found {len(found)} sentences, and a picture shows one; say which in the field sentence, from 1"
             )
-        number = fields.number("sentence", 1, low=1, high=len(found)) - 1
-        text = views.picture_text(views.picture_of(found.treebank, number, fields), output, fields)
-        return Response(text, media_type=views.KINDS[output])
-
-    return write
+        number = self.fields.number("sentence", 1, low=1, high=len(found)) - 1
+        picture = views.picture_of(found.treebank, number, self.fields)
+        return Response(views.picture_text(picture, self.output, self.fields), media_type=views.KINDS[self.output])
 
 
 async def stream(request: Request, service: Service) -> Response:
@@ -152,26 +164,26 @@ async def _lines(model: ServedModel, first: Treebank, parts: AsyncIterator[Treeb
 
 
 def _written(model: ServedModel, part: Treebank) -> bytes:
-    found = Document(part, None, model.parser.generator)
+    found = Document(part, None, model.generator)
     return "".join(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found).encode("utf-8")
 
 
 async def draw(request: Request, service: Service) -> Response:
     """Draw every sentence of CoNLL-U."""
     fields = await fields_of(request, service, views.DRAW)
-    return json_response(await service.help(lambda: views.pictures(fields, service.settings.max_words)))
+    return json_response(await service.help(views.pictures, fields, service.settings.max_words))
 
 
 async def labels(request: Request, service: Service) -> Response:
     """Write the trees of CoNLL-U as labels of encodings."""
     fields = await fields_of(request, service, views.LABELS)
-    return json_response(await service.help(lambda: views.label_answers(fields, service.settings.max_words)))
+    return json_response(await service.help(views.label_answers, fields, service.settings.max_words))
 
 
 async def steps(request: Request, service: Service) -> Response:
     """Play the decoder over labels."""
     fields = await fields_of(request, service, views.STEPS)
-    return json_response(await service.help(lambda: views.step_answers(fields, service.settings.max_words)))
+    return json_response(await service.help(views.step_answers, fields, service.settings.max_words))
 
 
 async def encodings(_: Request, service: Service) -> Response:

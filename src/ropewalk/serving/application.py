@@ -6,37 +6,44 @@ import asyncio
 import logging
 import re
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from string import punctuation
 from typing import TYPE_CHECKING, Any, final
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ropewalk.errors import RequestError, RopewalkError
 from ropewalk.serving import api, openapi, udpipe
 from ropewalk.serving.bodies import form_fields, query_fields
+from ropewalk.serving.computing import Computer
+from ropewalk.serving.crew import Threads
+from ropewalk.serving.hosts import Hosts
 from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.pages import static_files
-from ropewalk.serving.service import Service, load_models
+from ropewalk.serving.service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ropewalk.documents import Document
-    from ropewalk.serving.service import ServedModel
+    from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.crew import Crew
     from ropewalk.serving.settings import Settings
 
     Handler = Callable[[Request, Service], Awaitable[Response]]
 
 API = "/api/v1"
 SLASHES = re.compile("//+")
-DISCARDED_BYTES = 16 << 20  # of a body that was refused; reading some of it lets the client see the answer
-DISCARDED_SECONDS = 2.0
+LINGER_BYTES = 1 << 30  # read and discarded of a body that was refused: most clients read no answer before all is sent
+LINGER_PAUSE = 5.0  # seconds that such a client may pause; `max_seconds` is for all of it
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -51,15 +58,13 @@ HEADERS = [
 logger = logging.getLogger("ropewalk.serving")
 
 
-def application(
-    settings: Settings, *, models: Mapping[str, ServedModel] | None = None, metrics: Metrics | None = None
-) -> Starlette:
-    """Make the application; `models` and `metrics` are made here if not given."""
-    service = Service(models or load_models(settings), settings, metrics or Metrics())
+def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
+    """Build the application; without a `crew` the models are loaded here, and threads compute the answers."""
+    service = Service(crew or Threads(Computer.load(settings)), settings, Metrics())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        service.start()
+        await service.start()
         try:
             yield
         finally:
@@ -103,13 +108,14 @@ async def process(request: Request, service: Service) -> Response:
     """Answer as UDPipe's `/process` does."""
     asked = udpipe.request(await _parameters(request, service))
     model = service.model(asked.model)
-
-    def finish(given: Document, parsed: Document) -> Response:
-        result = udpipe.answer(asked, model.parser.generator, given, parsed)
-        return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
-
+    finish = partial(_processed, asked, model)
     answer: Response = await service.parse(model, asked.source, finish, parse=asked.parses)
     return answer
+
+
+def _processed(asked: udpipe.Request, model: ServedModel, given: Document, parsed: Document) -> Response:
+    result = udpipe.answer(asked, model.generator, given, parsed)
+    return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
 
 
 async def models_of_udpipe(request: Request, service: Service) -> Response:
@@ -212,18 +218,32 @@ class Exchange:
                 message["headers"].append((b"connection", b"close"))
         elif self._status in {408, 413} and not message.get("more_body", False) and not self._received:
             await self._send({**message, "more_body": True})
-            await _discard(self._receive)
+            self._arrived()  # nobody waits for it any more
+            await self._linger()
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
 
+    async def _linger(self) -> None:
+        """Read on, so that a client that still sends comes to read its answer instead of losing the connection."""
+        size = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._service.settings.max_seconds):
+                while size < LINGER_BYTES and not self._service.draining:
+                    async with asyncio.timeout(LINGER_PAUSE):
+                        message = await self._receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
+
     def end(self, scope: Scope) -> None:
-        """Count the answer, and log it."""
+        """Count the answer, and log it; no request can write a second line, or what a terminal would obey."""
         self._arrived()
         seconds = time.perf_counter() - self._begun
         self._service.metrics.answered(_route_of(scope["path"]), self._status, seconds)
         if logger.isEnabledFor(logging.INFO):
-            text = f" {scope['query_string'].decode('latin-1')}" if self._service.settings.log_text else ""
-            logger.info("%s %s %d %.1f ms%s", scope["method"], scope["path"][:200], self._status, seconds * 1000, text)
+            path = quote(scope["path"][:200], errors="replace")
+            query = f" {quote(scope['query_string'], safe=punctuation)}" if self._service.settings.log_text else ""
+            logger.info("%s %s %d %.1f ms%s", scope["method"], path, self._status, seconds * 1000, query)
 
     def _arrived(self) -> None:
         if not self._received:
@@ -233,12 +253,13 @@ class Exchange:
 
 @final
 class Guard:
-    """What holds for every request: headers, double slashes, origins, counts, and one line in the log."""
+    """What holds for every request: its host, headers, double slashes, origins, counts, and one line in the log."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._service = service
         self._origins = service.settings.allow_origins
+        self._hosts = Hosts(service.settings.allow_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -248,12 +269,23 @@ class Guard:
         scope["path"] = SLASHES.sub("/", scope["path"])
         exchange = Exchange(self._service, receive, send, HEADERS + self._allowed(scope))
         try:
-            if scope["method"] == "OPTIONS" and self._origins:
+            if not self._hosts.every and (refusal := self._refusal(scope)) is not None:
+                await refusal(scope, exchange.receive, exchange.send)
+            elif scope["method"] == "OPTIONS" and self._origins:
                 await Response(status_code=204)(scope, exchange.receive, exchange.send)
             else:
                 await self._app(scope, exchange.receive, exchange.send)
         finally:
             exchange.end(scope)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Refuse a request for a host that is not allowed; one without the header comes from no browser."""
+        found = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        if all(map(self._hosts.allows, found)):
+            return None
+        names = ", ".join(sorted(self._hosts.names))
+        why = f"the Host header is {', '.join(found)[:80]!r}; expected {names}, or a name that --allow-host allows"
+        return _refused(Request(scope), RequestError(421, why))
 
     def _allowed(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Give the headers that let pages of other origins read answers, if the server was told to allow them."""
@@ -269,20 +301,6 @@ class Guard:
             (b"access-control-allow-headers", b"content-type"),
             (b"vary", b"origin"),
         ]
-
-
-async def _discard(receive: Receive) -> None:
-    """Read on for a while, so that a client that is still sending comes to read its answer."""
-    size = 0
-    try:
-        async with asyncio.timeout(DISCARDED_SECONDS):
-            while size < DISCARDED_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return
 
 
 def _route_of(path: str) -> str:

@@ -7,8 +7,8 @@ import logging
 import os
 import signal
 import socket
-import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, final
 
 import uvicorn
@@ -16,8 +16,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ropewalk.errors import OptionError
 from ropewalk.serving.application import application
-from ropewalk.serving.metrics import Metrics
-from ropewalk.serving.service import load_models
+from ropewalk.serving.computing import Computer
+from ropewalk.serving.crew import Processes, Threads
+from ropewalk.serving.hosts import is_own
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -31,9 +32,8 @@ BACKLOG = 2048
 LONGEST_HEAD = 64 * 1024  # bytes of a request before its body, an address with a text in it included
 KEEP_ALIVE = 75.0  # seconds that a connection may be idle
 LINGER = 0.5  # seconds in which open connections hear that the server is going
-RESTART = 0.5  # seconds before a worker that died is replaced
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-logger = logging.getLogger("ropewalk.serving")
+MUST_STOP = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (*MUST_STOP, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 class Connection(HttpToolsProtocol):
@@ -166,11 +166,14 @@ class Server(uvicorn.Server):
             one.close()
         await asyncio.sleep(LINGER)
         await super().shutdown(None)
+        if self.force_exit:  # by a second Ctrl-C: what is cut off now is no failure to report
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at signals, and take them for answered."""
-        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        """Stop at signals, and take them for answered; SIGHUP stays ignored where it is, as by nohup."""
+        heard = [number for number in SIGNALS if number in MUST_STOP or signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self.handle_exit) for number in heard}
         try:
             yield
         finally:
@@ -186,7 +189,7 @@ def listen(host: str, port: int) -> socket.socket:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         one.bind((host, port))
-    except (OSError, OverflowError) as failure:
+    except (OSError, OverflowError, ValueError) as failure:  # ValueError: no name of any host
         one.close()
         raise OptionError(f"cannot listen at {host} port {port}: {failure}; give another --host or --port") from failure
     one.listen(BACKLOG)
@@ -202,76 +205,27 @@ def run(
     workers: int = 1,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until a signal asks to stop; `workers` processes share the port and the models, which are loaded once.
+    """Serve until a signal asks to stop: SIGINT, SIGTERM, or SIGHUP unless it is ignored.
 
-    `started` is called with the address once requests are taken.
+    One worker computes in a thread of this process. Several are processes that share the models. `started` is called
+    with the address once requests are taken. On a loopback address, requests for other hosts are refused, unless
+    `settings.allow_hosts` names them.
     """
+    if not host:
+        raise OptionError("the host is empty; expected an address: 127.0.0.1 for this machine only, 0.0.0.0 for others")
     if workers < 1 or (workers > 1 and not hasattr(os, "fork")):
         raise OptionError(f"found {workers} workers; expected 1, or more where processes can be forked")
     _allow_many_connections()
-    models = load_models(settings)
-    metrics = Metrics(workers)
-    one = listen(host, port)
-    bound = one.getsockname()
-    address = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
-
-    def serve(worker: int, ready: Callable[[], None] | None) -> None:
-        metrics.own(worker)
-        Server(application(settings, models=models, metrics=metrics), settings, ready).run([one])
-
-    def tell() -> None:
-        if started is not None:
-            started(address)
-
-    if workers == 1:
-        serve(0, tell)
-        return
-    _supervise(workers, lambda worker: serve(worker, None), one, tell)
-
-
-def _supervise(workers: int, serve: Callable[[int], None], one: socket.socket, started: Callable[[], None]) -> None:
-    """Keep so many worker processes running, until a signal asks to stop; then let them finish."""
-    parent = os.getpid()
-    stopping = False
-    children: dict[int, int] = {}
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        if os.getpid() != parent:
-            os._exit(0)  # a worker that had not begun yet
-        stopping = True
-        one.close()
-        for child in children:
-            os.kill(child, signal.SIGTERM)
-
-    before = {number: signal.signal(number, stop) for number in SIGNALS}
-    for worker in range(workers):
-        children[_forked(serve, worker)] = worker
-    started()
-    while children:
-        child, status = os.wait()
-        worker = children.pop(child)
-        if not stopping:
-            logger.error("worker %d ended with status %d and is started again", worker, status)
-            time.sleep(RESTART)
-            children[_forked(serve, worker)] = worker
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-def _forked(serve: Callable[[int], None], worker: int) -> int:
-    """Start a worker process."""
-    child = os.fork()
-    if child:
-        return child
-    code = 1
+    crew = Processes(settings, workers) if workers > 1 else Threads(Computer.load(settings))
     try:
-        serve(worker)
-        code = 0
-    except Exception:
-        logger.exception("worker %d failed", worker)
+        with listen(host, port) as one:
+            bound = one.getsockname()
+            if not settings.allow_hosts and is_own(bound[0]):
+                settings = replace(settings, allow_hosts=("localhost" if is_own(host) else host,))
+            address = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
+            Server(application(settings, crew=crew), settings, lambda: started and started(address)).run([one])
     finally:
-        os._exit(code)
+        crew.stop()
 
 
 def _allow_many_connections() -> None:

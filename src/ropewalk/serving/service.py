@@ -1,130 +1,62 @@
-"""The models that a server has, and what it does for one request within the limits of all."""
+"""The work for one request, within the limits of all."""
 
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from ropewalk.documents import Document
-from ropewalk.errors import OptionError, RequestError
-from ropewalk.loading import HUB
-from ropewalk.models.installed import in_folder, installed, locate
-from ropewalk.pipeline import load
+from ropewalk.errors import RequestError
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.bodies import Bodies
+from ropewalk.serving.computing import HELP, Call, ParseJob, Read
 from ropewalk.serving.sources import slices
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
-    from ropewalk.pipeline import Parser
+    from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.crew import Crew
     from ropewalk.serving.metrics import Metrics
     from ropewalk.serving.settings import Settings
     from ropewalk.serving.sources import RequestSource
 
-HELPERS = 2  # threads for what needs no parser: pictures, labels, cutting long texts
 SLICE = 1000  # words of a long text that are parsed before others have their turn
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ServedModel:
-    """A loaded model and what is known of it."""
-
-    name: str
-    parser: Parser
-    language: str = ""
-    treebank: str = ""
-    licence: str = ""
-    columns: tuple[str, ...] | None = None  # what it predicts; None: all that it can
-
-    @property
-    def components(self) -> list[str]:
-        """What it can do, as UDPipe names it."""
-        structures = {"tree", "graph"}
-        return [
-            *(["tokenizer"] if self.takes_text else []),
-            *(["tagger"] if self.columns is None or set(self.columns) - structures else []),
-            *(["parser"] if self.columns is None or set(self.columns) & structures else []),
-        ]
-
-    @property
-    def takes_text(self) -> bool:
-        """Whether it can cut text into words."""
-        return self.parser.segmenter is not None
-
-    @property
-    def acknowledgements(self) -> list[str]:
-        """Whom to thank: the data it was trained on."""
-        return [f"{self.treebank}, {self.licence}".strip(", ")] if self.treebank else []
-
-
-def load_models(settings: Settings) -> dict[str, ServedModel]:
-    """Load models by name or folder, to be computed by one thread each; a folder is served by its last name."""
-    names = {one.name for one in installed()}
-    found: dict[str, ServedModel] = {}
-    for given in settings.models:
-        name = given if given in names else Path(given).resolve().name
-        if name in found:
-            raise OptionError(f"two models are called {name}; expected models with names of their own")
-        parser = load(
-            given,
-            threads=1,
-            decoder=settings.decoder,
-            repair=settings.repair,
-            graph_decoder=settings.graph_decoder,
-            columns=settings.columns,
-        )
-        found[name] = ServedModel(name, parser, columns=settings.columns)
-        if not given.startswith(HUB):
-            known = in_folder(locate(given))
-            found[name] = replace(found[name], language=known.language, treebank=known.treebank, licence=known.licence)
-    return found
 
 
 @final
 class Service:
     """Answers requests: all that handlers share."""
 
-    def __init__(self, models: Mapping[str, ServedModel], settings: Settings, metrics: Metrics) -> None:
-        self.models = models
+    def __init__(self, crew: Crew, settings: Settings, metrics: Metrics) -> None:
+        self.models = crew.models
         self.settings = settings
         self.metrics = metrics
         self.bodies = Bodies(settings, metrics)
         self.ready = False
         self.draining = False
-        self._helpers = ThreadPoolExecutor(HELPERS, "ropewalk-helper")
+        self._crew = crew
+        self._helpers = Batcher(crew, HELP, metrics)
         self._batchers = {
-            name: Batcher(
-                model.parser,
-                words=settings.batch_words,
-                seconds=settings.batch_seconds,
-                longest=settings.max_words,
-                metrics=metrics,
-            )
-            for name, model in models.items()
+            name: Batcher(crew, name, metrics, words=settings.batch_words, seconds=settings.batch_seconds)
+            for name in crew.models
         }
         self._in_flight = 0
+        self._most_in_flight = settings.max_requests * crew.size
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Begin to work for the running event loop."""
-        for name, batcher in self._batchers.items():
-            self.models[name].parser.tokens([["Ready"]])  # the first sentence takes longer than others: not a user's
-            batcher.start()
+        await self._crew.start()
         self.ready = True
 
     def stop(self) -> None:
         """End, after what has begun."""
         self.ready = False
-        for batcher in self._batchers.values():
+        for batcher in (self._helpers, *self._batchers.values()):
             batcher.stop()
-        self._helpers.shutdown()
+        self._crew.stop()
 
     @property
     def default(self) -> str:
@@ -144,9 +76,9 @@ class Service:
         return self.models[found[0]]
 
     def arriving(self, change: int) -> None:
-        """Note that a request is being received, or has been."""
+        """Count requests that are being received."""
         for batcher in self._batchers.values():
-            batcher.arriving += change
+            batcher.arriving(change)
 
     async def parse(
         self,
@@ -155,43 +87,36 @@ class Service:
         finish: Callable[[Document, Document], Any],
         *,
         parse: bool = True,
-    ) -> Any:  # noqa: ANN401 - what `finish` gives
-        """Cut into words, parse, and make the answer: `finish` gets the words, and the words with their trees."""
-        most = self.settings.max_words
-        batcher = self._batchers[model.name]
+    ) -> Any:  # noqa: ANN401 - the result of `finish`
+        """Read and parse a source; `finish` receives the document as read and as parsed, and makes the answer."""
         async with self._admitted():
             if not source.is_long:
-                words = source.text if source.text is not None else partial(source.read, model.parser, most)
-                return await batcher.run(words, finish, size=1 + source.size // 5, parse=parse)
-            given = await self._helped(source.read, model.parser, most)
-            parts = [part async for part in self._parts(batcher, given)] if parse else [given]
-            whole = Document(Treebank.concat(parts), source.text, model.parser.generator)
-            return await self._helped(finish, Document(given, source.text), whole)
+                return await self._batchers[model.name].run(ParseJob(source, finish, parse), size=1 + source.size // 5)
+            given: Treebank = await self._helpers.run(Read(model.name, source))
+            parts = [part async for part in self._parts(model, given)] if parse else [given]
+            whole = Document(Treebank.concat(parts), source.text, model.generator)
+            return await self._helpers.run(Call(finish, (Document(given, source.text), whole)))
 
     async def stream(self, model: ServedModel, source: RequestSource) -> AsyncIterator[Treebank]:
         """Parse a long text a part at a time; what is not taken is not parsed."""
         async with self._admitted(timed=False):
-            given = await self._helped(source.read, model.parser, self.settings.max_words)
-            async for part in self._parts(self._batchers[model.name], given):
+            given: Treebank = await self._helpers.run(Read(model.name, source))
+            async for part in self._parts(model, given):
                 yield part
 
-    async def help(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `work` gives
-        """Do some work that needs no parser, in a thread of its own."""
+    async def help(self, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - its result
+        """Call a function that needs no parser and can be pickled, without keeping others waiting."""
         async with self._admitted():
-            return await self._helped(work)
+            return await self._helpers.run(Call(function, arguments))
 
-    @staticmethod
-    async def _parts(batcher: Batcher, given: Treebank) -> AsyncIterator[Treebank]:
+    async def _parts(self, model: ServedModel, given: Treebank) -> AsyncIterator[Treebank]:
         for part in slices(given, SLICE):
-            yield await batcher.run(partial(_itself, part), lambda _, parsed: parsed.treebank, size=part.words)
-
-    async def _helped(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what `work` gives
-        return await asyncio.get_running_loop().run_in_executor(self._helpers, work, *arguments)
+            yield await self._batchers[model.name].run(ParseJob(part, _parsed), size=part.words)
 
     @asynccontextmanager
     async def _admitted(self, *, timed: bool = True) -> AsyncIterator[None]:
         """Let a request in if there is a place, and let it take no longer than allowed."""
-        if self._in_flight >= self.settings.max_requests:
+        if self._in_flight >= self._most_in_flight:
             raise RequestError(
                 503, f"{self._in_flight} requests are being answered, as many as allowed; try again", retry_after=1
             )
@@ -211,5 +136,5 @@ class Service:
             self.metrics.in_flight(-1)
 
 
-def _itself(part: Treebank) -> Treebank:
-    return part
+def _parsed(_: Document, parsed: Document) -> Treebank:
+    return parsed.treebank

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ropewalk.errors import OptionError
+from ropewalk.serving.hosts import Hosts
 
+MOST_SECONDS = 86_400
 BODIES_HELD = 64  # bodies of the largest size that may be held at once, in parts or whole
 
 
@@ -14,7 +16,8 @@ class Settings:
     """Models, and limits that keep one client from harming another.
 
     The first of `models` is the default one. A batch ends at `batch_words` words, or after `batch_seconds` if more
-    requests are on their way. `allow_origins` are the origins whose pages may read answers, `*` for all.
+    requests are on their way. `allow_origins` are the origins whose pages may read answers, `*` for all. If there are
+    `allow_hosts`, requests for other hosts than these and the machine itself are refused, unless one is `*`.
     """
 
     models: tuple[str, ...] = ("en",)
@@ -29,6 +32,7 @@ class Settings:
     batch_words: int = 2048
     batch_seconds: float = 0.002
     allow_origins: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()
     log_text: bool = False
 
     def __post_init__(self) -> None:
@@ -37,8 +41,12 @@ class Settings:
         if len(set(self.models)) < len(self.models):
             raise OptionError(f"found models {', '.join(self.models)}; expected each once")
         least = min(self.max_bytes, self.max_words, self.max_requests, self.batch_words)
-        if least < 1 or self.max_seconds <= 0 or self.batch_seconds < 0:
-            raise OptionError("found a limit below 1, or a time that is not positive; expected positive limits")
+        if least < 1 or not self.max_seconds:
+            raise OptionError(f"found a limit of {min(least, self.max_seconds)}; expected positive limits")
+        for name, seconds in (("max_seconds", self.max_seconds), ("batch_seconds", self.batch_seconds)):
+            if not 0 <= seconds <= MOST_SECONDS:  # not a number is neither
+                raise OptionError(f"{name} is {seconds}; expected 0 to {MOST_SECONDS:,} seconds")
+        Hosts(self.allow_hosts)
 
     @property
     def held_bytes(self) -> int:
