@@ -372,6 +372,26 @@ def test_a_folder_that_was_set_aside_is_put_back_by_the_next_run(tmp_path: Path)
     assert not list((tmp_path / "there").iterdir())
 
 
+def test_what_a_folder_holds_is_kept_where_only_some_of_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    write_folder_into(model)
+    (model / "link").symlink_to("nowhere")
+    (model / "a.bin").chmod(0o600)
+    for number, content in enumerate((b"one", b"two")):
+        before = model.stat().st_ino
+        with files.creating_folder(model, keep=True) as part, files.creating(part / "a.bin") as file:
+            file.write(content)
+        assert (model.stat().st_ino == before) == bool(number)  # in the current folder, files alone are replaced
+        assert (model / "a.bin").read_bytes() == content
+        assert (model / "a.bin").stat().st_mode & 0o777 == 0o600
+        assert (model / "below" / "b.bin").read_bytes() == b"content"
+        assert sorted(file.name for file in model.iterdir()) == ["a.bin", "below", "link"]
+        monkeypatch.chdir(model)
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
 def test_a_name_as_long_as_any_may_be_is_written(tmp_path: Path) -> None:
     for name in ("a" * 255, "ä" * 127):
         with files.creating(tmp_path / name) as file:

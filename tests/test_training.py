@@ -40,8 +40,9 @@ from ropewalk.trees import Tree, check
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from ropewalk.training.config import Config
     from ropewalk.training.loop import Progress
     from ropewalk.training.run import Outcome
 
@@ -171,6 +172,90 @@ train(from_mapping(json.loads({json.dumps(json.dumps(to_mapping(config)))})), {s
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
     assert resumed.state.best == whole.state.best
     assert [entry["loss"] for entry in resumed.state.history] == [entry["loss"] for entry in whole.state.history]
+
+
+def begun(config: Config, home: Path, scores: list[float]) -> Path:
+    """Begin a run with these scores after its epochs, and stop it in the next."""
+
+    def evaluated(self: loop._Run, _: object) -> loop.ScoresByName:
+        return {"uas": 1.0, "las": scores[self.state.epoch]}
+
+    def stop(progress: Progress) -> None:
+        if progress.epoch > len(scores):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop._Run, "_evaluated", evaluated)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, home, report=stop)
+    return home
+
+
+@pytest.fixture(scope="module")
+def resumable(tmp_path_factory: pytest.TempPathFactory, data: Path) -> tuple[Config, Path]:
+    """A run that was stopped in its third epoch."""
+    config = config_of(data, None, epochs=3)
+    return config, begun(config, tmp_path_factory.mktemp("resumable") / "model", [0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("checkpoint/epoch-2.safetensors", lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])),
+        ("checkpoint/epoch-2.safetensors", lambda raw: raw[: len(raw) // 2]),
+        ("checkpoint/state.json", lambda raw: raw.replace(b'"step": ', b'"step": 1')),
+        ("checkpoint/state.json", lambda _: b"{}"),
+        ("checkpoint/state.json", lambda _: b"[]"),
+    ],
+)
+def test_a_damaged_checkpoint_is_not_gone_on_with(
+    file: str, damage: Callable[[bytes], bytes], resumable: tuple[Config, Path], tmp_path: Path
+) -> None:
+    config, source = resumable
+    home = tmp_path / "model"
+    shutil.copytree(source, home)
+    (home / file).write_bytes(damage((home / file).read_bytes()))
+    with pytest.raises(TrainingError, match=f"{file}: is damaged or missing.*copy it"):
+        train(config, home, resume=True)
+
+
+def test_best_weights_that_were_not_written_any_more_are_taken_from_the_checkpoint(
+    resumable: tuple[Config, Path], tmp_path: Path
+) -> None:
+    """They are written after the checkpoint, and a kill may come between."""
+    config, source = resumable
+    home = tmp_path / "model"
+    right = (source / "model.safetensors").read_bytes()
+    for wrong in (b"those of an earlier epoch", None):
+        shutil.copytree(source, home)
+        (home / "model.safetensors").unlink()
+        if wrong is not None:
+            (home / "model.safetensors").write_bytes(wrong)
+        found: list[bytes] = []
+        train(config, home, resume=True, report=lambda _: found.append((home / "model.safetensors").read_bytes()))  # noqa: B023 - called before it changes
+        assert found[0] == right
+        shutil.rmtree(home)
+
+
+def test_damaged_best_weights_of_an_earlier_epoch_are_noticed(data: Path, tmp_path: Path) -> None:
+    config = config_of(data, None, epochs=3)
+    home = begun(config, tmp_path / "model", [0.2, 0.1])
+    raw = (home / "model.safetensors").read_bytes()
+    (home / "model.safetensors").write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with pytest.raises(TrainingError, match=r"model\.safetensors: is damaged or missing"):
+        train(config, home, resume=True)
+    (home / "model.safetensors").write_bytes(raw)
+    assert train(config, home, resume=True).state.epoch == 3
+
+
+def test_a_run_does_not_write_over_a_model(trained: Outcome, data: Path, tmp_path: Path) -> None:
+    home = tmp_path / "model"
+    shutil.copytree(trained.home, home, ignore=shutil.ignore_patterns("checkpoint"))
+    before = {file.name: file.read_bytes() for file in home.iterdir() if file.is_file()}
+    for resume in (False, True):
+        with pytest.raises(TrainingError, match=r"holds a model.*choose another folder"):
+            train(config_of(data, None, epochs=1), home, resume=resume)
+    assert before == {file.name: file.read_bytes() for file in home.iterdir() if file.is_file()}
 
 
 def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:

@@ -361,12 +361,16 @@ def _no_folder(path: str | os.PathLike[str], failure: OSError) -> FormatError:
 def creating_folder(path: str | os.PathLike[str], *, keep: bool = False) -> Iterator[Path]:
     """Fill a folder that takes its name, and the place of what has it now, only when the block ends well.
 
-    With `keep` it begins with what the folder of that name holds. Where the system can exchange two names in one step
-    (Linux), the name stands for the old folder or the new one at any moment; elsewhere the old one is set aside for a
-    moment, and a process that is killed then leaves it to `tidy`, which puts it back.
+    Where the system can exchange two names in one step (Linux), the name stands for the old folder or the new one at
+    any moment; elsewhere the old one is set aside for a moment, and a process that is killed then leaves it to `tidy`,
+    which puts it back. With `keep` the new folder begins with what the old one holds; if that is a mount point, which
+    cannot be renamed, or the current folder, which others would go on to see, its files are replaced one by one.
     """
     target = Path(os.path.realpath(path))
     try:
+        if keep and target.is_dir() and (target.is_mount() or Path.cwd().is_relative_to(target)):
+            yield target
+            return
         make_folder(target.parent)
         tidy(target.parent)
         with _part_of(target, Path.mkdir) as part:

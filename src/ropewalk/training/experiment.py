@@ -20,6 +20,7 @@ from ropewalk.tables import Table, TableColumn
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
 from ropewalk.training.graph_results import graph_scores
+from ropewalk.training.loop import CHECKPOINT
 from ropewalk.training.run import measures, train
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import load
@@ -188,7 +189,7 @@ def run(
     done = place / "results.json"
     if done.is_file():
         return [Result(**entry) for entry in read_json(done)]
-    outcome = train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
+    outcome = train(cell.config, place, resume=(place / CHECKPOINT).is_dir(), command=command, report=report)
     spent = _an_epoch(outcome.state.history)
     model = load(place)
     data = cell.config.data
