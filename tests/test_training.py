@@ -22,7 +22,7 @@ from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionEr
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
-from ropewalk.models.options import read, to_mapping
+from ropewalk.models.options import changed, read, to_mapping
 from ropewalk.models.subwords import SPARE, windows
 from ropewalk.models.trees import SCALES, TEMPERATURES
 from ropewalk.scoring.attachment import score
@@ -256,6 +256,25 @@ def test_a_run_does_not_write_over_a_model(trained: Outcome, data: Path, tmp_pat
         with pytest.raises(TrainingError, match=r"holds a model.*choose another folder"):
             train(config_of(data, None, epochs=1), home, resume=resume)
     assert before == {file.name: file.read_bytes() for file in home.iterdir() if file.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            [f"model.encoder.{name}_size=0" for name in ("word", "affix", "shape", "character")],
+            r"model\.encoder reads nothing of a word; expected one of word_size",
+        ),
+        (["model.tags=['lemma']", "model.least_rules=1000000"], r"model\.least_rules is 1,000,000, and no rule"),
+    ],
+)
+def test_options_that_leave_nothing_to_learn_are_refused(
+    changes: list[str], message: str, data: Path, tmp_path: Path
+) -> None:
+    config = from_mapping(changed(to_mapping(config_of(data, None, epochs=1)), changes))
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:

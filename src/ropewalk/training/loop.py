@@ -181,7 +181,8 @@ class _Run:
             network.to(self.accelerator.device)
         if by_hand:
             fully_shard(network)
-        optimizer = torch.optim.AdamW(groups(network, options), betas=_pair(options.betas))
+        first, second = options.betas
+        optimizer = torch.optim.AdamW(groups(network, options), betas=(first, second))
         self.network: Any = network
         if by_hand:
             self.optimizer = self.accelerator.prepare(optimizer)
@@ -446,9 +447,3 @@ def _damaged(file: Path) -> TrainingError:
 
 def _model_of(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}
-
-
-def _pair(betas: Sequence[float]) -> tuple[float, float]:
-    if len(betas) != 2:
-        raise TrainingError(f"training.betas has {len(betas)} numbers; expected two, such as [0.9, 0.98]")
-    return betas[0], betas[1]
