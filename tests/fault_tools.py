@@ -27,8 +27,8 @@ OLD, NEW = b"old" * 1000, b"new" * 1000
 NAMES = ("a.bin", "below/b.bin")
 
 
-def kill_before(step: int) -> None:
-    """Let this process kill itself before its call of this number, from 1."""
+def kill_before(step: int) -> Callable[[], int]:
+    """Let this process kill itself before its call of this number, from 1; return what says how many there were."""
     seen = 0
 
     def counted(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,6 +43,7 @@ def kill_before(step: int) -> None:
 
     for home, name in CALLS:
         setattr(home, name, counted(getattr(home, name)))
+    return lambda: seen
 
 
 def sweep(write: Callable[[], None], check: Callable[[], None]) -> int:

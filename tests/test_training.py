@@ -219,22 +219,26 @@ def test_a_damaged_checkpoint_is_not_gone_on_with(
         train(config, home, resume=True)
 
 
-def test_best_weights_that_were_not_written_any_more_are_taken_from_the_checkpoint(
-    resumable: tuple[Config, Path], tmp_path: Path
+@pytest.mark.parametrize("weights", [b"those of an earlier epoch", None])
+def test_what_follows_from_a_checkpoint_is_made_up_for_where_a_kill_came_between(
+    weights: bytes | None, resumable: tuple[Config, Path], tmp_path: Path
 ) -> None:
-    """They are written after the checkpoint, and a kill may come between."""
+    """Weights and log are written after the checkpoint, and the checkpoint before it is removed last."""
     config, source = resumable
     home = tmp_path / "model"
-    right = (source / "model.safetensors").read_bytes()
-    for wrong in (b"those of an earlier epoch", None):
-        shutil.copytree(source, home)
-        (home / "model.safetensors").unlink()
-        if wrong is not None:
-            (home / "model.safetensors").write_bytes(wrong)
-        found: list[bytes] = []
-        train(config, home, resume=True, report=lambda _: found.append((home / "model.safetensors").read_bytes()))  # noqa: B023 - called before it changes
-        assert found[0] == right
-        shutil.rmtree(home)
+    shutil.copytree(source, home)
+    (home / "model.safetensors").unlink()
+    if weights is not None:
+        (home / "model.safetensors").write_bytes(weights)
+    (home / "log.jsonl").unlink()
+    shutil.copy(home / "checkpoint" / "epoch-2.safetensors", home / "checkpoint" / "epoch-1.safetensors")
+    found: list[dict[str, bytes]] = []
+
+    def look(_: Progress) -> None:
+        found.append({file.relative_to(home).as_posix(): file.read_bytes() for file in home.rglob("*.*")})
+
+    train(config, home, resume=True, report=look)
+    assert found[0] == {file.relative_to(source).as_posix(): file.read_bytes() for file in source.rglob("*.*")}
 
 
 def test_damaged_best_weights_of_an_earlier_epoch_are_noticed(data: Path, tmp_path: Path) -> None:

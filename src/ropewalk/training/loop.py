@@ -361,10 +361,7 @@ class _Run:
         return dict(broadcast_object_list(found)[0]) if self.accelerator.num_processes > 1 else found[0]
 
     def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
-        """Write the checkpoint: its tensors under a new name, then what says which name counts, and its hashes.
-
-        The weights of the best epoch come last: those of this epoch lie in the checkpoint too, if they are lost.
-        """
+        """Write the checkpoint: its tensors under a new name, then what says which name counts, and its hashes."""
         place = files.make_folder(self.job.home / CHECKPOINT)
         state = self.state
         name = f"epoch-{state.epoch}.safetensors"
@@ -377,11 +374,15 @@ class _Run:
             state.best_weights = _digest(weights)
         table = {"tensors": name, "sha256": digest, **asdict(state)}
         write_json(place / STATE, {**table, "hash": _hash(table)})
+        self._settle(name, weights)
+
+    def _settle(self, name: str, weights: bytes | None) -> None:
+        """Write what follows from the checkpoint of this name, and remove earlier ones."""
         if weights is not None:
             folder.write_content(self.job.home / folder.WEIGHTS, weights)
-        with files.creating(self.job.home / "log.jsonl") as file:
-            file.write("".join(json.dumps(entry) + "\n" for entry in state.history).encode("utf-8"))
-        for old in place.glob("epoch-*.safetensors"):
+        log = "".join(json.dumps(entry) + "\n" for entry in self.state.history)
+        folder.write_content(self.job.home / "log.jsonl", log.encode("utf-8"))
+        for old in (self.job.home / CHECKPOINT).glob("epoch-*.safetensors"):
             if old.name != name:
                 files.remove(old)
 
@@ -402,7 +403,8 @@ class _Run:
         if _digest(raw) != digest:
             raise _damaged(file)
         tensors = folder.unpacked(raw, file)
-        self._restore_best(tensors)
+        if self.accelerator.is_main_process:
+            self._settle(file.name, self._lost_weights(tensors))
         _, optimizer = self._weights()
         model: dict[str, Any] = _model_of(tensors)
         states: dict[str, Any] = {}
@@ -418,16 +420,14 @@ class _Run:
             options=StateDictOptions(full_state_dict=True),
         )
 
-    def _restore_best(self, tensors: Mapping[str, Tensor]) -> None:
-        """Check the weights of the best epoch; write them again if it is that of the checkpoint and they are lost."""
+    def _lost_weights(self, tensors: Mapping[str, Tensor]) -> bytes | None:
+        """Return the weights of the best epoch, that of the checkpoint, if they are lost: they are written after it."""
         file = self.job.home / folder.WEIGHTS
-        if not self.accelerator.is_main_process or (
-            file.is_file() and _digest(read_content(file)) == self.state.best_weights
-        ):
-            return
+        if file.is_file() and _digest(read_content(file)) == self.state.best_weights:
+            return None
         if self.state.best_epoch != self.state.epoch:
             raise _damaged(file)
-        folder.write_tensors(file, _model_of(tensors))
+        return folder.packed(_model_of(tensors))
 
 
 def _digest(raw: bytes) -> str:
