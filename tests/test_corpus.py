@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -38,7 +39,6 @@ from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from ropewalk.corpus.options import Rows
 
@@ -764,8 +764,29 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
         file.write(b"half")
         raise KeyError
     assert not list((tmp_path / "sub").iterdir())
-    with pytest.raises(FormatError, match="cannot be written"), stores.creating("/proc/nowhere/a"):
+    with pytest.raises(FormatError, match="no folder can be made"), stores.creating("/proc/nowhere/a"):
         pass
+    (tmp_path / "sub" / "a").mkdir()
+    with pytest.raises(FormatError, match="cannot be written"):
+        stores.write(str(tmp_path / "sub" / "a"), b"all of it")
+    assert [file.name for file in (tmp_path / "sub").iterdir()] == ["a"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_shard_is_on_disk_before_the_record_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": "One."}), encoding="utf-8")
+    synced: list[str] = []
+    sync = os.fsync
+
+    def fsync(number: int) -> None:
+        path = Path(f"/proc/self/fd/{number}").readlink()
+        synced.append(path.name.split(".ropewalk-")[0] if path.is_file() else f"{path.name}/")
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    annotate([str(tmp_path / "a.jsonl")], str(tmp_path / "out"), Options(output="jsonl"))
+    wanted = [".part-000000.jsonl", "data/", "out/", ".part-000000.json", "done/"]  # `out` has got the folder `done`
+    assert [name for name in synced if name in wanted][-5:] == wanted
 
 
 # Counting
@@ -882,7 +903,7 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in (out / "data").iterdir()}
     first.unlink()
     (out / "done" / second.with_suffix(".json").name).unlink()
-    (out / "data" / ".part-000009.parquet.0123.part").touch()
+    (out / "data" / ".part-000009.parquet.ropewalk-0123abcd.part").touch()  # as a killed worker leaves it
     assert program(*words).returncode == 0
     after = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in (out / "data").iterdir()}
     assert {file: data for file, (_, data) in after.items()} == {file: data for file, (_, data) in before.items()}

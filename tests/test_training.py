@@ -23,7 +23,7 @@ from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionEr
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
-from ropewalk.models.options import read, to_mapping
+from ropewalk.models.options import changed, read, to_mapping
 from ropewalk.models.subwords import SPARE, windows
 from ropewalk.models.trees import SCALES, TEMPERATURES
 from ropewalk.scoring.attachment import score
@@ -43,8 +43,9 @@ from ropewalk.trees import Tree, check, projective
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from ropewalk.training.config import Config
     from ropewalk.training.loop import Progress
     from ropewalk.training.run import Outcome
 
@@ -175,6 +176,113 @@ train(from_mapping(json.loads({json.dumps(json.dumps(to_mapping(config)))})), {s
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
     assert resumed.state.best == whole.state.best
     assert [entry["loss"] for entry in resumed.state.history] == [entry["loss"] for entry in whole.state.history]
+
+
+def begun(config: Config, home: Path, scores: list[float]) -> Path:
+    """Begin a run with these scores after its epochs, and stop it in the next."""
+
+    def evaluated(self: loop._Run, _: object) -> loop.ScoresByName:
+        return {"uas": 1.0, "las": scores[self.state.epoch]}
+
+    def stop(progress: Progress) -> None:
+        if progress.epoch > len(scores):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop._Run, "_evaluated", evaluated)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, home, report=stop)
+    return home
+
+
+@pytest.fixture(scope="module")
+def resumable(tmp_path_factory: pytest.TempPathFactory, data: Path) -> tuple[Config, Path]:
+    """A run that was stopped in its third epoch."""
+    config = config_of(data, None, epochs=3)
+    return config, begun(config, tmp_path_factory.mktemp("resumable") / "model", [0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("checkpoint/epoch-2.safetensors", lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])),
+        ("checkpoint/epoch-2.safetensors", lambda raw: raw[: len(raw) // 2]),
+        ("checkpoint/state.json", lambda raw: raw.replace(b'"step": ', b'"step": 1')),
+        ("checkpoint/state.json", lambda _: b"{}"),
+        ("checkpoint/state.json", lambda _: b"[]"),
+    ],
+)
+def test_a_damaged_checkpoint_is_not_gone_on_with(
+    file: str, damage: Callable[[bytes], bytes], resumable: tuple[Config, Path], tmp_path: Path
+) -> None:
+    config, source = resumable
+    home = tmp_path / "model"
+    shutil.copytree(source, home)
+    (home / file).write_bytes(damage((home / file).read_bytes()))
+    with pytest.raises(TrainingError, match=f"{file}: is damaged or missing.*copy it"):
+        train(config, home, resume=True)
+
+
+@pytest.mark.parametrize("weights", [b"those of an earlier epoch", None])
+def test_what_follows_from_a_checkpoint_is_made_up_for_where_a_kill_came_between(
+    weights: bytes | None, resumable: tuple[Config, Path], tmp_path: Path
+) -> None:
+    """Weights and log are written after the checkpoint, and the checkpoint before it is removed last."""
+    config, source = resumable
+    home = tmp_path / "model"
+    shutil.copytree(source, home)
+    (home / "model.safetensors").unlink()
+    if weights is not None:
+        (home / "model.safetensors").write_bytes(weights)
+    (home / "log.jsonl").unlink()
+    shutil.copy(home / "checkpoint" / "epoch-2.safetensors", home / "checkpoint" / "epoch-1.safetensors")
+    found: list[dict[str, bytes]] = []
+
+    def look(_: Progress) -> None:
+        found.append({file.relative_to(home).as_posix(): file.read_bytes() for file in home.rglob("*.*")})
+
+    train(config, home, resume=True, report=look)
+    assert found[0] == {file.relative_to(source).as_posix(): file.read_bytes() for file in source.rglob("*.*")}
+
+
+def test_damaged_best_weights_of_an_earlier_epoch_are_noticed(data: Path, tmp_path: Path) -> None:
+    config = config_of(data, None, epochs=3)
+    home = begun(config, tmp_path / "model", [0.2, 0.1])
+    raw = (home / "model.safetensors").read_bytes()
+    (home / "model.safetensors").write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with pytest.raises(TrainingError, match=r"model\.safetensors: is damaged or missing"):
+        train(config, home, resume=True)
+    (home / "model.safetensors").write_bytes(raw)
+    assert train(config, home, resume=True).state.epoch == 3
+
+
+def test_a_run_does_not_write_over_a_model(trained: Outcome, data: Path, tmp_path: Path) -> None:
+    home = tmp_path / "model"
+    shutil.copytree(trained.home, home, ignore=shutil.ignore_patterns("checkpoint"))
+    before = {file.name: file.read_bytes() for file in home.iterdir() if file.is_file()}
+    for resume in (False, True):
+        with pytest.raises(TrainingError, match=r"holds a model.*choose another folder"):
+            train(config_of(data, None, epochs=1), home, resume=resume)
+    assert before == {file.name: file.read_bytes() for file in home.iterdir() if file.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            [f"model.encoder.{name}_size=0" for name in ("word", "affix", "shape", "character")],
+            r"model\.encoder reads nothing of a word; expected one of word_size",
+        ),
+        (["model.tags=['lemma']", "model.least_rules=1000000"], r"model\.least_rules is 1,000,000, and no rule"),
+    ],
+)
+def test_options_that_leave_nothing_to_learn_are_refused(
+    changes: list[str], message: str, data: Path, tmp_path: Path
+) -> None:
+    config = from_mapping(changed(to_mapping(config_of(data, None, epochs=1)), changes))
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:

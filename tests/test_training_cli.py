@@ -87,6 +87,9 @@ def test_failures_are_one_line_that_says_what_to_do(home: Path) -> None:
     for words, said in (
         (("train", home / "small.toml", "-o", home / "model"), b"--resume"),
         (("train", home / "small.toml", "-o", home / "x", "--set", "model.encodng=a"), b"did you mean encoding?"),
+        (("train", home / "small.toml", "-o", home / "x", "--set", "training.threads=99999"), b"from 0 to 256"),
+        (("train", home / "small.toml", "-o", home / "x", "--set", "training.betas=[2,3]"), b"from 0 to 0.99"),
+        (("build", "--train", home / "data.conllu", "-o", home / "x", "--threads", 99999), b"from 0 to 256"),
         (("parse", "-m", home / "nowhere", "x"), b"is no installed model and no folder"),
         (("parse", "-m", home, "x"), b"without config.json"),
     ):

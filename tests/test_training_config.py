@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import typing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ropewalk.building.planning import BuildOptions
 from ropewalk.errors import ConfigError
 from ropewalk.models import options
 from ropewalk.segmentation import config as segmentation_config
 from ropewalk.training import config, experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 GRIDS = sorted(CONFIGS.glob("grid-*.toml"))
@@ -65,7 +73,20 @@ def test_changes_are_toml_or_text() -> None:
     [
         ("training.epoch=3", r"training\.epoch is unknown; did you mean epochs\?"),
         ("model.encodr.name=x", r"model\.encodr is unknown; did you mean encoder\?"),
-        ("training.epochs=0", r"training\.epochs is 0; expected at least 1"),
+        ("training.epochs=0", r"training\.epochs is 0; expected from 1 to 100,000"),
+        ("training.threads=99999", r"training\.threads is 99,999; expected from 0 to 256"),
+        ("training.betas=[2,3]", r"training\.betas is 2\.0; expected from 0 to 0\.999999"),
+        ("training.betas=[0.9]", r"training\.betas has 1 values; expected 2"),
+        ("training.clip=nan", r"training\.clip is nan; expected from 0 to 1,000,000"),
+        ("training.clip=-inf", r"training\.clip is -inf; expected from 0 to 1,000,000"),
+        ("training.clip=9223372036854775807", r"training\.clip is 9\.22\d*e\+18; expected from 0"),
+        ("model.hidden=99999999999", r"model\.hidden is 99,999,999,999; expected from 1 to 16,384"),
+        ("model.encoder.layers=[0]", r"model\.encoder\.layers is 0; expected from 1 to 1,000"),
+        (f"model.hidden=0x{'f' * 100_000}", r"model\.hidden has a whole number of more than 64 bits"),
+        (f"model.hidden={'9' * 10_000}", r"model\.hidden is '9+'; expected a whole number"),
+        (f"model.hidden={'[' * 100_000}", r"model\.hidden is '\[+'; expected a whole number"),
+        (f"model.hidden={'[' * 30}{']' * 30}", r"model\.hidden is nested too deep"),
+        (f"{'a.' * 100_000}b=1", r"is no option: it has too many dots"),
         ("training.epochs=many", r"training\.epochs is 'many'; expected a whole number"),
         ("training.epochs=true", r"training\.epochs is True; expected a whole number"),
         ("model.dropout=2", r"model\.dropout is 2\.0; expected from 0 to 0\.9"),
@@ -85,6 +106,48 @@ def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
     file.write_text("[model\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="is not TOML"):
         config.load(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"seed = {'9' * 10_000}", "is not TOML that can be read: Exceeds the limit"),
+        (f"seed = {'[' * 100_000}", "is not TOML that can be read: .*recursion"),
+        (f"seed = 0x{'f' * 100_000}", "has a whole number of more than 64 bits; expected less than 9,223,372"),
+        (f"seeds = [[1, {1 << 63}]]", "has a whole number of more than 64 bits"),
+        (f"{'a.' * 20_000}b = 1", "is nested too deep; expected at most 16 levels"),
+    ],
+)
+def test_numbers_and_nesting_without_end_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text, encoding="utf-8")
+    for load in (config.load, segmentation_config.load, experiment.cells):
+        with pytest.raises(ConfigError, match=message):
+            load(file)
+
+
+def numeric(kind: type, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """All options that are numbers or lists of them, with their limits."""
+    hints = typing.get_type_hints(kind)
+    for one in dataclasses.fields(kind):
+        inner = hints[one.name]
+        if dataclasses.is_dataclass(inner):
+            yield from numeric(inner, f"{where}{one.name}.")  # type: ignore[arg-type] # a class
+        elif inner in {int, float} or set(typing.get_args(inner)) & {int, float}:
+            yield f"{where}{one.name}", dict(one.metadata)
+
+
+@pytest.mark.parametrize("kind", [config.Config, segmentation_config.SegmenterConfig, BuildOptions])
+def test_every_number_has_bounds(kind: type) -> None:
+    found = {name: limits for name, limits in numeric(kind) if not name.startswith("decoding.")}
+    assert len(found) >= 3
+    free = [name for name, limits in found.items() if not all(math.isfinite(limits[end]) for end in ("low", "high"))]
+    assert free == []
+
+
+def test_a_number_of_json_beyond_what_floats_hold_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"decoding\.temperature is inf"):
+        config.from_mapping({"decoding": {"temperature": 10**400}})
 
 
 def grid_of(folder: Path, seeds: str) -> Path:

@@ -13,6 +13,7 @@ from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.loading import load_model
 from ropewalk.models.installed import SEGMENTER
+from ropewalk.models.options import MOST_THREADS
 from ropewalk.treebank import Treebank
 from ropewalk.workers import apply, count_of
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model as LoadedModel
 
-MOST_THREADS = 256
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ConfigError
-from ropewalk.models.options import changed, checked, option
+from ropewalk.models.options import MINUTES, MOST_THREADS, changed, checked, option
 from ropewalk.models.tags import MOST_WHOLE, TAGS
 from ropewalk.segmentation.config import SegmenterConfig
 from ropewalk.training.config import MEAN, Config, EncoderOptions
@@ -46,11 +46,11 @@ OF_PIECES = 12_000  # and from pieces, which make more than a small model has ro
 class BuildOptions:
     """What a build is told beside its data."""
 
-    minutes: float = option(60.0, low=0)  # that it may take; 0: any number
+    minutes: float = option(60.0, low=0, high=MINUTES)  # that it may take; 0: any number
     encoder: str = ""  # a pretrained one, a local folder or a name on the hub
     vectors: str = ""  # a file of static word vectors, or a folder of pieces of words
     seed: int = option(1, low=0, high=2**31 - 1)
-    threads: int = option(0, low=0)
+    threads: int = option(0, low=0, high=MOST_THREADS)
     teachers: int = option(0, low=0, high=20)  # parsers with other seeds that are trained first and teach
     changes: tuple[str, ...] = ()  # options of the parser or the segmenter that are set otherwise: parser.a.b=c
 

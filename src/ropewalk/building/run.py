@@ -23,6 +23,7 @@ from ropewalk.training.checks import only_used
 from ropewalk.training.config import TeacherOptions
 from ropewalk.training.data import read_treebank
 from ropewalk.training.export import demand_free, export
+from ropewalk.training.loop import CHECKPOINT
 from ropewalk.training.pieces import files_of, is_of_pieces, word_vectors
 from ropewalk.training.run import train as train_parser
 from ropewalk.training.segmenter import raw
@@ -252,7 +253,7 @@ class _Building:
 
 
 def _has_begun(home: Path) -> bool:
-    return (home / "checkpoint" / CONFIG).is_file()
+    return (home / CHECKPOINT / CONFIG).is_file()
 
 
 def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:

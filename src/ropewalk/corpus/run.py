@@ -137,9 +137,7 @@ def _finish(out: str, manifest: Manifest, state: RunState) -> None:
     stores.write(f"{out}/report.json", json.dumps(report, ensure_ascii=False, indent=1).encode("utf-8"))
     stores.clear(f"{out}/{shards.TRIES}")
     for folder in (shards.DATA, shards.ERRORS, shards.DONE):
-        for name in stores.below(f"{out}/{folder}"):
-            if name.startswith(".") and name.endswith(stores.PART):
-                stores.remove(f"{out}/{folder}/{name}")
+        stores.tidy(f"{out}/{folder}")
 
 
 def _few(counts: dict[str, Any]) -> dict[str, int]:

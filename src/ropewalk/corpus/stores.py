@@ -6,19 +6,19 @@ import contextlib
 import hashlib
 import os
 import posixpath
-import secrets
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, final
 
 import pyarrow as pa
 from pyarrow import fs
 
+from ropewalk import files
 from ropewalk.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMPRESSION = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
-PART = ".part"  # how names of files end that are not whole
 BLOCK = 1 << 20  # bytes that are read at a time
 FAILURES = (OSError, EOFError, pa.ArrowException)
 
@@ -135,7 +135,7 @@ def read(path: str) -> bytes | None:
 class Hashing:
     """A file to write that knows its size and SHA-256."""
 
-    def __init__(self, file: pa.NativeFile) -> None:
+    def __init__(self, file: Any) -> None:  # noqa: ANN401 - a file of Python's or of PyArrow's
         self._file = file
         self._hash = hashlib.sha256()
         self.size = 0
@@ -182,21 +182,35 @@ class Hashing:
 def creating(path: str) -> Iterator[Hashing]:
     """Write a file that takes its name only when the block ends without an exception.
 
-    Where the store is no file system, an object appears when it is closed, and half of one after a failure may stay
-    until it is written again.
+    Files of this machine are synced, as `files.replacing` does it. Where the store is no file system, an object appears
+    when it is closed, and half of one after a failure may stay until it is written again.
     """
     store, name = opened(path)
-    renames = isinstance(store, fs.LocalFileSystem | fs.HadoopFileSystem)
-    folder, last = posixpath.split(name)
-    target = f"{folder}/.{last}.{secrets.token_hex(4)}{PART}" if renames else name
     try:
-        store.create_dir(folder, recursive=True)
-        file = store.open_output_stream(target, compression=None)
+        with _creating_here(name) if isinstance(store, fs.LocalFileSystem) else _creating_there(store, name) as file:
+            yield Hashing(file)
     except FAILURES as failure:
         raise FormatError(path, 0, "unwritable", f"cannot be written: {why(failure)}") from failure
+
+
+@contextlib.contextmanager
+def _creating_here(name: str) -> Iterator[IO[bytes]]:
+    """Write a file of this machine."""
+    files.make_folder(posixpath.dirname(name))
+    with files.replacing(Path(name)) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _creating_there(store: fs.FileSystem, name: str) -> Iterator[pa.NativeFile]:
+    """Write a file of another machine: under another name first, where the store can rename it."""
+    folder, last = posixpath.split(name)
+    renames = isinstance(store, fs.HadoopFileSystem)
+    target = f"{folder}/{files.aside_name(last, files.PART)}" if renames else name
+    store.create_dir(folder, recursive=True)
     try:
-        with file:
-            yield Hashing(file)
+        with store.open_output_stream(target, compression=None) as file:
+            yield file
         if renames:
             store.move(target, name)
     finally:
@@ -218,10 +232,15 @@ def below(path: str) -> dict[str, int]:
     return {one.base_name: int(one.size) for one in found if one.type == fs.FileType.File}
 
 
-def remove(path: str) -> None:
-    """Remove a file."""
+def tidy(path: str) -> None:
+    """Remove what killed processes left unfinished in a folder where no other process writes."""
     store, name = opened(path)
-    store.delete_file(name)
+    if isinstance(store, fs.LocalFileSystem):
+        files.tidy(name)
+        return
+    for file in below(path):
+        if files.ASIDE.fullmatch(file):
+            store.delete_file(f"{name}/{file}")
 
 
 def clear(path: str) -> None:

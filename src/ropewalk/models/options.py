@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import sys
 import types
 import typing
 from dataclasses import dataclass, field
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Kind = typing.TypeVar("Kind")
+MOST_THREADS = 256  # far more end torch and ONNX Runtime with a crash
+LARGEST = 16_384  # numbers of a vector; a matrix of two of them takes a gigabyte
+RATE = 10.0  # of learning, at most
+WEIGHT = 1000.0  # of a part of a loss, at most
+EPOCHS = 100_000
+MINUTES = 1_000_000.0  # two years
+MANY = 1_000_000_000  # more than are counted anywhere
+DEEPEST = 16  # tables in tables or lists in lists
+WHOLE = 1 << 63  # whole numbers of TOML are smaller
 
 
 def option(
@@ -27,9 +37,10 @@ def option(
     low: float = -math.inf,
     high: float = math.inf,
     choices: Sequence[str] = (),
+    items: tuple[int, int] = (0, sys.maxsize),
 ) -> Any:  # noqa: ANN401 - likewise
-    """Make a field with a default and the values that it takes."""
-    return field(default=default, metadata={"low": low, "high": high, "choices": tuple(choices)})
+    """Make a field with a default and the values that it takes; of a list, each item, and the number of `items`."""
+    return field(default=default, metadata={"low": low, "high": high, "choices": tuple(choices), "items": items})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +62,25 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     with files.reading(path) as file:
         raw = file.read()
     try:
-        return tomllib.loads(raw.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
-        raise ConfigError(name, "", f"is not TOML: {failure}") from failure
+        table = tomllib.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as failure:  # also numbers and nesting beyond what Python takes
+        raise ConfigError(name, "", f"is not TOML that can be read: {failure}") from failure
+    _demand_plain(table, name, "")
+    return table
+
+
+def _demand_plain(found: Any, source: str, key: str) -> None:  # noqa: ANN401 - whatever TOML holds
+    """Refuse whole numbers of more than 64 bits, which TOML does not have, and nesting deeper than `DEEPEST`."""
+    level = [found]
+    for _ in range(DEEPEST):
+        if any(isinstance(value, int) and not -WHOLE <= value < WHOLE for value in level):
+            raise ConfigError(source, key, f"has a whole number of more than 64 bits; expected less than {WHOLE:,}")
+        inner = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
+        level = [value for values in inner for value in values]
+    if level:
+        raise ConfigError(source, key, f"is nested too deep; expected at most {DEEPEST} levels of tables and lists")
 
 
 def changed(table: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
@@ -65,11 +92,14 @@ def changed(table: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
             raise ConfigError("--set", change, "is no change; expected a.b=value, such as training.epochs=5")
         at = out
         *above, last = key.split(".")
+        if len(above) > DEEPEST:
+            raise ConfigError("--set", f"{key[:40]}…", "is no option: it has too many dots; see docs/training.md")
         for part in above:
             at = at.setdefault(part, {})
             if not isinstance(at, dict):
                 raise ConfigError("--set", key, f"{part} is a value, not a table")
         at[last] = _value(value)
+        _demand_plain(at[last], "--set", key)
     return out
 
 
@@ -117,7 +147,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML holds
 
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, or numbers and nesting beyond what Python takes
         return text
 
 
@@ -154,9 +184,13 @@ def _checked_value(kind: Any, limits: Mapping[str, Any], value: Any, source: str
     if typing.get_origin(kind) is tuple or isinstance(kind, types.GenericAlias):
         inner = typing.get_args(kind)[0]
         items = value if isinstance(value, list | tuple) else [value] if value != "" else []
-        return tuple(_checked_value(inner, {}, item, source, path) for item in items)
+        least, most = limits.get("items", (0, sys.maxsize))
+        if not least <= len(items) <= most:
+            count = f"{least}" if least == most else f"{least} to {most}"
+            raise ConfigError(source, path, f"has {len(items):,} values; expected {count}")
+        return tuple(_checked_value(inner, limits, item, source, path) for item in items)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = float(value) if abs(value) < WHOLE else math.inf  # a float might not hold it
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ConfigError(source, path, f"is {value!r}; expected {_NAMES[kind]}")
     choices = limits.get("choices", ())
@@ -165,9 +199,9 @@ def _checked_value(kind: Any, limits: Mapping[str, Any], value: Any, source: str
         hint = f"; did you mean {near[0]}?" if near else ";"
         raise ConfigError(source, path, f"is {value!r}{hint} expected one of: {', '.join(choices)}")
     low, high = limits.get("low", -math.inf), limits.get("high", math.inf)
-    if kind in {int, float} and not low <= value <= high:
-        bounds = f"at least {low}" if math.isinf(high) else f"from {low} to {high}"
-        raise ConfigError(source, path, f"is {value}; expected {bounds}")
+    if kind in {int, float} and not (low <= value <= high and math.isfinite(value)):
+        bounds = f"at least {low:,}" if math.isinf(high) else f"from {low:,} to {high:,}"
+        raise ConfigError(source, path, f"is {value:,}; expected {bounds}")
     return value
 
 

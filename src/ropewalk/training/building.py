@@ -168,6 +168,11 @@ def _setting(text: str) -> tuple[str, str]:
 
 def _new_bilstm(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> BiLSTM:
     assert labels.vocabulary is not None  # noqa: S101 - made with the labels
+    sizes = ("word_size", "affix_size", "shape_size", "character_size")
+    if vectors is None and not any(getattr(options, name) for name in sizes):
+        raise ConfigError(
+            "configuration", "model.encoder", f"reads nothing of a word; expected one of {', '.join(sizes)} above 0"
+        )
     shape = EncoderShape(
         kind=options.kind,
         word_size=options.word_size,

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.models.description import DecodingOptions
-from ropewalk.models.options import Sources, changed, checked, option, read
+from ropewalk.models.options import (
+    EPOCHS,
+    LARGEST,
+    MANY,
+    MINUTES,
+    MOST_THREADS,
+    RATE,
+    WEIGHT,
+    Sources,
+    changed,
+    checked,
+    option,
+    read,
+)
 from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
 from ropewalk.scoring.graphs import MEASURES as GRAPH_MEASURES
@@ -38,23 +51,24 @@ class EncoderOptions:
     revision: str = ""
     local_files_only: bool = False
     pooling: str = option("first", choices=("first", "last", "mean"))
-    window: int = option(512, low=16)
+    window: int = option(512, low=16, high=65_536)
     casing: str = option("auto", choices=("auto", "yes", "no"))
     freeze_embeddings: bool = False
-    layers: tuple[int, ...] = ()
+    layers: tuple[int, ...] = option((), low=1, high=1000, items=(0, 1000))
     dropout: float = option(0.1, low=0, high=0.9)
     # bilstm
-    word_size: int = option(64, low=0)
-    affix_size: int = option(32, low=0)
-    shape_size: int = option(16, low=0)
-    character_size: int = option(32, low=0)
-    input_size: int = option(0, low=0)  # features are brought to this size before they are read; 0: as they are
-    hidden: int = option(256, low=1)
-    depth: int = option(2, low=1)
-    least_count: int = option(2, low=1)
+    word_size: int = option(64, low=0, high=LARGEST)
+    affix_size: int = option(32, low=0, high=LARGEST)
+    shape_size: int = option(16, low=0, high=LARGEST)
+    character_size: int = option(32, low=0, high=LARGEST)
+    # features are brought to this size before they are read; 0: as they are
+    input_size: int = option(0, low=0, high=LARGEST)
+    hidden: int = option(256, low=1, high=LARGEST)
+    depth: int = option(2, low=1, high=64)
+    least_count: int = option(2, low=1, high=MANY)
     forget: float = option(0.1, low=0, high=0.9)  # share of words read as unknown in training
     vectors: str = ""
-    most_vectors: int = option(100_000, low=1)
+    most_vectors: int = option(100_000, low=1, high=10_000_000)
 
 
 RELATIONS = {"word": "words", "word+head": "pairs", "word*head": "products"}  # and what heads they are of
@@ -68,15 +82,16 @@ class RelationOptions:
     """
 
     from_: str = option("word+head", choices=tuple(RELATIONS))
-    hidden: int = option(256, low=0)  # 0: a single layer, from the word alone; see `ModelOptions.hidden`
+    # 0: a single layer, from the word alone; see `ModelOptions.hidden`
+    hidden: int = option(256, low=0, high=LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
 class BiaffineOptions:
     """Sizes of the biaffine parser of Dozat & Manning 2017, and of arcs that are scored beside labels."""
 
-    arc_size: int = option(256, low=1)
-    relation_size: int = option(100, low=1)
+    arc_size: int = option(256, low=1, high=LARGEST)
+    relation_size: int = option(100, low=1, high=LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +100,7 @@ class GraphOptions:
 
     encoding: str = ""  # one of graphs, or biaffine for arcs alone; without a name there are no graphs
     arcs: bool = True  # whether arcs are scored beside labels
-    weight: float = option(1.0, low=0)  # of the loss of graphs beside that of trees
+    weight: float = option(1.0, low=0, high=WEIGHT)  # of the loss of graphs beside that of trees
 
 
 # Each word's label and arc alone; whole label sequences; whole projective trees; all trees, by arcs alone.
@@ -101,21 +116,21 @@ class ModelOptions:
     encoding: str = "optimal+head"
     loss: str = option("words", choices=LOSSES)
     auxiliary: tuple[str, ...] = ()
-    auxiliary_weight: float = option(0.3, low=0)
-    arc_weight: float = option(
-        0.0, low=0
-    )  # of the loss of arcs beside that of labels; the joint decoder needs arcs. Trees have both
+    auxiliary_weight: float = option(0.3, low=0, high=WEIGHT)
+    # of the loss of arcs beside that of labels; the joint decoder needs arcs. Trees have both
+    arc_weight: float = option(0.0, low=0, high=WEIGHT)
     tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
-    least_rules: int = option(2, low=1)  # how often a rule that makes lemmas must occur in the treebank to be learnt
+    # how often a rule that makes lemmas must occur in the treebank to be learnt
+    least_rules: int = option(2, low=1, high=MANY)
     known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech
     lexicon: bool = True  # whether the tags that words and endings have in the treebank count beside scores
     combinations: bool = True  # whether tags are chosen together, by what goes together in the treebank
     feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
-    tag_weight: float = option(0.3, low=0)
-    hidden: int = option(
-        256, low=0
-    )  # 0: a single linear layer with LeakyReLU on its scores, as in the authors' program
-    projection: int = option(0, low=0)  # a layer with LeakyReLU brings words to this size before all else; 0: none
+    tag_weight: float = option(0.3, low=0, high=WEIGHT)
+    # 0: a single linear layer with LeakyReLU on its scores, as in the authors' program
+    hidden: int = option(256, low=0, high=LARGEST)
+    # a layer with LeakyReLU brings words to this size before all else; 0: none
+    projection: int = option(0, low=0, high=LARGEST)
     init: str = option("torch", choices=INITS)  # `orthogonal`: layers on top are, with biases and products 0
     dropout: float = option(0.2, low=0, high=0.9)
     encoder: EncoderOptions = field(default_factory=EncoderOptions)
@@ -128,23 +143,24 @@ class ModelOptions:
 class TrainingOptions:
     """The loop: how long, how fast, in which pieces, and when to stop."""
 
-    epochs: int = option(10, low=1)
-    minutes: float = option(0.0, low=0)  # after which the run ends, its learning rates having fallen in time; 0: never
-    batch: int = option(512, low=1)
-    accumulate: int = option(1, low=1)
-    encoder_rate: float = option(3e-4, low=0)
-    head_rate: float = option(1e-3, low=0)
-    betas: tuple[float, ...] = (0.9, 0.98)
-    weight_decay: float = option(0.01, low=0)
+    epochs: int = option(10, low=1, high=EPOCHS)
+    # after which the run ends, its learning rates having fallen in time; 0: never
+    minutes: float = option(0.0, low=0, high=MINUTES)
+    batch: int = option(512, low=1, high=10_000_000)
+    accumulate: int = option(1, low=1, high=100_000)
+    encoder_rate: float = option(3e-4, low=0, high=RATE)
+    head_rate: float = option(1e-3, low=0, high=RATE)
+    betas: tuple[float, ...] = option((0.9, 0.98), low=0, high=0.999_999, items=(2, 2))
+    weight_decay: float = option(0.01, low=0, high=10)
     warmup: float = option(0.06, low=0, high=1)
     schedule: str = option("linear", choices=("linear", "constant"))
-    clip: float = option(1.0, low=0)
-    patience: int = option(0, low=0)
+    clip: float = option(1.0, low=0, high=1e6)
+    patience: int = option(0, low=0, high=EPOCHS)
     metric: str = option("las", choices=(*MEASURES, MEAN, *GRAPH_MEASURES))
     precision: str = option("no", choices=("no", "bf16", "fp16"))
     device: str = option("auto", choices=("auto", "cpu"))
     sharded: bool = False  # whether processes on CPUs hold a share of the weights each (FSDP); GPUs: as accelerate says
-    threads: int = option(0, low=0)
+    threads: int = option(0, low=0, high=MOST_THREADS)
     tensorboard: bool = False
     energy: bool = False
     country: str = "ESP"
@@ -156,7 +172,8 @@ class TeacherOptions:
 
     model: tuple[str, ...] = ()
     weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
-    copies: int = option(0, low=0)  # how often the treebank is learnt once more with other words in its sentences
+    # how often the treebank is learnt once more with other words in its sentences
+    copies: int = option(0, low=0, high=1000)
     replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
     texts: tuple[str, ...] = ()  # files of sentences without trees: what the teacher says of them is learnt
     segmenter: str = ""  # a model or a folder whose segmenter cuts plain text

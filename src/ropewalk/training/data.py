@@ -134,6 +134,12 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         if tag not in TAGS:
             raise ConfigError("configuration", "model.tags", f"has {tag!r}; expected some of: {', '.join(TAGS)}")
     tags = tag_sets(bank, model.tags, least_rules=model.least_rules, feats=model.feats)
+    if ("lemma", ()) in tags:
+        raise ConfigError(
+            "configuration",
+            "model.least_rules",
+            f"is {model.least_rules:,}, and no rule that makes lemmas occurs that often in the training data; lower it",
+        )
     vocabulary = None
     vectors = None
     options = config.model.encoder

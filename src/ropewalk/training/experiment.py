@@ -23,6 +23,7 @@ from ropewalk.training.checks import demand_decoder, only_used, parser_decoders
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.data import read_treebank
 from ropewalk.training.graph_results import graph_scores
+from ropewalk.training.loop import CHECKPOINT
 from ropewalk.training.run import measures, train
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import device_name, devices, load
@@ -218,7 +219,7 @@ def run(
     done = place / "results.json"
     if done.is_file():
         return [Result(**entry) for entry in read_json(done)]
-    outcome = train(cell.config, place, resume=(place / "checkpoint").is_dir(), command=command, report=report)
+    outcome = train(cell.config, place, resume=(place / CHECKPOINT).is_dir(), command=command, report=report)
     spent = _an_epoch(outcome.state.history)
     models = {device_name(device): load(place, device=device) for device in devices(cell.config.training.device)}
     device, model = next(iter(models.items()))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,21 +96,35 @@ def save_weights(path: str | os.PathLike[str], weights: Mapping[str, Tensor]) ->
 
 def save_card(path: str | os.PathLike[str], card: str) -> None:
     """Write a model's card."""
-    with files.creating(Path(path) / CARD) as file:
-        file.write(card.encode("utf-8"))
+    write_content(Path(path) / CARD, card.encode("utf-8"))
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file."""
-    raw = read_content(path)
+    return unpacked(read_content(path), path)
+
+
+def unpacked(raw: bytes, path: Path) -> dict[str, Tensor]:
+    """Return the tensors in the content of a safetensors file."""
     try:
         return load_tensors(raw)
     except (SafetensorError, ValueError, KeyError) as failure:
         raise ModelError(str(path), f"is damaged or cut short: {failure}; copy or train it again") from failure
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write a safetensors file, whole or not at all."""
-    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+def packed(tensors: Mapping[str, Tensor]) -> bytes:
+    """Return the content of a safetensors file; equal tensors give equal bytes."""
+    return save_tensors({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()})
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> str:
+    """Write a safetensors file, whole or not at all, and return its SHA-256."""
+    raw = packed(tensors)
+    write_content(path, raw)
+    return hashlib.sha256(raw).hexdigest()
+
+
+def write_content(path: Path, raw: bytes) -> None:
+    """Write a file, whole or not at all."""
     with files.creating(path) as file:
-        file.write(save_tensors(plain))
+        file.write(raw)

@@ -8,10 +8,11 @@ number, so that going on from a checkpoint is the same as never having stopped.
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from torch.distributed.fsdp import fully_shard
 from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.models.batching import shuffled
-from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.folder import read_content, read_json, write_json
 from ropewalk.models.scorer import arc_places
 from ropewalk.training import folder
 from ropewalk.training.config import TrainingOptions
@@ -34,7 +35,7 @@ from ropewalk.training.network import Targets
 from ropewalk.training.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from torch import Tensor
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ropewalk.training.network import Network
     from ropewalk.training.teaching import Lessons
 
+CHECKPOINT, STATE = "checkpoint", "state.json"  # a folder within the model's, and what says which file counts there
 REPORTED = 10  # steps between two reports,
 SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
@@ -73,6 +75,7 @@ class TrainingState:
     step: int = 0
     best: float = -1.0
     best_epoch: int = 0
+    best_weights: str = ""  # the SHA-256 of their file
     history: list[dict[str, Any]] = field(default_factory=list)
 
     def finished(self, options: TrainingOptions) -> bool:
@@ -178,7 +181,8 @@ class _Run:
             network.to(self.accelerator.device)
         if by_hand:
             fully_shard(network)
-        optimizer = torch.optim.AdamW(groups(network, options), betas=_pair(options.betas))
+        first, second = options.betas
+        optimizer = torch.optim.AdamW(groups(network, options), betas=(first, second))
         self.network: Any = network
         if by_hand:
             self.optimizer = self.accelerator.prepare(optimizer)
@@ -225,8 +229,6 @@ class _Run:
             )
             self.tracker.epoch(state.history[-1])
             if self.accelerator.is_main_process:
-                if better:
-                    folder.save_weights(self.job.home, model)
                 self._save(model, optimizer)
             self.accelerator.wait_for_everyone()
             self.job.report(
@@ -359,43 +361,52 @@ class _Run:
         return dict(broadcast_object_list(found)[0]) if self.accelerator.num_processes > 1 else found[0]
 
     def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
-        """Write the checkpoint: first its tensors under a new name, then what says which name counts."""
-        place = files.make_folder(self.job.home / "checkpoint")
-        name = f"epoch-{self.state.epoch}.safetensors"
+        """Write the checkpoint: its tensors under a new name, then what says which name counts, and its hashes."""
+        place = files.make_folder(self.job.home / CHECKPOINT)
+        state = self.state
+        name = f"epoch-{state.epoch}.safetensors"
         tensors = {f"model/{key}": value for key, value in model.items()}
         for weight, values in optimizer["state"].items():
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
-        folder.write_tensors(place / name, tensors)
-        state = self.state
-        write_json(
-            place / "state.json",
-            {
-                "tensors": name,
-                "epoch": state.epoch,
-                "step": state.step,
-                "best": state.best,
-                "best_epoch": state.best_epoch,
-                "history": state.history,
-            },
-        )
-        with files.creating(self.job.home / "log.jsonl") as file:
-            file.write("".join(json.dumps(entry) + "\n" for entry in state.history).encode("utf-8"))
-        for old in place.glob("epoch-*.safetensors"):
+        digest = folder.write_tensors(place / name, tensors)
+        weights = folder.packed(model) if state.best_epoch == state.epoch else None
+        if weights is not None:
+            state.best_weights = _digest(weights)
+        table = {"tensors": name, "sha256": digest, **asdict(state)}
+        write_json(place / STATE, {**table, "hash": _hash(table)})
+        self._settle(name, weights)
+
+    def _settle(self, name: str, weights: bytes | None) -> None:
+        """Write what follows from the checkpoint of this name, and remove earlier ones."""
+        if weights is not None:
+            folder.write_content(self.job.home / folder.WEIGHTS, weights)
+        log = "".join(json.dumps(entry) + "\n" for entry in self.state.history)
+        folder.write_content(self.job.home / "log.jsonl", log.encode("utf-8"))
+        for old in (self.job.home / CHECKPOINT).glob("epoch-*.safetensors"):
             if old.name != name:
                 files.remove(old)
 
     def _restore(self) -> None:
         """Go on from the last checkpoint, if there is one."""
-        place = self.job.home / "checkpoint"
-        if not (place / "state.json").is_file():
+        place = self.job.home / CHECKPOINT
+        if not (place / STATE).is_file():
             return
-        table = read_json(place / "state.json")
-        tensors = folder.read_tensors(place / table.pop("tensors"))
-        self.state = TrainingState(**table)
+        table = read_json(place / STATE)
+        if not isinstance(table, dict) or table.pop("hash", None) != _hash(table):
+            raise _damaged(place / STATE)
+        try:
+            file, digest = place / table.pop("tensors"), table.pop("sha256")
+            self.state = TrainingState(**table)
+        except (KeyError, TypeError) as failure:  # another version of this program wrote it
+            raise _damaged(place / STATE) from failure
+        raw = read_content(file)
+        if _digest(raw) != digest:
+            raise _damaged(file)
+        tensors = folder.unpacked(raw, file)
+        if self.accelerator.is_main_process:
+            self._settle(file.name, self._lost_weights(tensors))
         _, optimizer = self._weights()
-        model: dict[str, Any] = {
-            key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")
-        }
+        model: dict[str, Any] = _model_of(tensors)
         states: dict[str, Any] = {}
         for key, value in tensors.items():
             if key.startswith("optimizer/"):
@@ -409,8 +420,30 @@ class _Run:
             options=StateDictOptions(full_state_dict=True),
         )
 
+    def _lost_weights(self, tensors: Mapping[str, Tensor]) -> bytes | None:
+        """Return the weights of the best epoch, that of the checkpoint, if they are lost: they are written after it."""
+        file = self.job.home / folder.WEIGHTS
+        if file.is_file() and _digest(read_content(file)) == self.state.best_weights:
+            return None
+        if self.state.best_epoch != self.state.epoch:
+            raise _damaged(file)
+        return folder.packed(_model_of(tensors))
 
-def _pair(betas: Sequence[float]) -> tuple[float, float]:
-    if len(betas) != 2:
-        raise TrainingError(f"training.betas has {len(betas)} numbers; expected two, such as [0.9, 0.98]")
-    return betas[0], betas[1]
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _hash(table: Mapping[str, Any]) -> str:
+    return _digest(json.dumps(table, sort_keys=True).encode("utf-8"))
+
+
+def _damaged(file: Path) -> TrainingError:
+    return TrainingError(
+        f"{file}: is damaged or missing: it is not what training wrote; copy it from where it is whole, or train again "
+        "into another folder"
+    )
+
+
+def _model_of(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}

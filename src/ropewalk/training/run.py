@@ -15,7 +15,7 @@ from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
 from ropewalk.models.description import Description
-from ropewalk.models.folder import read_json, write_json
+from ropewalk.models.folder import CONFIG, read_json, write_json
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.options import flat_options, to_mapping
 from ropewalk.projectivity import lift_until
@@ -27,7 +27,7 @@ from ropewalk.training.card import card
 from ropewalk.training.checks import demand_decoder, demand_teachable, demand_used
 from ropewalk.training.config import MEAN, from_mapping
 from ropewalk.training.data import examples, label_set, read_treebank
-from ropewalk.training.loop import Job, fit
+from ropewalk.training.loop import CHECKPOINT, Job, fit
 from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
 from ropewalk.training.texts import read_texts
@@ -95,8 +95,11 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     )
     labels = trainable.labels
     if main:
+        begun = files.make_folder(home / CHECKPOINT)
+        for place in (home, begun):
+            files.tidy(place)
+        write_json(begun / CONFIG, to_mapping(config))  # first, so that whatever comes after belongs to a run
         folder.save_description(home, trainable, config)
-        write_json(files.make_folder(home / "checkpoint") / "config.json", to_mapping(config))
     model = trainable.model()
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
@@ -150,9 +153,16 @@ def _with_mean(found: ScoresByName, tags: Sequence[str]) -> ScoresByName:
 
 
 def _check_home(home: Path, config: Config, *, resume: bool) -> None:
-    """Refuse to write over another run, or to go on with one that was told something else; tests come after it."""
-    earlier = home / "checkpoint" / "config.json"
+    """Refuse to write over another run or model, or to go on with one that was told something else.
+
+    Tests come after a run, and may be others.
+    """
+    earlier = home / CHECKPOINT / CONFIG
     if not earlier.is_file():
+        if (home / CONFIG).exists():
+            raise TrainingError(
+                f"{home} holds a model that no run in it can go on with; choose another folder, or remove this one"
+            )
         return
     if not resume:
         raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk import conllu
+from ropewalk import conllu, files
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.options import to_mapping
@@ -187,7 +187,8 @@ def train(
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
     home = Path(out)
-    save(home, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))
+    with files.creating_folder(home, keep=True) as part:  # a parser's folder, perhaps, whose files must fit together
+        save(part, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))
     return SegmenterOutcome(home, found)
 
 

@@ -100,8 +100,9 @@ class Transformer(WordEncoder):
 
     def save(self, home: Path) -> dict[str, Any]:
         """Write tokenizer and configuration; how subwords are framed is for `config.json`."""
-        self.model.config.save_pretrained(home / HOME)
-        self.tokenizer.save_pretrained(home / HOME)
+        with files.creating_folder(home / HOME) as part:
+            self.model.config.save_pretrained(part)
+            self.tokenizer.save_pretrained(part)
         return {"tokens": self.tokens.to_json()}
 
     def networks(self) -> dict[str, ModelProto]:
