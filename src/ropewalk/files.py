@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+LONGEST = 1 << 24  # bytes of a sentence: some hundred thousand words
 MOST_LINKS = 40  # as many as Linux follows
 
 
@@ -72,7 +73,7 @@ def blocks(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
             yield block
 
 
-def bounded(blocks: Iterable[bytes], file: str, longest: int) -> Iterator[bytes]:
+def bounded(blocks: Iterable[bytes], file: str, longest: int = LONGEST) -> Iterator[bytes]:
     """Pass on blocks of a file of sentences with empty lines between; stop before one of too many bytes is held.
 
     What a file is compressed to says nothing of its size, and whoever reads holds a sentence as a whole.

@@ -41,7 +41,6 @@ Piece = TypeVar("Piece")
 HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
 LONGEST_HEADER: Final = 1 << 16
-LONGEST: Final = 1 << 24  # bytes of a sentence
 
 
 def columns_of(encoding: Encoding) -> tuple[str, ...]:
@@ -116,7 +115,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
-        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file, LONGEST)
+        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file)
         self._pending = bytearray()
         self._line = 1
         self.encoding = self._read_header()

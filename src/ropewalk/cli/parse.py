@@ -363,6 +363,7 @@ def _listed(lines: "Iterator[bytes]") -> "Iterator[bytes]":
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
     """Read one argument, and find its sentences, piece by piece."""
     from ropewalk import conllu
+    from ropewalk.errors import FormatError
     from ropewalk.files import shown
     from ropewalk.formats.text import text_pieces, token_banks
 
@@ -377,7 +378,12 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
     if source.is_file and not quiet:
         pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
     if source.kind is Input.TEXT:
-        yield from parser.segmented(pieces)
+        try:
+            yield from parser.segmented(pieces)
+        except FormatError as error:
+            if not source.is_file:
+                raise
+            raise FormatError(shown(source.value), error.line, error.kind, error.message) from error
     else:
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 

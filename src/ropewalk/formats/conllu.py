@@ -74,7 +74,6 @@ SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
 SENT_NUMBER: Final = re.compile(rb"^(#\s*sent_id\s*=\s*)([0-9]+)$", re.MULTILINE)
 UNNAMEABLE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff/%]")  # in a sent_id: UD keeps slashes for itself
 BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
-LONGEST: Final = 1 << 24  # bytes of a sentence: some hundred thousand words
 SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
@@ -648,7 +647,9 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
             )
 
 
-def read(path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = LONGEST) -> Treebank:
+def read(
+    path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = files.LONGEST
+) -> Treebank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
 
     With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
@@ -664,7 +665,7 @@ def stream(
     on_error: OnError = "stop",
     trees: Presence = "optional",
     chunk_bytes: int = 1 << 20,
-    longest: int = LONGEST,
+    longest: int = files.LONGEST,
 ) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
     return Reader(files.shown(path), _text(path, chunk_bytes, longest), on_error=on_error, trees=trees)
@@ -800,7 +801,7 @@ class Reader:
         return bank
 
 
-def _text(path: Path, size: int, longest: int = LONGEST) -> Iterator[bytes]:
+def _text(path: Path, size: int, longest: int = files.LONGEST) -> Iterator[bytes]:
     """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
     blocks = files.bounded(files.blocks(path, size), files.shown(path), longest)
     return conllx.to_conllu(blocks) if conllx.is_named(path) else blocks

@@ -28,6 +28,7 @@ Path = str | os.PathLike[str]
 
 HEADER: Final = "#SDP 2015"
 TOP: Final = "top"
+BLOCK: Final = 1 << 20  # bytes that are read at a time
 FIXED: Final = 7  # columns before the roles
 ROLE: Final = re.compile(r"[^\s|]+")
 
@@ -90,9 +91,7 @@ class SemanticBank:
 
 def read(path: Path) -> SemanticBank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed."""
-    with files.reading(path) as file:
-        raw = file.read()
-    return loads(raw, files.shown(path))
+    return loads(_raw(path), files.shown(path))
 
 
 def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
@@ -112,9 +111,12 @@ def refused(path: Path, expected: str) -> FormatError:
 
 def problems(path: Path) -> Iterator[FormatError]:
     """Find everything that is wrong with a file, the first problem of each line."""
-    with files.reading(path) as file:
-        raw = file.read()
-    return _Parser(raw, files.shown(path)).problems()
+    return _Parser(_raw(path), files.shown(path)).problems()
+
+
+def _raw(path: Path) -> bytes:
+    """Read the bytes of a file, none of whose sentences may be too long."""
+    return b"".join(files.bounded(files.blocks(path, BLOCK), files.shown(path)))
 
 
 def dumps(bank: SemanticBank) -> bytes:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 30
 CHUNK = 1 << 16
 MOST_SPACES = 1 << 20  # one after the other: they are kept with the token before them
+# Every character that no token holds: white space, control characters, U+200B and U+FEFF.
+_SPACE_CODES = (*range(0x21), *range(0x7F, 0xA1), 0x1680, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F)
+SPACES = "".join(map(chr, (*_SPACE_CODES, 0x3000, 0xFEFF)))
 LONGEST_LINE = 1 << 24  # characters of a line of tokens
 BETWEEN = re.compile("[ \t\r]+")
 # In a form UD has single spaces at most, and only between other characters; what breaks lines is none of them.
@@ -43,11 +46,14 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
                     "utf-8",
                     f"byte 0x{failure.object[failure.start]:02x} is not UTF-8; expected UTF-8 throughout",
                 ) from failure
-            bare = piece.strip()
-            if spaces + len(piece) - len(piece.lstrip() if bare else "") > MOST_SPACES:
-                message = f"more than {MOST_SPACES:,} spaces in a row, the most that are read; expected text"
+            behind = piece.lstrip(SPACES)
+            if spaces + len(piece) - len(behind) > MOST_SPACES:
+                message = (
+                    f"more than {MOST_SPACES:,} spaces in a row, control characters included, the most that are read; "
+                    "expected text"
+                )
                 raise FormatError(files.shown(path), lines, "too-many-spaces", message)
-            spaces = len(piece) - len(piece.rstrip()) if bare else spaces + len(piece)
+            spaces = len(piece) - len(piece.rstrip(SPACES)) if behind else spaces + len(piece)
             lines += piece.count("\n")
             if piece:
                 yield piece

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
-from ropewalk.segmentation.building import BETWEEN, Marked
+from ropewalk.segmentation.building import BETWEEN, Marked, demand_short
 from ropewalk.segmentation.reading import codes_of
 from ropewalk.treebank import starts_of
 
@@ -90,6 +90,7 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
     enough = 0  # a buffer shorter than this is not worth another look
     for block, final in blocks(pieces, BLOCK):
         buffer += block
+        demand_short(buffer, lines)
         if not final and len(buffer) < enough:
             continue
         codes = codes_of(buffer, characters, lines)
