@@ -21,7 +21,8 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 
 # A module imports from its own part or from parts in the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "tables", "progress"),
+    ("errors", "escaping"),
+    ("tables", "progress"),
     ("worker_processes",),
     ("workers",),
     ("kernels", "files"),
@@ -323,7 +324,7 @@ def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
 def test_the_changelog_and_the_citation_name_the_version() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
+    assert re.findall(r"^## (\d\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [ropewalk.__version__]
 
 

@@ -12,6 +12,7 @@ import typer
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
 from ropewalk.cli.shell import as_folder, folder_option, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,7 +103,7 @@ def build(
     )
     source = _single(treebank, train, dev, test)
     if dry_run:
-        typer.echo("\n".join(_lines(planned(source, options)[0])))
+        typer.echo("\n".join(map(clean, _lines(planned(source, options)[0]))))
         return
     with ExitStack() as stack:
         built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))

@@ -34,6 +34,7 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -244,7 +245,7 @@ def parse(
 
     def blocks() -> "Iterator[bytes]":
         if chosen is TreeFormat.TREE:
-            yield f"# generator = {parser.generator}\n".encode()
+            yield f"# generator = {clean(parser.generator)}\n".encode()
         make = partial(_worker, parser.single_threaded, look)
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
             yield from written

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
 
+from ropewalk.escaping import clean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -210,7 +212,7 @@ def say(message: str) -> None:
     """Tell the user something on standard error; what was found in a file may be longer than anybody reads."""
     half = LONGEST_MESSAGE // 2
     shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
-    typer.echo(f"ropewalk: {shown}", err=True)
+    typer.echo(f"ropewalk: {clean(shown)}", err=True)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

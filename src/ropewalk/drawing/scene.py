@@ -10,10 +10,11 @@ import numpy as np
 
 from ropewalk import encodings
 from ropewalk.documents import Sentence
-from ropewalk.drawing.measure import clean, is_right_to_left
+from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError
+from ropewalk.escaping import clean
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import arcs_of, brackets, rope_cover
 from ropewalk.treebank import EDITABLE, Treebank
