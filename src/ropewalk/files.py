@@ -177,15 +177,24 @@ def _is_writable(path: Path) -> bool:
 
 
 def is_replaced(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
-    """Tell whether writing the output would change the very file that is read; `-` are the standard streams."""
+    """Return whether writing the output would change the very file that is read; `-` are the standard streams."""
+    return _are_one((source, 0), (output, 1))
+
+
+def are_same_output(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
+    """Return whether two outputs would be written to one file, which may not be there yet; `-` is standard output."""
+    if "-" not in {os.fspath(first), os.fspath(second)} and os.path.realpath(first) == os.path.realpath(second):
+        return True
+    return _are_one((first, 1), (second, 1))
+
+
+def _are_one(*named: tuple[str | os.PathLike[str], int]) -> bool:
+    """Return whether two paths lead to one file that is there; `-` is the open file of the given number."""
     try:
-        read, written = (
-            os.fstat(number) if os.fspath(path) == "-" else Path(path).stat()
-            for path, number in ((source, 0), (output, 1))
-        )
+        first, second = (os.fstat(number) if os.fspath(path) == "-" else Path(path).stat() for path, number in named)
     except (OSError, ValueError):  # it is not there, or can be no name
         return False
-    return stat.S_ISREG(read.st_mode) and os.path.samestat(read, written)
+    return stat.S_ISREG(first.st_mode) and os.path.samestat(first, second)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:

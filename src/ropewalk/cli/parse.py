@@ -25,6 +25,7 @@ from ropewalk.cli.shell import (
     colourful,
     columns_of,
     demand_other,
+    files_of_model,
     followed,
     is_semantic,
     picture_width,
@@ -209,7 +210,8 @@ def parse(
         )
     _demand_text(form_in, each_line)
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
-    demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
+    read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
+    demand_other(out, read, overwrite=overwrite)
     chosen = form_out or _form_of(out)
     _demand_json(chosen, tag_confidence=tag_confidence)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
