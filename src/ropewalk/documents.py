@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Self, final, overload
 import numpy as np
 
 import ropewalk
+from ropewalk.errors import demand_type
 from ropewalk.feats import features_of
+from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk import Graph, Graphs, Picture
-    from ropewalk.treebank import Treebank
 
 
 class _Lists:
@@ -568,6 +569,7 @@ class Document(_View, Sequence[Sentence]):
     def __init__(
         self, bank: Treebank, text: str | None = None, generator: str = "", *, sentences: range | None = None
     ) -> None:
+        demand_type("the sentences of a document", bank, Treebank)
         self._bank = bank
         self._sentences = range(len(bank)) if sentences is None else sentences
         self.text = text

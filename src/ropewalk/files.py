@@ -24,11 +24,20 @@ LONGEST = 1 << 24  # bytes of a sentence: some hundred thousand words
 MOST_LINKS = 40  # as many as Linux follows
 
 
+def path_text(path: object) -> str:
+    """Return a path as text; raise if it is none."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if isinstance(text, str):
+        return text
+    raise FormatError("<path>", 0, "no-path", f"found {type(path).__name__}; expected the path of a file, as text")
+
+
 def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
     """Name a path in messages."""
-    if os.fspath(path) == "-":
+    name = path_text(path)
+    if name == "-":
         return "<stdout>" if writing else "<stdin>"
-    return os.fspath(path)
+    return name
 
 
 def why(failure: Exception) -> str:
@@ -43,7 +52,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The block should do nothing but read: any failure of the system in it counts as one of reading.
     """
-    name = os.fspath(path)
+    name = path_text(path)
     try:
         if name == "-":
             yield sys.stdin.buffer
@@ -122,8 +131,11 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     are. A file that nobody may write is left alone. A reader that closed the pipe early shows as Python's
     `BrokenPipeError`.
     """
-    name = os.fspath(path)
-    target = Path(os.path.realpath(name))
+    name = path_text(path)
+    try:
+        target = Path(os.path.realpath(name))
+    except ValueError as failure:  # it can be no name
+        raise _unwritable(path, failure) from failure
     part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         if name == "-":
@@ -148,15 +160,15 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BrokenPipeError:
         raise
     except OSError as failure:
-        raise FormatError(
-            shown(path, writing=True),
-            0,
-            "unwritable",
-            f"cannot be written: {why(failure)}; expected a place that can be written",
-        ) from failure
+        raise _unwritable(path, failure) from failure
     finally:
         with contextlib.suppress(OSError):  # it was renamed, or never came to be
             part.unlink()
+
+
+def _unwritable(path: str | os.PathLike[str], failure: Exception) -> FormatError:
+    message = f"cannot be written: {why(failure)}; expected a place that can be written"
+    return FormatError(shown(path, writing=True), 0, "unwritable", message)
 
 
 def _descriptor(name: str) -> int | None:

@@ -197,10 +197,10 @@ def demand_other(
                 )
 
 
-def files_of_model(name: str) -> "list[Path]":
+def files_of_model(name: str) -> list[str]:
     """List the files of a model that is named by its folder."""
     is_folder = os.path.isdir(name)  # noqa: PTH112 - other than a `Path`, it takes any text
-    return [file for file in Path(name).rglob("*") if file.is_file()] if is_folder else []
+    return [str(file) for file in Path(name).rglob("*") if file.is_file()] if is_folder else []
 
 
 def demand_outside(folder: str, sources: "Iterable[str | os.PathLike[str]]") -> None:

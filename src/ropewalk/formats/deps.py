@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ropewalk.errors import FormatError, MismatchError
+from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
 from ropewalk.formats.conllu import Text
 from ropewalk.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
-from ropewalk.treebank import Column, intern
+from ropewalk.treebank import Column, Treebank, intern
 from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Places, Treebank
+    from ropewalk.treebank import Places
     from ropewalk.trees import Ints
 
 SHOWN_BYTES: Final = 60
@@ -75,6 +75,7 @@ class _Scanned:
 
 def read(bank: Treebank) -> Graphs:
     """Read the enhanced graphs of a treebank; an item that is none raises a `FormatError` that names its line."""
+    demand_type("graphs are read from a treebank", bank, Treebank)
     if bank.graphs is not None:
         return bank.graphs
     scanned = _scan(_text(bank))
@@ -98,7 +99,8 @@ def forms(bank: Treebank) -> Column:
 
 
 def _text(bank: Treebank) -> Text:
-    """Give the bytes of a treebank as it would be written, and where its sentences begin."""
+    """Return the bytes of a treebank as it would be written, and where its sentences begin."""
+    demand_type("graphs are read from a treebank", bank, Treebank)
     source = bank.text
     if isinstance(source, Text) and not bank.is_edited and bank.headings is None:
         return source

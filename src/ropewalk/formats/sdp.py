@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ropewalk import files
-from ropewalk.errors import FormatError, GraphError, MismatchError
+from ropewalk.errors import FormatError, GraphError, MismatchError, demand_type
+from ropewalk.formats.text import raw_bytes
 from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets, same_graphs
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
@@ -96,7 +97,7 @@ def read(path: Path) -> SemanticBank:
 
 def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
     """Read `.sdp` from memory; what is no such file raises a `FormatError` that names the line."""
-    parser = _Parser(raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass"), name)
+    parser = _Parser(raw_bytes(raw, name), name)
     first = next(parser.problems(), None)
     if first is not None:
         raise first
@@ -121,6 +122,7 @@ def _raw(path: Path) -> bytes:
 
 def dumps(bank: SemanticBank) -> bytes:
     """Write `.sdp` to memory."""
+    demand_type("what to write", bank, SemanticBank)
     graphs = bank.graphs
     columns = [column.texts() for column in (bank.forms, bank.lemmas, bank.pos)]
     frames = bank.frames.texts()
@@ -152,8 +154,9 @@ def dumps(bank: SemanticBank) -> bytes:
 
 def write(path: Path, bank: SemanticBank) -> None:
     """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    raw = dumps(bank)
     with files.creating(path) as file:
-        file.write(dumps(bank))
+        file.write(raw)
 
 
 class _Parser:

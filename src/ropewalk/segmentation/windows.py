@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.formats.text import checked_texts
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.building import BETWEEN, Marked, demand_short
 from ropewalk.segmentation.reading import codes_of
@@ -34,7 +35,7 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     """Cut and join pieces to blocks of `size` characters; the last, which is told apart, may be smaller."""
     waiting: list[str] = []
     held = 0
-    for piece in pieces:
+    for piece in checked_texts(pieces):
         waiting.append(piece)
         held += len(piece)
         if held >= size:
