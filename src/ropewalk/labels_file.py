@@ -201,6 +201,10 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         except UnicodeDecodeError as error:
             line = self._line + raw.count(b"\n", 0, error.start)
             raise self._error(line, "utf-8", f"byte 0x{raw[error.start]:02x} is not UTF-8; expected UTF-8") from error
+        for byte, name in ((b"\0", "NUL"), (b"\r", "carriage return")):
+            if byte in raw:
+                line = self._line + raw.count(b"\n", 0, raw.index(byte))
+                raise self._error(line, "unwritable-text", f"the line has a {name}, which no treebank can; remove it")
         names = self.columns(self.encoding)
         array = np.frombuffer(raw, dtype=np.uint8)
         stops = np.flatnonzero(array == 10)

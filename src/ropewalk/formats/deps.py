@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ropewalk.formats.conllu import Text
 from ropewalk.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
-from ropewalk.treebank import Column, Treebank, intern
+from ropewalk.treebank import UNWRITABLE, Column, Treebank, intern
 from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
@@ -209,6 +209,10 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
     text = _text(bank)
     before = read(bank)
     _require_same_words(bank, graphs)
+    _demand_writable(bank, "relation", graphs.relations, graphs.arc_sentences)
+    if node_forms is not None:
+        sentences = np.repeat(np.arange(len(graphs)), graphs.lengths)
+        _demand_writable(bank, "form", node_forms, sentences)
     unchanged = same_graphs(before, graphs)
     deps = _changed_texts(graphs, unchanged)
     shown = None if node_forms is None else node_forms.texts()
@@ -231,6 +235,20 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
             ).encode("utf-8")
         )
     return b"".join(parts)
+
+
+def _demand_writable(bank: Treebank, what: str, column: Column, sentences: npt.NDArray[Any]) -> None:
+    """Raise if a text would break the file; `sentences` are those that the texts of the column are of."""
+    wrong = np.array([not text or UNWRITABLE.search(text) is not None for text in (*column.names, "_")])[column.ids]
+    for place in np.flatnonzero(wrong)[:1].tolist():
+        text = column.names[column.ids[place]]
+        raise FormatError(
+            bank.file,
+            bank.line(int(sentences[place])),
+            "unwritable-text",
+            f"a {what} of the graph is {text!r}; expected at least one character and no tab, line break, NUL or lone "
+            "surrogate",
+        )
 
 
 def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int, list[str]]:
