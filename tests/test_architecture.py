@@ -21,7 +21,8 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 
 # A module imports from its own part or from parts in the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "tables", "progress"),
+    ("errors", "escaping"),
+    ("tables", "progress"),
     ("worker_processes",),
     ("workers",),
     ("kernels", "files"),

@@ -9,10 +9,12 @@ import pytest
 
 from conftest import REPOSITORY
 from program_tools import run
+from ropewalk import conllu, deps
 from ropewalk.drawing import enhanced_scene
 from ropewalk.encodings.graphs import KNOWN
-from ropewalk.errors import MismatchError
+from ropewalk.errors import FormatError, MismatchError
 from ropewalk.graphs import Graphs
+from ropewalk.treebank import Column
 from ropewalk.trees import Graph
 from test_graphs import ROPES, SEMANTIC
 
@@ -165,3 +167,33 @@ def test_the_guide_names_every_encoding() -> None:
     page = (REPOSITORY / "docs" / "graphs.md").read_text(encoding="utf-8")
     for name in KNOWN:
         assert f"`{name}" in page
+
+
+@pytest.mark.parametrize("where", ["\tdep\n", "\tb\t", "\tx\t"])
+@pytest.mark.parametrize(("wrong", "named"), [("\0", "NUL"), ("\r", "carriage return")])
+def test_what_no_treebank_can_hold_is_refused_in_labels(where: str, wrong: str, named: str, tmp_path: Path) -> None:
+    rows = "1\tA\t0\troot\n1.1\tx\t1\tdep\n2\tb\t1\tdep\n\n"
+    labels, into, out = tmp_path / "a.labels", tmp_path / "a.conllu", tmp_path / "out.conllu"
+    header = "# ropewalk graph encoding = absolute | columns = id, form, label, relations\n"
+    into.write_text("1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n", encoding="utf-8")
+    damaged = rows.replace(where, where[:2] + wrong + where[2:], 1)
+    labels.write_bytes((header + damaged).encode())
+    done = run("decode", "--graphs", labels, "--into", into, "-o", out)
+    line = 2 + damaged[: damaged.index(wrong)].count("\n")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"{labels}:{line}: the line has a {named}" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("wrong", ["a\0b", "a\tb", "a\nb", "a\rb", "", "\ud800"])
+def test_graphs_that_would_break_the_file_are_not_written(wrong: str) -> None:
+    bank = conllu.loads(
+        "1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\tA\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+    )
+    graphs = Graphs.of([Graph(1, [(0, 1, "root")]), Graph(2, [(0, 1, "root"), (1, 2, wrong)])])
+    with pytest.raises(FormatError, match=r"<text>:3: a relation of the graph is"):
+        deps.write(bank, graphs)
+    right = Graphs.of([Graph(1, [(0, 1, "root")]), Graph(2, [(0, 1, "root"), (1, 2, "dep")])])
+    with pytest.raises(FormatError, match=r"<text>:3: a form of the graph is"):
+        deps.write(bank, right, Column.of(["A", "A", wrong]))
+    assert b"1:dep" in deps.write(bank, right, Column.of(["A", "A", "b"]))

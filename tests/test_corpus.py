@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -213,6 +214,53 @@ def test_what_lies_in_the_output_is_no_input(tmp_path: Path) -> None:
     assert [file.path for file in before[0]] == [f"{tmp_path}/a.txt", f"{tmp_path}/parsed-too/b.txt"]
     with pytest.raises(CorpusError, match="no files to read; expected some outside"):
         run.run([str(out / "data")], str(out), Options())
+
+
+def test_a_file_is_read_once_whatever_links_lead_to_it(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    for folder in ("a", "z"):
+        (corpus / folder).mkdir(parents=True)
+        (corpus / folder / f"{folder}.txt").write_text(f"In {folder}.", encoding="utf-8")
+        for loop in ("first", "second"):  # two of them: names double with every step
+            (corpus / folder / loop).symlink_to(corpus)
+    (corpus / "a" / "link.txt").symlink_to(corpus / "z" / "z.txt")
+    (corpus / "hard.txt").hardlink_to(corpus / "a" / "a.txt")
+    (corpus / "itself.txt").symlink_to("itself.txt")
+    (corpus / "nothing.txt").symlink_to("nowhere.txt")
+    (corpus / "elsewhere.txt").symlink_to(tmp_path / "outside.txt")
+    (tmp_path / "outside.txt").write_text("Outside.", encoding="utf-8")
+    (tmp_path / "again").symlink_to(corpus)
+    expected = ["a/a.txt", "elsewhere.txt", "z/z.txt"]
+    for given in (str(corpus), f"file://{corpus}", f"local://{corpus}"):
+        found, unknown = planning.find([given], NOWHERE)
+        assert [file.path for file in found] == [f"{given}/{name}" for name in expected]
+        assert not unknown
+        others = [str(corpus / "hard.txt"), str(corpus / "a" / "link.txt"), str(tmp_path / "again")]
+        assert planning.find([given, *others], NOWHERE)[0] == found
+
+
+def test_the_output_is_no_input_by_a_link_either(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
+    (tmp_path / "in" / "results").symlink_to(tmp_path / "out")
+    (tmp_path / "out" / "data").mkdir(parents=True)
+    (tmp_path / "out" / "data" / "part-000000.jsonl").write_text("{}", encoding="utf-8")
+    (tmp_path / "too").symlink_to(tmp_path / "out")
+    for out in ("out", "too"):
+        found, _ = planning.find([str(tmp_path / "in")], str(tmp_path / out))
+        assert [file.path for file in found] == [f"{tmp_path}/in/a.txt"]
+
+
+def test_files_of_other_stores_have_no_inode_and_are_found(tmp_path: Path) -> None:
+    store = fsspec.filesystem("memory")
+    try:
+        for name in ("in/b.txt", "in/sub/a.txt", "in/.hidden/c.txt"):
+            store.pipe(f"/{tmp_path.name}/{name}", b"One.")
+        given = f"memory://{tmp_path.name}/in"
+        found, _ = planning.find([given, f"{given}/b.txt"], NOWHERE)
+        assert [file.path for file in found] == [f"{given}/b.txt", f"{given}/sub/a.txt"]
+    finally:
+        store.rm(f"/{tmp_path.name}", recursive=True)
 
 
 def test_small_files_share_parts_and_large_ones_are_cut(tmp_path: Path) -> None:
@@ -557,6 +605,14 @@ def test_so_many_workers_are_refused(workers: int, tmp_path: Path) -> None:
     done = program("a.txt", "-o", tmp_path / "out", "--workers", str(workers))
     assert done.returncode == 2
     assert "--workers" in done.stderr
+
+
+@pytest.mark.parametrize("size", [float("nan"), float("inf"), float("-inf"), 0.0, -1.0, 0.0001, "1", None])
+def test_a_shard_without_a_size_is_refused_and_leaves_nothing(size: float, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One.", encoding="utf-8")
+    with pytest.raises(OptionError, match=r"shard is .*; expected at least 0.001 megabytes"):
+        run.run([str(tmp_path / "a.txt")], str(tmp_path / "out"), Options(shard=size))
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_cluster_that_cannot_be_joined_is_named_and_tokens_are_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:

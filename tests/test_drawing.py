@@ -23,9 +23,10 @@ from ropewalk import Sentence, Treebank, conllu, draw, encodings
 from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
-from ropewalk.drawing.measure import cells, clean, is_right_to_left, shorten, units
+from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
 from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
+from ropewalk.escaping import clean
 from ropewalk.trees import Graph, Tree
 from strategies import head_lists, projective_trees, trees, values
 

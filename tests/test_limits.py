@@ -5,10 +5,11 @@ from __future__ import annotations
 import lzma
 import os
 import random
-import resource
 import subprocess
 import sys
+import tempfile
 import time
+import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ import ropewalk
 from ropewalk import conllu, encodings
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
-from ropewalk.formats.text import text_pieces, token_banks
+from ropewalk.formats.text import SPACES, text_pieces, token_banks
 from ropewalk.models import model
 from ropewalk.models.model import LongSentenceWarning
 from ropewalk.models.onnx import bilstm
@@ -37,21 +38,44 @@ PROGRAM = [sys.executable, "-c", "from ropewalk.cli import main; main()"]
 MEBIBYTE = 1 << 20
 
 
+# Starts the program and reports its peak memory. What it is started from must be small: until a new process has loaded
+# its own program, it counts the memory of the one that started it as its own.
+LAUNCHER = """
+import resource, subprocess, sys
+megabytes, seconds, report, *program = sys.argv[1:]
+def limit():
+    resource.setrlimit(resource.RLIMIT_DATA, (int(megabytes) << 20,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
+done = subprocess.run(program, preexec_fn=limit)
+open(report, "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(done.returncode)
+"""
+MOST_MEMORY = 600  # MB, of any input here
+
+
 def run(*words: str | Path, megabytes: int = 1000, seconds: int = 20) -> subprocess.CompletedProcess[str]:
-    """Run the program in little memory, on one core's time."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_DATA, (megabytes * MEBIBYTE,) * 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-    return subprocess.run(
-        [*PROGRAM, *map(str, words)],
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        preexec_fn=limit,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-    )
+    """Run the program in little memory, on one core's time; demand that it needs no more than `MOST_MEMORY`."""
+    with tempfile.NamedTemporaryFile("r") as report:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-S",
+                "-c",
+                LAUNCHER,
+                str(megabytes),
+                str(seconds),
+                report.name,
+                *PROGRAM,
+                *map(str, words),
+            ],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        peak = int(report.read()) / (1 << (20 if sys.platform == "darwin" else 10))
+    assert peak < MOST_MEMORY, (words, peak)
+    return done
 
 
 def refused(done: subprocess.CompletedProcess[str], *said: str) -> None:
@@ -130,10 +154,93 @@ def test_spaces_without_end(form: str, tmp_path: Path) -> None:
     refused(run("parse", "--input", form, file, megabytes=500), f"{file}:2: more than 1,048,576 spaces in a row")
 
 
+NO_TOKENS = {
+    "NUL": "\0",
+    "control characters": "\x07\x1b\x7f\x9f",
+    "zero-width spaces": "\u200b",
+    "byte order marks": "\ufeff",
+    "spaces of all kinds": "\t\u00a0\u1680\u2003\u202f\u205f\u3000",
+    "lines": "\r\n\x0b\x0c\x85\u2028\u2029",
+    "a mix": " \0\u200b\n\ufeff\x9f\u3000",
+}
+
+
+@pytest.mark.parametrize("name", NO_TOKENS)
+def test_characters_that_make_no_token_are_limited_as_spaces_are(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "nothing.txt"
+    file.write_bytes((NO_TOKENS[name] * (50_000_000 // len(NO_TOKENS[name].encode()))).encode())
+    for end in ([], ["--jobs", "2"]):
+        done = run("parse", file, *end, "-o", tmp_path / "out.conllu")
+        refused(done, f"{file}:", "more than 1,048,576 spaces in a row, control characters included")
+
+
+@pytest.mark.parametrize("name", NO_TOKENS)
+def test_few_words_among_what_makes_no_token_are_limited(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "sparse.txt"
+    stretch = "word" + (NO_TOKENS[name] * 1_000_000)[:1_000_000]
+    file.write_text(stretch * 30, encoding="utf-8")
+    refused(run("parse", file, "-o", tmp_path / "out.conllu"), f"{file}:", "more than 4,194,304 characters, nearly all")
+    parser = ropewalk.load("en", threads=1)
+    with pytest.raises(FormatError, match=r"<text>:1: more than 4,194,304 characters"):
+        parser("word" + " " * 5_000_000)
+
+
+@pytest.mark.parametrize("separator", [" ", "\n"])
+def test_format_characters_that_make_tokens_pass_in_flat_memory(separator: str, tmp_path: Path) -> None:
+    file = tmp_path / "format.txt"
+    file.write_text("\u200e\u2060\u00ad\u061c\u200d" * 300_000 + separator + "\u2060" * 1_500_000, encoding="utf-8")
+    done = run("parse", file, "-o", tmp_path / "out.conllu")
+    assert (done.returncode, done.stderr) == (0, "ropewalk: 3,000 words parsed\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["parse"],
+        ["parse", "--input", "tokens"],
+        ["parse", "--input", "conllu"],
+        ["info"],
+        ["info", "--graphs"],
+        ["validate"],
+        ["draw"],
+        ["encode", "-e", "optimal"],
+        ["decode"],
+        ["decode", "--graphs", "--into", "/dev/zero"],
+        ["enhance"],
+        ["evaluate", "/dev/zero"],
+        ["compare", "/dev/zero", "/dev/zero"],
+        ["stats", "--train"],
+        ["coverage", "--train"],
+    ],
+    ids=" ".join,
+)
+def test_a_device_without_end_is_refused(command: list[str]) -> None:
+    done = run(*command, "/dev/zero")
+    assert done.returncode == 1, done.stderr
+    assert "/dev/zero:1: " in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [["info"], ["draw"], ["encode"], ["evaluate", "FILE"]], ids=" ".join)
+def test_graphs_of_a_device_without_end_are_refused(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "endless.sdp"
+    file.symlink_to("/dev/zero")
+    refused(run(*(str(file) if word == "FILE" else word for word in command), "--graphs", file), f"{file}:1: ", "bytes")
+    refused(run("validate", file), f"{file}:1: ", "bytes")
+
+
+def test_spaces_are_the_characters_that_no_token_holds() -> None:
+    every = map(chr, range(0x110000))
+    no_token = {one for one in every if unicodedata.category(one) in {"Cc", "Zs", "Zl", "Zp"} or one in "\u200b\ufeff"}
+    assert set(SPACES) == no_token
+
+
 def test_a_line_of_tokens_without_end(tmp_path: Path) -> None:
     file = packed(tmp_path / "tokens.txt.xz", b"a b\n", b"word " * 200_000, 40)
     refused(run("parse", "--input", "tokens", file, megabytes=700), f"{file}:2: ", "16,777,216 characters")
     assert sum(map(len, token_banks(["a b\n", "c" * 1000, "\nd"], "x"))) == 3
+    file = tmp_path / "short.txt"
+    file.write_text("a " * 8_000_000, encoding="utf-8")
+    refused(run("parse", "--input", "tokens", file), "the sentence has 8,000,000 words; at most 100,000 are parsed")
 
 
 def test_spaces_below_the_limit_are_kept(tmp_path: Path) -> None:

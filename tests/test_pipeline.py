@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import multiprocessing
 import pickle
@@ -418,6 +419,71 @@ def test_a_parser_is_pickled_by_what_it_was_loaded_from(english: Parser) -> None
 
 def in_child(parser: Parser, pipe: Any) -> None:  # noqa: ANN401 - a multiprocessing connection
     pipe.send(parser(ODD).to_conllu())
+
+
+def views_of(document: Document) -> list[object]:
+    sentences = list(document)
+    return [
+        *sentences,
+        *(word for sentence in sentences for word in sentence),
+        *(token for sentence in sentences for token in sentence.tokens),
+    ]
+
+
+def told_of(view: object) -> dict[str, object]:
+    """Read all that a view tells, other views by their texts."""
+    names = [name for name in dir(view) if not name.startswith("_") and name not in {"draw", "treebank"}]
+    values = {name: getattr(view, name) for name in names}
+    called = {"to_conllu", "to_json", "to_displacy"}
+    return {
+        name: repr(value() if name in called else value)
+        for name, value in values.items()
+        if name in called or not callable(value)
+    }
+
+
+@pytest.mark.parametrize("source", ["text", "tokens", "conllu"])
+@pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
+def test_views_are_pickled_with_all_that_they_tell(source: str, protocol: int, sample: Path, english: Parser) -> None:
+    documents = {
+        "text": lambda: list(english.pipe(["He don't sleep. She walks.", "So  what?\n\nGo!"]))[1],
+        "tokens": lambda: english.tokens([["She", "walks"], ["Go", "!"]]),
+        "conllu": lambda: Document(conllu.read(sample)),
+    }
+    document = documents[source]()
+    views = views_of(document)
+    for view in views:
+        again = pickle.loads(pickle.dumps(view, protocol))  # noqa: S301 - our own
+        assert type(again) is type(view)
+        assert told_of(again) == told_of(view)
+    whole, together = pickle.loads(pickle.dumps((document, views), protocol))  # noqa: S301 - our own
+    assert isinstance(whole, Document)
+    assert (whole.text, whole.generator, len(whole)) == (document.text, document.generator, len(document))
+    assert list(whole) == together[: len(document)]
+    assert whole.to_conllu() == document.to_conllu()
+    assert whole.to_json() == document.to_json()
+    assert len({id(view.treebank) for view in together[: len(document)]}) == 1  # it is pickled once
+    first = together[0]
+    assert [word for word in together if isinstance(word, type(first[0]))][: len(first)] == list(first)
+    assert together[len(document)].sentence == first
+    assert len(pickle.dumps(views, protocol)) < len(pickle.dumps(views[0], protocol)) + 400 * len(views)
+
+
+def test_a_copy_of_a_view_is_the_view(english: Parser) -> None:
+    document = english("He don't sleep. She walks.")
+    for view in [document, *views_of(document)]:
+        assert copy.copy(view) is view
+        assert copy.deepcopy(view) is view
+        assert copy.deepcopy([view, {"x": view}]) == [view, {"x": view}]
+
+
+def test_views_go_to_other_processes_and_back(english: Parser) -> None:
+    sentence = english("He don't sleep.")[0]
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        assert pool.map(str, [sentence[0], sentence[0].token]) == ["He", "Token('He')"]
+        (again,) = pool.map(copy.copy, [sentence])
+    assert again.to_json() == sentence.to_json()
 
 
 def test_a_parser_works_in_a_forked_process() -> None:

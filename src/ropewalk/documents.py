@@ -1,7 +1,8 @@
 """What one looks into: documents of sentences of words, light views of the columns of one treebank.
 
 None of them can be changed. A view holds a place and reads the columns when asked; as long as one is there, so is the
-treebank that it looks into.
+treebank that it looks into. A pickled view takes its treebank along, once for all views that are pickled together. A
+copy of a view is the view itself.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final, overload
+from typing import TYPE_CHECKING, Any, Self, final, overload
 
 import numpy as np
 
 import ropewalk
+from ropewalk.errors import demand_type
 from ropewalk.feats import features_of
+from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
 if TYPE_CHECKING:
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk import Graph, Graphs, Picture
-    from ropewalk.treebank import Treebank
 
 
 class _Lists:
@@ -131,8 +133,20 @@ def _lists(bank: Treebank) -> _Lists:
     return bank.kept("lists", lambda: _Lists(bank.alias()))  # not of the bank itself: nothing would free either
 
 
+class _View:
+    """What is the same for all views: nothing of one can change, so a copy is the view itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
+
 @final
-class Token:
+class Token(_View):
     """A token as it stands in the text: one word, or a multiword token such as `don't`."""
 
     __slots__ = ("_lists", "_number", "_start")
@@ -141,6 +155,9 @@ class Token:
         self._lists = lists
         self._number = number
         self._start = start  # of the sentence's first word
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored_token, (self._lists.bank, self._number, self._start)
 
     def __repr__(self) -> str:
         return f"Token({self.text!r})"
@@ -215,7 +232,7 @@ class Head:
 
 
 @final
-class Word:
+class Word(_View):
     """A word of a sentence; `index` counts from 1."""
 
     __slots__ = ("_at", "_lists", "index", "sentence")
@@ -225,6 +242,9 @@ class Word:
         self.index = index
         self._lists = lists
         self._at = at
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored_word, (self.sentence, self.index)
 
     def __repr__(self) -> str:
         return f"Word({self.index} {self.text} {self.upos} {self.relation})"
@@ -359,7 +379,7 @@ class Word:
 
 
 @final
-class Sentence(Sequence[Word]):
+class Sentence(_View, Sequence[Word]):
     """A sequence of words with their tree; `number` counts the sentences of its treebank from 0.
 
     `generator` is what made the tree, if that is known.
@@ -374,6 +394,9 @@ class Sentence(Sequence[Word]):
         self._last = lists.offsets[number + 1]
         self.number = number
         self.generator = generator
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Sentence, (self.treebank, self.number, self.generator)
 
     def __len__(self) -> int:
         return self._last - self._first
@@ -526,8 +549,16 @@ class Sentence(Sequence[Word]):
         return Word(self, self._lists, self._first + place, place + 1)
 
 
+def _restored_word(sentence: Sentence, index: int) -> Word:
+    return sentence[index - 1]
+
+
+def _restored_token(bank: Treebank, number: int, start: int) -> Token:
+    return Token(_lists(bank), number, start)
+
+
 @final
-class Document(Sequence[Sentence]):
+class Document(_View, Sequence[Sentence]):
     """The sentences of a text. `text` is what was parsed, None if that was no text; `generator` is what made the trees.
 
     Several documents may look into one treebank, each into a stretch of its sentences.
@@ -538,10 +569,15 @@ class Document(Sequence[Sentence]):
     def __init__(
         self, bank: Treebank, text: str | None = None, generator: str = "", *, sentences: range | None = None
     ) -> None:
+        demand_type("the sentences of a document", bank, Treebank)
         self._bank = bank
         self._sentences = range(len(bank)) if sentences is None else sentences
         self.text = text
         self.generator = generator
+
+    def __reduce__(self) -> tuple[object, ...]:
+        shared = _lists(self._bank).bank  # which its sentences take along too
+        return _restored_document, (shared, self.text, self.generator, self._sentences)
 
     def __len__(self) -> int:
         return len(self._sentences)
@@ -592,3 +628,7 @@ class Document(Sequence[Sentence]):
 
     def _repr_html_(self) -> str:
         return "\n".join(sentence._repr_html_() for sentence in self)
+
+
+def _restored_document(bank: Treebank, text: str | None, generator: str, sentences: range) -> Document:
+    return Document(bank, text, generator, sentences=sentences)

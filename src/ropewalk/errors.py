@@ -31,6 +31,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -149,6 +150,21 @@ def demand_known(what: str, name: object, known: Collection[str]) -> None:
     """Refuse what is none of some names, whatever it is."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(what, name, known)
+
+
+def demand_type(what: str, value: object, *types: type) -> None:
+    """Raise unless a value is of one of some types."""
+    if not isinstance(value, types):
+        expected = " or ".join(one.__name__ for one in types)
+        raise MismatchError(f"{what}: found {type(value).__name__}; expected {expected}")
+
+
+def demand_sequence(what: str, values: object, *types: type) -> None:
+    """Raise unless values are a sequence, and each is of one of some types; text counts as one value."""
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+        raise MismatchError(f"{what}: found {type(values).__name__}; expected a list")
+    for value in values:
+        demand_type(what, value, *types)
 
 
 class OptionError(RopewalkError):

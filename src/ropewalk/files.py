@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+LONGEST = 1 << 24  # bytes of a sentence: some hundred thousand words
 MOST_LINKS = 40  # as many as Linux follows
 NO_SYNC = "ROPEWALK_NO_SYNC"  # the environment variable that turns syncing off
 PART, OLD = "part", "old"  # what is being written, and a folder that is about to be replaced
@@ -44,11 +45,20 @@ HERE = -100  # AT_FDCWD: paths count from the current folder
 EXCHANGE = 2  # RENAME_EXCHANGE
 
 
+def path_text(path: object) -> str:
+    """Return a path as text; raise if it is none."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if isinstance(text, str):
+        return text
+    raise FormatError("<path>", 0, "no-path", f"found {type(path).__name__}; expected the path of a file, as text")
+
+
 def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
     """Name a path in messages."""
-    if os.fspath(path) == "-":
+    name = path_text(path)
+    if name == "-":
         return "<stdout>" if writing else "<stdin>"
-    return os.fspath(path)
+    return name
 
 
 def why(failure: Exception) -> str:
@@ -63,7 +73,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The block should do nothing but read: any failure of the system in it counts as one of reading.
     """
-    name = os.fspath(path)
+    name = path_text(path)
     try:
         if name == "-":
             yield sys.stdin.buffer
@@ -93,7 +103,7 @@ def blocks(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
             yield block
 
 
-def bounded(blocks: Iterable[bytes], file: str, longest: int) -> Iterator[bytes]:
+def bounded(blocks: Iterable[bytes], file: str, longest: int = LONGEST) -> Iterator[bytes]:
     """Pass on blocks of a file of sentences with empty lines between; stop before one of too many bytes is held.
 
     What a file is compressed to says nothing of its size, and whoever reads holds a sentence as a whole.
@@ -142,8 +152,11 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     are. A file that nobody may write is left alone. A reader that closed the pipe early shows as Python's
     `BrokenPipeError`.
     """
-    name = os.fspath(path)
-    target = Path(os.path.realpath(name))
+    name = path_text(path)
+    try:
+        target = Path(os.path.realpath(name))
+    except ValueError as failure:  # it can be no name
+        raise _unwritable(path, failure) from failure
     try:
         if name == "-":
             yield sys.stdout.buffer
@@ -162,12 +175,7 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BrokenPipeError:
         raise
     except OSError as failure:
-        raise FormatError(
-            shown(path, writing=True),
-            0,
-            "unwritable",
-            f"cannot be written: {why(failure)}; expected a place that can be written",
-        ) from failure
+        raise _unwritable(path, failure) from failure
 
 
 @contextlib.contextmanager
@@ -310,6 +318,11 @@ def _sync_tree(home: Path) -> None:
         _sync(Path(folder))
 
 
+def _unwritable(path: str | os.PathLike[str], failure: Exception) -> FormatError:
+    message = f"cannot be written: {why(failure)}; expected a place that can be written"
+    return FormatError(shown(path, writing=True), 0, "unwritable", message)
+
+
 def _descriptor(name: str) -> int | None:
     """Give the number of the open file that a path such as `/dev/stdout` or `/dev/fd/63` stands for."""
     for _ in range(MOST_LINKS):
@@ -328,15 +341,24 @@ def _is_writable(path: Path) -> bool:
 
 
 def is_replaced(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
-    """Tell whether writing the output would change the very file that is read; `-` are the standard streams."""
+    """Return whether writing the output would change the very file that is read; `-` are the standard streams."""
+    return _are_one((source, 0), (output, 1))
+
+
+def are_same_output(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
+    """Return whether two outputs would be written to one file, which may not be there yet; `-` is standard output."""
+    if "-" not in {os.fspath(first), os.fspath(second)} and os.path.realpath(first) == os.path.realpath(second):
+        return True
+    return _are_one((first, 1), (second, 1))
+
+
+def _are_one(*named: tuple[str | os.PathLike[str], int]) -> bool:
+    """Return whether two paths lead to one file that is there; `-` is the open file of the given number."""
     try:
-        read, written = (
-            os.fstat(number) if os.fspath(path) == "-" else Path(path).stat()
-            for path, number in ((source, 0), (output, 1))
-        )
+        first, second = (os.fstat(number) if os.fspath(path) == "-" else Path(path).stat() for path, number in named)
     except (OSError, ValueError):  # it is not there, or can be no name
         return False
-    return stat.S_ISREG(read.st_mode) and os.path.samestat(read, written)
+    return stat.S_ISREG(first.st_mode) and os.path.samestat(first, second)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:

@@ -41,7 +41,6 @@ Piece = TypeVar("Piece")
 HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
 LONGEST_HEADER: Final = 1 << 16
-LONGEST: Final = 1 << 24  # bytes of a sentence
 
 
 def columns_of(encoding: Encoding) -> tuple[str, ...]:
@@ -116,7 +115,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
-        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file, LONGEST)
+        self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file)
         self._pending = bytearray()
         self._line = 1
         self.encoding = self._read_header()
@@ -202,6 +201,10 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         except UnicodeDecodeError as error:
             line = self._line + raw.count(b"\n", 0, error.start)
             raise self._error(line, "utf-8", f"byte 0x{raw[error.start]:02x} is not UTF-8; expected UTF-8") from error
+        for byte, name in ((b"\0", "NUL"), (b"\r", "carriage return")):
+            if byte in raw:
+                line = self._line + raw.count(b"\n", 0, raw.index(byte))
+                raise self._error(line, "unwritable-text", f"the line has a {name}, which no treebank can; remove it")
         names = self.columns(self.encoding)
         array = np.frombuffer(raw, dtype=np.uint8)
         stops = np.flatnonzero(array == 10)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 from ropewalk import conllu
 from ropewalk.documents import Document
-from ropewalk.errors import ConfigError, FormatError, ModelError
-from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
+from ropewalk.formats.text import checked_texts, treebank_of_tokens
 from ropewalk.loading import load_model
 from ropewalk.models.installed import SEGMENTER
 from ropewalk.models.options import MOST_THREADS
@@ -91,6 +91,8 @@ class Parser:
         """
         if isinstance(texts, str):
             raise FormatError("<texts>", 0, "not-texts", "found one text; expected several: put it into a list")
+        if not isinstance(batch, int) or batch < 1:
+            raise ConfigError("pipe", "batch", f"is {batch!r}; expected how many words to parse together")
         return self._piped(texts, batch, count_of(jobs))
 
     def _piped(self, texts: Iterable[str], batch: int, jobs: int) -> Iterator[Document]:
@@ -132,6 +134,7 @@ class Parser:
 
     def treebank(self, bank: Treebank) -> Treebank:
         """Put trees over the words of a treebank, and nothing else."""
+        demand_type("words to parse", bank, Treebank)
         return self._renewed()[0].parse(bank) if bank.words else bank
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
@@ -233,10 +236,7 @@ def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:
     """Take texts together until they have so many characters."""
     group: list[str] = []
     size = 0
-    for text in texts:
-        if not isinstance(text, str):
-            kind = type(text).__name__
-            raise FormatError("<text>", 0, "not-text", f"found a {kind}; expected str, or use tokens() for words")
+    for text in checked_texts(texts):
         group.append(text)
         size += len(text) + CHARACTERS
         if size >= characters:

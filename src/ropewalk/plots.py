@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ropewalk import files
 from ropewalk.errors import FormatError, MissingExtraError
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ SYMBOLS: Final = "oDs^v<>P"
 STYLE: Final = {
     "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be drawn at random
     "svg.fonttype": "none",  # text stays text
+    "text.parse_math": False,  # a dollar sign is one
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -76,9 +78,10 @@ def bars(
         width = 0.8 / max(len(series), 1)
         for number, (label, values) in enumerate(series.items()):
             left = (number - (len(series) - 1) / 2) * width
-            axes.bar([place + left for place in range(len(names))], values, width, label=label)
+            axes.bar([place + left for place in range(len(names))], values, width, label=clean(label))
         turned = sum(map(len, names)) > 60
-        axes.set_xticks(range(len(names)), names, rotation=45 if turned else 0, ha="right" if turned else "center")
+        shown = list(map(clean, names))
+        axes.set_xticks(range(len(names)), shown, rotation=45 if turned else 0, ha="right" if turned else "center")
         axes.grid(axis="y", alpha=0.3)
         axes.set_ylim(*bounds)
 
@@ -111,7 +114,7 @@ def scatter(
             symbol = SYMBOLS[kinds.index(point.kind) % len(SYMBOLS)]
             axes.plot(point.x, point.y, marker=symbol, color=colour, markeredgecolor="0.2", linestyle="")
             axes.annotate(
-                name,
+                clean(name),
                 (point.x, point.y),
                 xytext=(4, -11 if crowded else 4),
                 textcoords="offset points",
@@ -156,7 +159,7 @@ def _draw(path: Path, fill: Callable[[Axes], None], labels: AxisLabels, series: 
         figure = matplotlib.figure.Figure(figsize=(min(width, 24.0), 4.2), layout="constrained")
         axes = figure.subplots()
         fill(axes)
-        axes.set(title=labels.title, xlabel=labels.x, ylabel=labels.y)
+        axes.set(title=clean(labels.title), xlabel=clean(labels.x), ylabel=clean(labels.y))
         if series > 1:
             figure.legend(loc="outside right upper", fontsize=8)
         figure.savefig(out, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})

@@ -7,6 +7,8 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
+from ropewalk.escaping import clean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -40,7 +42,7 @@ def track(
             done += size(item)
             if bar is None and time.monotonic() - begun >= PATIENCE:
                 bar = stack.enter_context(_bar())
-                bar.add_task(what, total=total)
+                bar.add_task(clean(what), total=total)
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=done)
 
@@ -49,5 +51,5 @@ def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)

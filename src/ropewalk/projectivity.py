@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk.arrays import ints, numbers_below, one_number
-from ropewalk.errors import FormatError, MismatchError, demand_known
+from ropewalk.errors import FormatError, MismatchError, demand_known, demand_type
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
 from ropewalk.treebank import Column, Treebank, gather
@@ -123,6 +123,7 @@ def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes:
 
 def lift(bank: Treebank, scheme: str = "head") -> Treebank:
     """Make every tree projective and mark in its relations how to undo it."""
+    demand_type("what to lift", bank, Treebank)
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
     chosen = np.flatnonzero(~projective(bank.heads, bank.offsets)).astype(np.int32)
     if not len(chosen):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.arrays import NOT_AN_ARRAY, checked_offsets, frozen_array, ints, numbers_below
-from ropewalk.errors import GraphError, demand_known
+from ropewalk.errors import GraphError, demand_known, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
@@ -268,6 +268,7 @@ def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] =
 
     Structural arcs are (head, dependent) pairs; a set on which some other arc cannot lean raises a `GraphError`.
     """
+    demand_type("what to cover", structure, Tree, Graph)
     pairs = tuple(structure.arcs())
     arcs = arcs_of(structure)
     if isinstance(cover, str):

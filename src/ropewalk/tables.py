@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ropewalk.escaping import clean, latex_escape, markdown_escape, markdown_paragraph, spreadsheet_escape
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -103,12 +105,12 @@ def to_json(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Write comma-separated values, totals last, with full precision."""
+    """Write comma-separated values, totals last, with full precision; an apostrophe stands before possible formulas."""
     return _separated(table, ",")
 
 
 def to_tsv(table: Table) -> str:
-    """Write tab-separated values, totals last, with full precision."""
+    """Write tab-separated values as `to_csv` does those with commas."""
     return _separated(table, "\t")
 
 
@@ -118,11 +120,11 @@ def to_markdown(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return "| " + " | ".join(cells) + " |"
 
-    cells = _shown(table, _markdown_escape, "**{}**".format, "<u>{}</u>".format)
+    cells = _shown(table, markdown_escape, "**{}**".format, "<u>{}</u>".format)
     rules = ["---:" if column.numeric else "---" for column in table.columns]
-    headers = [_markdown_escape(column.header) for column in table.columns]
+    headers = [markdown_escape(column.header) for column in table.columns]
     lines = [line(headers), line(rules), *(line(row) for row in cells)]
-    parts = [f"**{_markdown_escape(table.title)}**", "\n".join(lines), *map(_markdown_escape, table.notes)]
+    parts = [f"**{markdown_escape(table.title)}**", "\n".join(lines), *map(markdown_paragraph, table.notes)]
     return "\n\n".join(part for part in parts if part != "****") + "\n"
 
 
@@ -159,11 +161,11 @@ def to_html(table: Table) -> str:
         inner = "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
         return f"<tr>{inner}</tr>"
 
-    cells = _shown(table, html.escape, "<strong>{}</strong>".format, "<u>{}</u>".format)
+    cells = _shown(table, _html_escape, "<strong>{}</strong>".format, "<u>{}</u>".format)
     lines = [
         "<table>",
-        f"<caption>{html.escape(table.title)}</caption>",
-        f"<thead>{line('th', (html.escape(column.header) for column in table.columns))}</thead>",
+        f"<caption>{_html_escape(table.title)}</caption>",
+        f"<thead>{line('th', (_html_escape(column.header) for column in table.columns))}</thead>",
         "<tbody>",
         *(line("td", row) for row in cells[: len(table.rows)]),
         "</tbody>",
@@ -173,7 +175,7 @@ def to_html(table: Table) -> str:
         lines += [
             "<tfoot>",
             *(line("td", row) for row in cells[len(table.rows) :]),
-            *(f"<tr>{span}{html.escape(note)}</td></tr>" for note in table.notes),
+            *(f"<tr>{span}{_html_escape(note)}</td></tr>" for note in table.notes),
             "</tfoot>",
         ]
     return "\n".join([*lines, "</table>"]) + "\n"
@@ -186,10 +188,13 @@ def to_text(table: Table, *, width: int | None = None, colour: bool = False) -> 
     from rich.markup import escape
     from rich.table import Table as Drawing
 
-    drawing = Drawing(title=escape(table.title), box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    def shown(text: str) -> str:
+        return escape(clean(text))
+
+    drawing = Drawing(title=shown(table.title), box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in table.columns:
-        drawing.add_column(escape(column.header), justify="right" if column.numeric else "left", overflow="fold")
-    cells = _shown(table, escape, "[bold]{}[/bold]".format, "[underline]{}[/underline]".format)
+        drawing.add_column(shown(column.header), justify="right" if column.numeric else "left", overflow="fold")
+    cells = _shown(table, shown, "[bold]{}[/bold]".format, "[underline]{}[/underline]".format)
     for number, row in enumerate(cells, start=1):
         drawing.add_row(*row, end_section=number == len(table.rows) and bool(table.totals))
     out = io.StringIO()
@@ -203,7 +208,7 @@ def to_text(table: Table, *, width: int | None = None, colour: bool = False) -> 
     )
     console.print(drawing)
     for note in table.notes:
-        console.print(escape(note))
+        console.print(shown(note))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -225,9 +230,14 @@ def _plain(cell: Cell) -> Cell:
 def _separated(table: Table, separator: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(column.id for column in table.columns)
-    writer.writerows([_plain(cell) for cell in row] for row in (*table.rows, *table.totals))
+    writer.writerow(spreadsheet_escape(column.id) for column in table.columns)
+    for row in (*table.rows, *table.totals):
+        writer.writerow(spreadsheet_escape(cell) if isinstance(cell, str) else _plain(cell) for cell in row)
     return out.getvalue()
+
+
+def _html_escape(text: str) -> str:
+    return html.escape(clean(text))
 
 
 def _shown(
@@ -244,23 +254,3 @@ def _shown(
                 texts[at] = underlined(text)
         out.append(texts)
     return out
-
-
-def _markdown_escape(text: str) -> str:
-    for character in "\\|*_<>`":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("\n", " ")
-
-
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\n": " ",
-}
-
-
-def latex_escape(text: str) -> str:
-    """Write a text so that LaTeX prints it as it is."""
-    return "".join(_LATEX.get(character, character) for character in text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -16,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.arrays import Rebuilt, as_array, checked_offsets, ints, numbers_below
-from ropewalk.errors import MismatchError, demand_known
+from ropewalk.errors import MismatchError, demand_known, demand_type
 from ropewalk.kernels import intern as kernel
 from ropewalk.kernels import view
 from ropewalk.trees import Tree, frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ropewalk import Graphs, Sentence
     from ropewalk.trees import Ints
@@ -383,7 +384,10 @@ class Treebank:
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
         """Lay trees side by side."""
+        demand_type("trees", trees, Iterable)
         trees = list(trees)
+        for tree in trees:
+            demand_type("a tree", tree, Tree)
         heads = np.concatenate([tree.heads for tree in trees]) if trees else np.zeros(0, dtype=np.int32)
         return cls(
             frozen_ints(starts_of([len(tree) for tree in trees])),
@@ -420,7 +424,10 @@ class Treebank:
     @classmethod
     def concat(cls, banks: Iterable[Treebank]) -> Treebank:
         """Lay treebanks end to end; either all or none of them were read from a file."""
+        demand_type("treebanks", banks, Iterable)
         given = list(banks)
+        for bank in given:
+            demand_type("a treebank", bank, Treebank)
         banks = [bank for bank in given if len(bank)]
         if len(banks) < 2:
             return (banks or given or [cls.of([])])[0]

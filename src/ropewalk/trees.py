@@ -28,6 +28,7 @@ from ropewalk.errors import (
     MissingHeadError,
     RootError,
     TreeError,
+    demand_type,
 )
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
@@ -326,22 +327,26 @@ def gap_degrees(heads: Ints, offsets: Ints) -> Ints:
 
 
 def is_projective(tree: Tree) -> bool:
-    """Tell whether no two arcs of the tree cross, arcs from node 0 included."""
+    """Return whether no two arcs of the tree cross, arcs from node 0 included."""
+    demand_type("a tree", tree, Tree)
     return bool(projective(tree.heads, tree.offsets)[0])
 
 
 def tree_planes(tree: Tree) -> Ints:
-    """Give the plane, from 1, of the arc into each word."""
+    """Return the plane, from 1, of the arc into each word."""
+    demand_type("a tree", tree, Tree)
     return planes(tree.heads, tree.offsets)
 
 
 def gap_degree(tree: Tree) -> int:
-    """Give the largest number of gaps in the span of one word's descendants: 0 if every span is whole."""
+    """Return the largest number of gaps in the span of one word's descendants: 0 if every span is whole."""
+    demand_type("a tree", tree, Tree)
     return int(gap_degrees(tree.heads, tree.offsets)[0])
 
 
 def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """List the pairs of (head, dependent) arcs that cross, each pair with the leftmost arc first."""
+    demand_type("a tree or graph", structure, Tree, Graph)
     arcs = sorted(structure.arcs(), key=lambda arc: (min(arc), max(arc)))
     return [
         (arc, other)

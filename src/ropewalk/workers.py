@@ -32,8 +32,8 @@ def cores() -> int:
 
 def count_of(jobs: int) -> int:
     """Tell how many processes are meant: 0 is one for each core."""
-    if not 0 <= jobs <= MOST_JOBS:
-        raise OptionError(f"found {jobs} jobs; expected 1 to {MOST_JOBS} processes, or 0 for one on each core")
+    if not isinstance(jobs, int) or not 0 <= jobs <= MOST_JOBS:
+        raise OptionError(f"found {jobs!r} jobs; expected 1 to {MOST_JOBS} processes, or 0 for one on each core")
     return jobs or cores()
 
 

@@ -17,6 +17,7 @@ import typer
 
 from ropewalk.cli.shell import bug_line, end_tidily, open_streams, say, version_line
 from ropewalk.errors import RopewalkError
+from ropewalk.escaping import clean
 
 MANY = 50_000  # things made until Python looks for garbage
 COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
@@ -129,7 +130,7 @@ def _exit_code(failure: BaseException) -> int:
     if isinstance(failure, KeyboardInterrupt):
         return 130  # what a shell expects of an interrupted program
     if _debug["wanted"]:
-        traceback.print_exception(failure)
+        typer.echo("\n".join(map(clean, "".join(traceback.format_exception(failure)).splitlines())), err=True)
     if isinstance(failure, RopewalkError):
         say(f"error: {failure}")
     elif isinstance(failure, OSError):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
-from ropewalk.cli.shell import as_folder, folder_option, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import as_folder, demand_outside, folder_option, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,8 +103,9 @@ def build(
     )
     source = _single(treebank, train, dev, test)
     if dry_run:
-        typer.echo("\n".join(_lines(planned(source, options)[0])))
+        typer.echo("\n".join(map(clean, _lines(planned(source, options)[0]))))
         return
+    demand_outside(out, [*source.files.values(), *filter(None, (options.vectors, options.encoder))])
     with ExitStack() as stack:
         built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))
     say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {as_folder(out)} FILE")

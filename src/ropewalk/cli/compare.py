@@ -114,7 +114,7 @@ def compare(
         raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
-    demand_other(output, read, overwrite=overwrite)
+    demand_other(output, read, overwrite=overwrite, plot=plot)
     warn_if_uncompiled()
     if plot is not None:
         plots.require(plot)

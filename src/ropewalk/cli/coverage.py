@@ -108,7 +108,7 @@ def coverage(
     warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
     found = sources(treebanks, train, dev, test)
-    demand_other(output, files_of(found), overwrite=overwrite)
+    demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None:
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")

@@ -17,6 +17,7 @@ from ropewalk.cli.shell import (
     OverwriteOption,
     Repair,
     demand_other,
+    files_of_model,
     is_semantic,
     say,
     show,
@@ -144,7 +145,8 @@ def evaluate(
     _refuse_together(
         conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
     )
-    demand_other(output, filter(None, (gold, predicted)), overwrite=overwrite)
+    read = [*filter(None, (gold, predicted)), *files_of_model(model)]
+    demand_other(output, read, overwrite=overwrite, plot=plot)
     warn_if_uncompiled()
     predicting = _Predicting(model, decoder, repair, graph_decoder, from_text) if model else None
     if graphs:

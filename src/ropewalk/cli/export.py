@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import Moved, demand_output, folder_option, plural, prepare_torch, say
+from ropewalk.cli.shell import Moved, demand_output, demand_outside, folder_option, plural, prepare_torch, say
 
 
 class Weights(StrEnum):
@@ -45,6 +45,7 @@ def export(
     say the same.
     """
     out = demand_output(moved, output, "FOLDER")
+    demand_outside(out, [model, *(test or [])])
     prepare_torch()
     from ropewalk.training.export import export as write
 

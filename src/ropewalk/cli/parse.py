@@ -25,6 +25,7 @@ from ropewalk.cli.shell import (
     colourful,
     columns_of,
     demand_other,
+    files_of_model,
     followed,
     is_semantic,
     picture_width,
@@ -34,6 +35,7 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -208,7 +210,8 @@ def parse(
         )
     _demand_text(form_in, each_line)
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
-    demand_other(out, [source.value for source in sources if source.is_file], overwrite=overwrite)
+    read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
+    demand_other(out, read, overwrite=overwrite)
     chosen = form_out or _form_of(out)
     _demand_json(chosen, tag_confidence=tag_confidence)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
@@ -244,7 +247,7 @@ def parse(
 
     def blocks() -> "Iterator[bytes]":
         if chosen is TreeFormat.TREE:
-            yield f"# generator = {parser.generator}\n".encode()
+            yield f"# generator = {clean(parser.generator)}\n".encode()
         make = partial(_worker, parser.single_threaded, look)
         for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
             yield from written
@@ -363,6 +366,7 @@ def _listed(lines: "Iterator[bytes]") -> "Iterator[bytes]":
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
     """Read one argument, and find its sentences, piece by piece."""
     from ropewalk import conllu
+    from ropewalk.errors import FormatError
     from ropewalk.files import shown
     from ropewalk.formats.text import text_pieces, token_banks
 
@@ -377,7 +381,12 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
     if source.is_file and not quiet:
         pieces = followed(pieces, source.value, lambda piece: len(piece.encode()))
     if source.kind is Input.TEXT:
-        yield from parser.segmented(pieces)
+        try:
+            yield from parser.segmented(pieces)
+        except FormatError as error:
+            if not source.is_file:
+                raise
+            raise FormatError(shown(source.value), error.line, error.kind, error.message) from error
     else:
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
 
+from ropewalk.escaping import clean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -91,7 +93,7 @@ OutputOption = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
 ]
 OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Let -o replace a file that is read.", show_default=False)
+    bool, typer.Option("--overwrite", help="Let what is written replace a file that is read.", show_default=False)
 ]
 FormatOption = Annotated[
     Format | None,
@@ -180,14 +182,37 @@ def demand_output(moved: str | None, output: str | None, what: str) -> str:
     return output
 
 
-def demand_other(output: str, sources: "Iterable[str | os.PathLike[str]]", *, overwrite: bool) -> None:
-    """Refuse to write over what is read, unless that is asked for."""
-    from ropewalk.files import is_replaced, shown
+def demand_other(
+    output: str, sources: "Iterable[str | os.PathLike[str]]", *, overwrite: bool, plot: str | None = None
+) -> None:
+    """Refuse to write over what is read, unless that is asked for, and to write a table and a plot to one file."""
+    from ropewalk.files import are_same_output, is_replaced, shown
 
+    written = {"-o": output} if plot is None else {"-o": output, "--plot": plot}
+    if plot is not None and are_same_output(output, plot):
+        raise typer.BadParameter(clean(f"-o {output} and --plot {plot} are the same file; name two"))
+    for source in sources if not overwrite else ():
+        for option, path in written.items():
+            if is_replaced(source, path):
+                raise typer.BadParameter(
+                    clean(f"{option} {path} would replace {shown(source)}, which is read; name another file, or add ")
+                    + "--overwrite"
+                )
+
+
+def files_of_model(name: str) -> list[str]:
+    """List the files of a model that is named by its folder."""
+    is_folder = os.path.isdir(name)  # noqa: PTH112 - other than a `Path`, it takes any text
+    return [str(file) for file in Path(name).rglob("*") if file.is_file()] if is_folder else []
+
+
+def demand_outside(folder: str, sources: "Iterable[str | os.PathLike[str]]") -> None:
+    """Refuse to replace a folder in which something lies that is read."""
+    target = Path(os.path.realpath(folder))
     for source in sources:
-        if not overwrite and is_replaced(source, output):
+        if Path(os.path.realpath(source)).is_relative_to(target):
             raise typer.BadParameter(
-                f"-o {output} would replace {shown(source)}, which is read; name another file, or add --overwrite"
+                clean(f"-o {folder} would replace {os.fspath(source)}, which is read; name another folder")
             )
 
 
@@ -213,7 +238,7 @@ def say(message: str) -> None:
     """Tell the user something on standard error; what was found in a file may be longer than anybody reads."""
     half = LONGEST_MESSAGE // 2
     shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
-    typer.echo(f"ropewalk: {shown}", err=True)
+    typer.echo(f"ropewalk: {clean(shown)}", err=True)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

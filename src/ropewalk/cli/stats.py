@@ -88,7 +88,7 @@ def stats(
 
     warn_if_uncompiled()
     found = sources(treebanks, train, dev, test)
-    demand_other(output, files_of(found), overwrite=overwrite)
+    demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None or which not in {Which.SUMMARY, Which.LABELS}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")

@@ -16,6 +16,7 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,6 @@ def _line(problem: "FormatError", form: ProblemFormat) -> bytes:
     import json
 
     if form is ProblemFormat.LINES:
-        return f"{problem}\n".encode("utf-8", "backslashreplace")
+        return f"{clean(str(problem))}\n".encode()
     table = {name: getattr(problem, name) for name in ("file", "line", "kind", "word", "message")}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")

@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import Moved, demand_output, plural, prepare_torch, say
+from ropewalk.cli.shell import (
+    Moved,
+    OverwriteOption,
+    demand_other,
+    demand_output,
+    files_of_model,
+    plural,
+    prepare_torch,
+    say,
+)
 
 
 def vectors(
@@ -32,6 +41,7 @@ def vectors(
         list[str] | None,
         typer.Option("--words", metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
     ] = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Make static word vectors out of a pretrained encoder, or of the one in a trained model, or out of pieces.
 
@@ -41,6 +51,7 @@ def vectors(
     reads the file by `model.encoder.vectors=FILE`.
     """
     out = demand_output(moved, output, "FILE")
+    demand_other(out, [*(words or ()), *files_of_model(encoder)], overwrite=overwrite)
     prepare_torch()
     from ropewalk import conllu
     from ropewalk.training import vectors as library

@@ -10,6 +10,7 @@ Rows = Literal["document", "sentence"]
 
 LONGEST = 1_000_000  # characters of a document
 SHARD = 16.0  # megabytes of text that make a shard
+LEAST_SHARD = 0.001
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,16 +63,16 @@ def find(paths: Iterable[str], out: str) -> tuple[list[File], list[str]]:
 
     What lies in the output folder is none of them: else a corpus that holds its own output could not be gone on with.
     """
-    found: dict[str, File] = {}
+    found: dict[object, File] = {}
     unknown: list[str] = []
-    store, home = stores.opened(out)
+    store, home = stores.located(out)
     for given in paths:
         for one in stores.listed(given):
-            where, name = stores.opened(one.path)
-            if where.type_name == store.type_name and name.startswith(f"{home.rstrip('/')}/"):
+            where, name = stores.located(one.path)
+            if where == store and name.startswith(f"{home.rstrip('/')}/"):
                 continue
             if sources.kind_of(one.path) is not None:
-                found.setdefault(name, File(*one))
+                found.setdefault(one.key, File(one.path, one.size, one.modified))
             elif one.path == given:
                 endings = ", ".join(sources.KINDS)
                 raise FormatError(

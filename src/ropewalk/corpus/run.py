@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import logging
+import math
 import os
 import pickle
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ import pyarrow as pa
 
 from ropewalk.corpus import manifest as manifests
 from ropewalk.corpus import planning, shards, sources, stores
+from ropewalk.corpus.options import LEAST_SHARD
 from ropewalk.corpus.report import Counts, slowest
 from ropewalk.errors import CorpusError, OptionError, RopewalkError
 from ropewalk.loading import HUB
@@ -80,6 +82,8 @@ def run(  # noqa: PLR0913 - options, by name
     shards.demand_names_apart(options)
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise OptionError(f"found {workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
+    if not isinstance(options.shard, float | int) or not LEAST_SHARD <= options.shard < math.inf:
+        raise OptionError(f"shard is {options.shard!r}; expected at least {LEAST_SHARD} megabytes")
     out = out.rstrip("/") or "/"
     generator = load(model, threads=1, **options.loading).generator
     known = manifests.load(out)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ropewalk.drawing.measure import clean, is_right_to_left
+from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.drawing.scene import Arc, Kind, Row, Scene, demand_few
 from ropewalk.encodings.graphs import get
 from ropewalk.errors import MismatchError
+from ropewalk.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-
-UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)  # controls, line breaks, characters that turn the direction of what follows, and what XML forbids
 
 # Widths of Latin letters in hundredths of the font size; a letter of no group takes 56.
 LATIN = {
@@ -19,11 +14,6 @@ LATIN = {
 LATIN_OTHER = 56
 FOREIGN = 66
 INDIC = 84  # from Devanagari to Myanmar
-
-
-def clean(text: str) -> str:
-    """Replace what would break a line, a terminal or XML by U+FFFD."""
-    return UNSAFE.sub("\ufffd", text)
 
 
 def cells(text: str) -> int:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
+from types import NoneType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ropewalk import encodings
 from ropewalk.documents import Sentence
-from ropewalk.drawing.measure import clean, is_right_to_left
+from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
-from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError
+from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError, demand_sequence, demand_type
+from ropewalk.escaping import clean
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.ropes import arcs_of, brackets, rope_cover
 from ropewalk.treebank import EDITABLE, Treebank
 from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
 Kind = Literal["plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired"]
 Structure = Tree | Graph | Sentence
@@ -143,6 +147,7 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
     rows += _column_rows(structure, columns)
     if bracketing and cover is not None:
         rows.append(_cover_row(graph, cover))
+    demand_type("labels", labels, Iterable)
     for spec in labels:
         rows += _label_rows(structure, graph, upos, spec)
     texts = _texts(graph, probabilities) if relations else tuple(_share(graph, probabilities))
@@ -157,6 +162,8 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
         arcs = _compared(graph, graph_of(against), arcs, relations=relations)
         _same_words(forms, against)
     about = structure if isinstance(structure, Sentence) else None
+    if title is not None:
+        demand_type("title", title, str)
     return Scene(
         forms,
         tuple(arcs),
@@ -174,12 +181,15 @@ def graph_of(structure: Structure) -> Graph:
         return structure
     if isinstance(structure, Tree):
         return Graph.from_tree(structure)
+    demand_type("what to draw", structure, Tree, Graph, Sentence)
     rows = zip(structure.heads, structure.relations, strict=True)
     return Graph(len(structure), [(h, d, r) for d, (h, r) in enumerate(rows, start=1) if h >= 0])
 
 
 def _forms(structure: Structure, words: Sequence[str] | None) -> tuple[str, ...]:
     size = len(structure)
+    if words is not None:
+        demand_sequence("words", words, str)
     if words is not None and len(words) != size:
         raise MismatchError(f"{len(words)} words for a tree of {size}; give one word for each head")
     given = words if words is not None else structure.forms if isinstance(structure, Sentence) else ()
@@ -190,6 +200,7 @@ def _forms(structure: Structure, words: Sequence[str] | None) -> tuple[str, ...]
 
 def _tags(structure: Structure, tags: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001 - as in `draw`
     if not isinstance(tags, bool):
+        demand_sequence("parts of speech", tags, str)
         if len(tags) != len(structure):
             raise MismatchError(f"{len(tags)} parts of speech for {len(structure)} words; give one for each")
         return tuple(tags)
@@ -199,6 +210,7 @@ def _tags(structure: Structure, tags: bool | Sequence[str]) -> tuple[str, ...]: 
 def _column_rows(structure: Structure, names: Sequence[str]) -> list[Row]:
     if isinstance(names, str):
         raise OptionError(f"columns is {names!r}; expected several names: put it into a list")
+    demand_sequence("columns", names, str)
     if not names:
         return []
     if not isinstance(structure, Sentence):
@@ -213,6 +225,7 @@ def _column_rows(structure: Structure, names: Sequence[str]) -> list[Row]:
 def _share(graph: Graph, probabilities: Sequence[float | None] | None) -> list[str]:
     if probabilities is None:
         return [""] * len(graph.heads)
+    demand_sequence("probabilities", probabilities, Real, NoneType)
     if len(probabilities) != len(graph):
         raise MismatchError(f"{len(probabilities)} probabilities for {len(graph)} words; give one for each")
     shares = [probabilities[dependent - 1] for _, dependent in graph.arcs()]

@@ -7,12 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ropewalk.drawing.html import colours, page
-from ropewalk.drawing.measure import clean, is_right_to_left
+from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.drawing.scene import Arc, Row, Scene
 from ropewalk.drawing.svg import to_svg
 from ropewalk.encodings import FAULTS
 from ropewalk.encodings.text import EMPTY
 from ropewalk.errors import MismatchError
+from ropewalk.escaping import clean
 from ropewalk.kernels.codes import INDEX
 
 if TYPE_CHECKING:

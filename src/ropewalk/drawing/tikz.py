@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import units
 from ropewalk.encodings.text import BRACKET
-from ropewalk.tables import latex_escape
+from ropewalk.escaping import latex_escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,8 +68,7 @@ def to_tikz_document(scenes: Iterable[Scene]) -> str:
 
 def _escaped(text: str) -> str:
     """Escape text for a cell, which ends at an ampersand, and where a bar or a square bracket begins options."""
-    escaped = latex_escape(text.replace("\ufffd", "?"))  # LuaTeX takes U+FFFD for broken UTF-8
-    return escaped.replace(r"\&", r"\symbol{38}").replace("|", r"\textbar{}").replace("[", "{[}")
+    return latex_escape(text).replace(r"\&", r"\symbol{38}").replace("|", r"\textbar{}").replace("[", "{[}")
 
 
 def _word_line(scene: Scene) -> str:

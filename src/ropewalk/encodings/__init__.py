@@ -105,10 +105,10 @@ def names_where(holds: Callable[[Encoding], bool]) -> tuple[str, ...]:
 
 def _maker(name: str) -> Callable[..., Encoding]:
     """Find what makes an encoding; looking through all packages takes time, so our own are tried first."""
-    found = _own(name) if name in OWN else known().get(name)
-    if found is None:
-        raise UnknownNameError("encoding", name, known())
-    return found
+    if isinstance(name, str) and name in OWN:
+        return _own(name)
+    demand_known("encoding", name, known())
+    return known()[name]
 
 
 def options_of(name: str) -> dict[str, str | int]:
@@ -137,7 +137,7 @@ def get(spec: str, **overriding: str | int) -> Encoding:
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
     """Take apart the text that names an encoding: its name, its options, and the scheme after it or nothing."""
-    match = SPEC.fullmatch(spec.replace(" ", ""))
+    match = SPEC.fullmatch(spec.replace(" ", "")) if isinstance(spec, str) else None
     if match is None:
         raise EncodingOptionError(
             f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME"

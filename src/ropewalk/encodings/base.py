@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
@@ -19,6 +20,8 @@ from ropewalk.errors import (
     MismatchError,
     UncoveredTreeError,
     UnknownNameError,
+    demand_sequence,
+    demand_type,
 )
 from ropewalk.kernels import repair as repair_kernel
 from ropewalk.kernels import view
@@ -38,7 +41,7 @@ from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Bools, Ints, Tree, checked_trees, crossing_arcs, scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ropewalk.encodings.machines import BracketStacks, Machine
 
@@ -297,6 +300,7 @@ class Encoding(ABC):
     @final
     def decode(self, labels: Labels, *, threads: int = 1) -> Decoded:
         """Read labels, however wrong, into partial heads and a list of faults."""
+        demand_type("what to decode", labels, Labels)
         if self.needs_upos and labels.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech to read its labels")
         if len(labels.ids) != len(self.columns):
@@ -326,6 +330,9 @@ class Encoding(ABC):
         upos: Sequence[Sequence[str]] | None = None,
     ) -> Labels:
         """Take label texts, sentence by sentence; a word's label is a string, or one string per column."""
+        demand_sequence("sentences of labels", sentences, Sequence)
+        for sentence in sentences:
+            demand_sequence("labels", sentence, str, Sequence)
         rows = [[label] if isinstance(label, str) else list(label) for sentence in sentences for label in sentence]
         for row in rows:
             if len(row) != len(self.columns):
@@ -416,7 +423,8 @@ def settle(
 
 
 def as_bank(trees: Tree | Treebank) -> Treebank:
-    """Take one tree as a treebank of one."""
+    """Return a treebank of one tree, or the treebank given."""
+    demand_type("what to encode", trees, Tree, Treebank)
     return Treebank.of([trees]) if isinstance(trees, Tree) else trees
 
 

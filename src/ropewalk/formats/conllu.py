@@ -13,6 +13,7 @@ import itertools
 import math
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import itemgetter
@@ -23,8 +24,9 @@ import numpy as np
 
 from ropewalk import files
 from ropewalk.arrays import checked_offsets
-from ropewalk.errors import FormatError, MismatchError, OptionError
+from ropewalk.errors import FormatError, MismatchError, OptionError, demand_type
 from ropewalk.formats import conllx
+from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
 from ropewalk.treebank import (
@@ -45,7 +47,7 @@ from ropewalk.treebank import (
 from ropewalk.trees import check, frozen_ints, is_root_relation, tree_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -74,7 +76,6 @@ SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
 SENT_NUMBER: Final = re.compile(rb"^(#\s*sent_id\s*=\s*)([0-9]+)$", re.MULTILINE)
 UNNAMEABLE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff/%]")  # in a sent_id: UD keeps slashes for itself
 BEGINS: Final = re.compile(rb"^#\s*new(?:doc|par)\b", re.MULTILINE)
-LONGEST: Final = 1 << 24  # bytes of a sentence: some hundred thousand words
 SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
@@ -470,6 +471,7 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
 
     What an earlier parser said of itself and its trees is left out once others have taken its place.
     """
+    demand_type("what to write", bank, Treebank)
     blocks = _new(bank) if bank.text is None else _edited(bank, bank.text)
     begin = f"# generator = {generator}\n".encode() if generator else b""
     tree_shares = bank.estimates.trees if bank.estimates is not None else None
@@ -648,7 +650,9 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
             )
 
 
-def read(path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = LONGEST) -> Treebank:
+def read(
+    path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = files.LONGEST
+) -> Treebank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
 
     With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
@@ -664,9 +668,12 @@ def stream(
     on_error: OnError = "stop",
     trees: Presence = "optional",
     chunk_bytes: int = 1 << 20,
-    longest: int = LONGEST,
+    longest: int = files.LONGEST,
 ) -> Reader:
     """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
+    for option, size in (("chunk_bytes", chunk_bytes), ("longest", longest)):
+        if not isinstance(size, int) or size < 1:
+            raise OptionError(f"{option} is {size!r}; expected a number of bytes from 1 on")
     return Reader(files.shown(path), _text(path, chunk_bytes, longest), on_error=on_error, trees=trees)
 
 
@@ -674,8 +681,7 @@ def loads(
     text: bytes | str, name: str = "<text>", *, on_error: OnError = "stop", trees: Presence = "optional"
 ) -> Treebank:
     """Read CoNLL-U from memory."""
-    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    return Reader(name, iter([raw]), on_error=on_error, trees=trees).read()
+    return Reader(name, iter([raw_bytes(text, name)]), on_error=on_error, trees=trees).read()
 
 
 def dumps(bank: Treebank, *, generator: str = "") -> bytes:
@@ -685,6 +691,7 @@ def dumps(bank: Treebank, *, generator: str = "") -> bytes:
 
 def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
     """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    demand_type("what to write", banks, Treebank, Iterable)
     with files.creating(path) as file:
         for bank in [banks] if isinstance(banks, Treebank) else banks:
             raw = dumps(bank)
@@ -800,7 +807,7 @@ class Reader:
         return bank
 
 
-def _text(path: Path, size: int, longest: int = LONGEST) -> Iterator[bytes]:
+def _text(path: Path, size: int, longest: int = files.LONGEST) -> Iterator[bytes]:
     """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
     blocks = files.bounded(files.blocks(path, size), files.shown(path), longest)
     return conllx.to_conllu(blocks) if conllx.is_named(path) else blocks

@@ -7,11 +7,13 @@ they are written: CPOSTAG is UPOS, POSTAG is XPOS, and a projective head and rel
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.files import path_text
+
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
 NAME: Final = re.compile(r".*\.(?:conllx|conll)(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
@@ -23,7 +25,7 @@ RELATION: Final = b"PDeprel="
 
 def is_named(path: str | os.PathLike[str]) -> bool:
     """Tell by its name whether a file is CoNLL-X: `.conllx` or `.conll`, also compressed."""
-    return NAME.fullmatch(os.fspath(path)) is not None
+    return NAME.fullmatch(path_text(path)) is not None
 
 
 def to_conllu(blocks: Iterable[bytes]) -> Iterator[bytes]:

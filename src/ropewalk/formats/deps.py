@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ropewalk.errors import FormatError, MismatchError
+from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
 from ropewalk.formats.conllu import Text
 from ropewalk.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
-from ropewalk.treebank import Column, intern
+from ropewalk.treebank import UNWRITABLE, Column, Treebank, intern
 from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Places, Treebank
+    from ropewalk.treebank import Places
     from ropewalk.trees import Ints
 
 SHOWN_BYTES: Final = 60
@@ -75,6 +75,7 @@ class _Scanned:
 
 def read(bank: Treebank) -> Graphs:
     """Read the enhanced graphs of a treebank; an item that is none raises a `FormatError` that names its line."""
+    demand_type("graphs are read from a treebank", bank, Treebank)
     if bank.graphs is not None:
         return bank.graphs
     scanned = _scan(_text(bank))
@@ -98,7 +99,8 @@ def forms(bank: Treebank) -> Column:
 
 
 def _text(bank: Treebank) -> Text:
-    """Give the bytes of a treebank as it would be written, and where its sentences begin."""
+    """Return the bytes of a treebank as it would be written, and where its sentences begin."""
+    demand_type("graphs are read from a treebank", bank, Treebank)
     source = bank.text
     if isinstance(source, Text) and not bank.is_edited and bank.headings is None:
         return source
@@ -207,6 +209,10 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
     text = _text(bank)
     before = read(bank)
     _require_same_words(bank, graphs)
+    _demand_writable(bank, "relation", graphs.relations, graphs.arc_sentences)
+    if node_forms is not None:
+        sentences = np.repeat(np.arange(len(graphs)), graphs.lengths)
+        _demand_writable(bank, "form", node_forms, sentences)
     unchanged = same_graphs(before, graphs)
     deps = _changed_texts(graphs, unchanged)
     shown = None if node_forms is None else node_forms.texts()
@@ -229,6 +235,20 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
             ).encode("utf-8")
         )
     return b"".join(parts)
+
+
+def _demand_writable(bank: Treebank, what: str, column: Column, sentences: npt.NDArray[Any]) -> None:
+    """Raise if a text would break the file; `sentences` are those that the texts of the column are of."""
+    wrong = np.array([not text or UNWRITABLE.search(text) is not None for text in (*column.names, "_")])[column.ids]
+    for place in np.flatnonzero(wrong)[:1].tolist():
+        text = column.names[column.ids[place]]
+        raise FormatError(
+            bank.file,
+            bank.line(int(sentences[place])),
+            "unwritable-text",
+            f"a {what} of the graph is {text!r}; expected at least one character and no tab, line break, NUL or lone "
+            "surrogate",
+        )
 
 
 def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int, list[str]]:

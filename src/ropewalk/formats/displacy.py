@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ropewalk.documents import Sentence
+from ropewalk.documents import Sentence
+from ropewalk.errors import demand_type
 
 
 def sentence(given: Sentence) -> dict[str, Any]:
-    """Give the words and arcs of a sentence."""
+    """Return the words and arcs of a sentence."""
+    demand_type("a sentence to draw", given, Sentence)
     arcs = []
     for place, (head, relation) in enumerate(zip(given.heads, given.relations, strict=True)):
         if head > 0:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ropewalk.documents import Document, Sentence
+from ropewalk.errors import demand_type
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.documents import Document, Sentence, Token, Word
+    from ropewalk.documents import Token, Word
 
 DIGITS = 4  # of probabilities
 
 
 def document(given: Document) -> dict[str, Any]:
-    """Give the values of a document."""
+    """Return the values of a document."""
+    demand_type("a document to write", given, Document)
     return {"generator": given.generator, "text": given.text, "sentences": [sentence(one) for one in given]}
 
 
 def sentence(given: Sentence) -> dict[str, Any]:
-    """Give the values of a sentence."""
+    """Return the values of a sentence."""
+    demand_type("a sentence to write", given, Sentence)
     tokens = given.tokens
     held = given.treebank.probabilities
     tags = () if held is None else tuple(held.tags)

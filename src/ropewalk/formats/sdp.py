@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ropewalk import files
-from ropewalk.errors import FormatError, GraphError, MismatchError
+from ropewalk.errors import FormatError, GraphError, MismatchError, demand_type
+from ropewalk.formats.text import raw_bytes
 from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets, same_graphs
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
@@ -28,6 +29,7 @@ Path = str | os.PathLike[str]
 
 HEADER: Final = "#SDP 2015"
 TOP: Final = "top"
+BLOCK: Final = 1 << 20  # bytes that are read at a time
 FIXED: Final = 7  # columns before the roles
 ROLE: Final = re.compile(r"[^\s|]+")
 
@@ -90,14 +92,12 @@ class SemanticBank:
 
 def read(path: Path) -> SemanticBank:
     """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed."""
-    with files.reading(path) as file:
-        raw = file.read()
-    return loads(raw, files.shown(path))
+    return loads(_raw(path), files.shown(path))
 
 
 def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
     """Read `.sdp` from memory; what is no such file raises a `FormatError` that names the line."""
-    parser = _Parser(raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass"), name)
+    parser = _Parser(raw_bytes(raw, name), name)
     first = next(parser.problems(), None)
     if first is not None:
         raise first
@@ -112,13 +112,17 @@ def refused(path: Path, expected: str) -> FormatError:
 
 def problems(path: Path) -> Iterator[FormatError]:
     """Find everything that is wrong with a file, the first problem of each line."""
-    with files.reading(path) as file:
-        raw = file.read()
-    return _Parser(raw, files.shown(path)).problems()
+    return _Parser(_raw(path), files.shown(path)).problems()
+
+
+def _raw(path: Path) -> bytes:
+    """Read the bytes of a file, none of whose sentences may be too long."""
+    return b"".join(files.bounded(files.blocks(path, BLOCK), files.shown(path)))
 
 
 def dumps(bank: SemanticBank) -> bytes:
     """Write `.sdp` to memory."""
+    demand_type("what to write", bank, SemanticBank)
     graphs = bank.graphs
     columns = [column.texts() for column in (bank.forms, bank.lemmas, bank.pos)]
     frames = bank.frames.texts()
@@ -150,8 +154,9 @@ def dumps(bank: SemanticBank) -> bytes:
 
 def write(path: Path, bank: SemanticBank) -> None:
     """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    raw = dumps(bank)
     with files.creating(path) as file:
-        file.write(dumps(bank))
+        file.write(raw)
 
 
 class _Parser:

@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ropewalk import files
-from ropewalk.errors import FormatError
+from ropewalk.errors import FormatError, demand_type
 from ropewalk.treebank import UNWRITABLE, Column, Heading, Treebank, starts_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 LONGEST_SHOWN = 30
 CHUNK = 1 << 16
 MOST_SPACES = 1 << 20  # one after the other: they are kept with the token before them
+# Every character that no token holds: white space, control characters, U+200B and U+FEFF.
+_SPACE_CODES = (*range(0x21), *range(0x7F, 0xA1), 0x1680, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F)
+SPACES = "".join(map(chr, (*_SPACE_CODES, 0x3000, 0xFEFF)))
 LONGEST_LINE = 1 << 24  # characters of a line of tokens
 BETWEEN = re.compile("[ \t\r]+")
 # In a form UD has single spaces at most, and only between other characters; what breaks lines is none of them.
 UNFIT = re.compile(rf"{UNWRITABLE.pattern}|[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]|(?<!\S)\s|\s(?!\S)")
+
+
+def raw_bytes(text: bytes | str, name: str) -> bytes:
+    """Return the bytes of text in memory; raise if it is none."""
+    if not isinstance(text, bytes | str):
+        raise FormatError(name, 0, "not-text", f"found {type(text).__name__}; expected str or bytes")
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def checked_texts(texts: Iterable[object]) -> Iterator[str]:
+    """Pass on texts; raise if they are none."""
+    demand_type("texts", texts, Iterable)
+    for text in texts:
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise FormatError("<text>", 0, "not-text", f"found a {kind}; expected str, or use tokens() for words")
+        yield text
 
 
 def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -43,11 +63,14 @@ def text_pieces(path: str | os.PathLike[str]) -> Iterator[str]:
                     "utf-8",
                     f"byte 0x{failure.object[failure.start]:02x} is not UTF-8; expected UTF-8 throughout",
                 ) from failure
-            bare = piece.strip()
-            if spaces + len(piece) - len(piece.lstrip() if bare else "") > MOST_SPACES:
-                message = f"more than {MOST_SPACES:,} spaces in a row, the most that are read; expected text"
+            behind = piece.lstrip(SPACES)
+            if spaces + len(piece) - len(behind) > MOST_SPACES:
+                message = (
+                    f"more than {MOST_SPACES:,} spaces in a row, control characters included, the most that are read; "
+                    "expected text"
+                )
                 raise FormatError(files.shown(path), lines, "too-many-spaces", message)
-            spaces = len(piece) - len(piece.rstrip()) if bare else spaces + len(piece)
+            spaces = len(piece) - len(piece.rstrip(SPACES)) if behind else spaces + len(piece)
             lines += piece.count("\n")
             if piece:
                 yield piece
@@ -59,6 +82,7 @@ def treebank_of_tokens(
     sentences: Iterable[Sequence[str]], *, first: int = 1, name: str = "<tokens>", lines: Sequence[int] = ()
 ) -> Treebank:
     """Make a treebank of words without trees; sentences are numbered from `first`, and may stand on known lines."""
+    demand_type("sentences", sentences, Iterable)
     rows = list(sentences)
     for number, words in enumerate(rows, start=first):
         if isinstance(words, str) or not isinstance(words, Sequence) or not len(words):
@@ -102,7 +126,7 @@ def _lines(pieces: Iterable[str], name: str) -> Iterator[list[str]]:
     """Give the lines that end in each piece, and in the end what is left."""
     rest: list[str] = []
     held, line = 0, 1
-    for piece in pieces:
+    for piece in checked_texts(pieces):
         head, *whole = piece.split("\n")
         rest.append(head)
         held = len(whole[-1]) if whole else held + len(head)

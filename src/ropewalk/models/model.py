@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
-LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
+LONGEST = 100_000  # words of a sentence: it is parsed as a whole, and memory grows with it
+LONGEST_BY_ARCS = 8_000  # likewise, where arcs alone decide
 TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found,
 PIECE_ARCS = 1 << 22  # and arcs between them, unless one sentence has more
@@ -266,7 +267,12 @@ class Model:
             first = last
 
     def _look_at_lengths(self, treebank: Treebank) -> None:
-        """Tell of sentences whose arcs are too many to score, or refuse them where nothing else decides."""
+        """Refuse sentences that are too long; warn of those whose arcs are too many to score, if labels decide."""
+        longest_sentence = int(treebank.lengths.argmax())
+        words = int(treebank.lengths[longest_sentence])
+        if words > LONGEST:
+            problem = f"the sentence has {words:,} words; at most {LONGEST:,} are parsed: cut it"
+            raise FormatError(treebank.file, treebank.line(longest_sentence), "too-long", problem)
         by_labels = self.description.heads.labels
         longest = self.decoding.longest_with_arcs if by_labels else LONGEST_BY_ARCS
         if not self._decoder.needs_arcs or not self._wants_trees:

@@ -38,6 +38,7 @@ Shares = npt.NDArray[np.float64]
 TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
 FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
 NEARLY = 1.0  # log odds by which a rule may be less likely than the best and still make the lemma, if that is known
+SCORED_TOGETHER = 1 << 12  # words whose rules are scored together: rules are hundreds
 MOST_WHOLE = 400  # distinct values of FEATS that are still classes by themselves
 
 _apply = lru_cache(1 << 16)(apply_rule)
@@ -258,9 +259,10 @@ def _lemmas(
     lemmas = [met[word] or "" for word in words]  # none is empty
     unknown = [place for place, text in enumerate(lemmas) if not text]
     taken: dict[int, int] = {}
-    if unknown:
-        rows = score(np.array(unknown, dtype=np.int64))
-        for place, row, best in zip(unknown, rows, rows.argmax(axis=1).tolist(), strict=True):
+    for start in range(0, len(unknown), SCORED_TOGETHER):
+        places = unknown[start : start + SCORED_TOGETHER]
+        rows = score(np.array(places, dtype=np.int64))
+        for place, row, best in zip(places, rows, rows.argmax(axis=1).tolist(), strict=True):
             form, tag, _ = words[place]
             taken[place], lemmas[place] = _by_rule(row, rules, form, best, known.lemmas(tag))
     return lemmas, taken

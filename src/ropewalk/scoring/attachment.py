@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.arrays import checked_offsets
-from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError
+from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError, demand_type
+from ropewalk.treebank import Treebank
 from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ropewalk.treebank import Column, Treebank
+    from ropewalk.treebank import Column
     from ropewalk.trees import Bools, Ints
 
 Floats = npt.NDArray[np.float64]
@@ -284,6 +285,8 @@ def require_same_words(gold: Treebank, predicted: Treebank) -> None:
 
 def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
     """Name the first place where the words of two treebanks part, or None if they never do."""
+    for bank in (gold, predicted):
+        demand_type("what is compared", bank, Treebank)
     alike = len(gold) == len(predicted) and np.array_equal(gold.offsets, predicted.offsets)
     if alike and gold.text is predicted.text and gold.edits.get("form") is predicted.edits.get("form"):
         return None

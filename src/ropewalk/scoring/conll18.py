@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ropewalk.errors import FormatError, MismatchError, RootError
+from ropewalk.errors import FormatError, MismatchError, RootError, demand_type
 from ropewalk.scoring.attachment import CONTENT, holds, numbered, without_subtype
+from ropewalk.treebank import Treebank
 from ropewalk.trees import check, tree_error
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ropewalk.treebank import Column, Places, Treebank
+    from ropewalk.treebank import Column, Places
     from ropewalk.trees import Bools, Ints
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
@@ -73,6 +74,8 @@ class Score:
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
     """Compute the whole table, in its order; what the task calls invalid output raises an error."""
+    for bank in (gold, system):
+        demand_type("what is compared", bank, Treebank)
     ours, theirs = _Side.of(gold), _Side.of(system)
     pairs = _align(ours, theirs)
     return {

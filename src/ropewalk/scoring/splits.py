@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ropewalk import conllu
 from ropewalk.errors import FormatError, OptionError, demand_known
+from ropewalk.files import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ class Corpus:
 
 def find(path: str | os.PathLike[str]) -> list[SplitSource]:
     """Find the treebanks of a folder in UD's layout: the folder is one, or holds one in each of several folders."""
-    folder = Path(path)
+    folder = Path(path_text(path))
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
         raise FormatError(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.errors import FormatError
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.reading import single_spaced
 from ropewalk.segmentation.rules import CONTEXT, NEUTRAL
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 1_000  # of a token, one after the other
 MOST_STRETCHES = 20  # of a token, with spaces between them
 MOST_TOKENS = 2_000  # of a sentence
+MOST_HELD = 1 << 22  # characters of a text that comes in pieces
 LineUnit = Literal["sentence", "paragraph"] | None  # what each line is, if it is known
 SENTENCES = 300  # of a treebank, when there is more text
 BETWEEN = "\n\n"  # several texts: a blank line, over which nothing reaches
@@ -93,13 +95,31 @@ def build(
     """
     builder = _Builder(splitter, rules, each_line)
     pending: Marked | None = None  # begins where a sentence begins
+    lines = 0  # before it
     for part in parts:
         pending = part if pending is None else pending + part
         banks, used = builder.add(pending)
         yield from banks
+        lines += pending.text.count("\n", 0, used)
         pending = pending.after(used)
+        demand_short(pending.text, lines)
     if pending is not None and pending.text:
         yield _spaces(pending.text)
+
+
+def demand_short(held: str, lines: int) -> None:
+    """Raise if the text held until a sentence ends is too long; `lines` counts those before it.
+
+    The words of a window and of a sentence are limited, so only the spaces between them can make it so long.
+    """
+    if len(held) > MOST_HELD:
+        raise FormatError(
+            "<text>",
+            lines + 1,
+            "too-many-spaces",
+            f"more than {MOST_HELD:,} characters, nearly all of them spaces or control characters, the most that are "
+            "held at once; expected text",
+        )
 
 
 def build_many(

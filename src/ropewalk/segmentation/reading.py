@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.errors import FormatError
+from ropewalk.formats.text import SPACES
 from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ CATEGORIES = (
 FIRST_CATEGORY = PARAGRAPH + 1
 FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
 UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk without letters and digits
-_SPACES = frozenset({"Cc", "Zs", "Zl", "Zp"})
-_MORE_SPACES = frozenset("\u200b\ufeff")
-_RUN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")  # of all these
+_RUN = re.compile(f"[{re.escape(SPACES)}]+")
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
 _FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # to what a character sticks
 _CODES = 0x110000
@@ -66,8 +65,8 @@ def codes_of(text: str, characters: int = 0, lines: int = 0) -> npt.NDArray[np.u
 
 
 def is_space(character: str) -> bool:
-    """Tell whether a character stands between tokens, never in one."""
-    return unicodedata.category(character) in _SPACES or character in _MORE_SPACES
+    """Return whether a character stands between tokens, never in one."""
+    return character in SPACES
 
 
 def single_spaced(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk.errors import ConfigError, FormatError
+from ropewalk.formats.text import checked_texts
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.building import build, build_many
@@ -34,7 +35,7 @@ class Segmenter:
     def __init__(
         self, stored: Stored, threads: int = 0, *, each_line: LineUnit = None, name: str = folder.GRAPH
     ) -> None:
-        if each_line not in {None, *LINE_UNITS}:
+        if each_line not in (None, *LINE_UNITS):
             raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
         self._session = Session(stored.graph, name, threads)
         self._reader = CharacterReader(stored.vocabulary, lines_apart=each_line is not None)
@@ -61,6 +62,7 @@ class Segmenter:
 
         A text becomes what it becomes alone; many short ones are done faster together.
         """
+        texts = list(checked_texts(texts))
         if max(map(len, texts), default=0) > BLOCK:  # in one go it would take much memory
             banks = [
                 Treebank.concat(self.stream([text])) if len(text) > BLOCK else self.segment_many([text])[0]

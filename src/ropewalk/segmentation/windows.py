@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.formats.text import checked_texts
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
-from ropewalk.segmentation.building import BETWEEN, Marked
+from ropewalk.segmentation.building import BETWEEN, Marked, demand_short
 from ropewalk.segmentation.reading import codes_of
 from ropewalk.treebank import starts_of
 
@@ -34,7 +35,7 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     """Cut and join pieces to blocks of `size` characters; the last, which is told apart, may be smaller."""
     waiting: list[str] = []
     held = 0
-    for piece in pieces:
+    for piece in checked_texts(pieces):
         waiting.append(piece)
         held += len(piece)
         if held >= size:
@@ -90,6 +91,7 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
     enough = 0  # a buffer shorter than this is not worth another look
     for block, final in blocks(pieces, BLOCK):
         buffer += block
+        demand_short(buffer, lines)
         if not final and len(buffer) < enough:
             continue
         codes = codes_of(buffer, characters, lines)

@@ -95,11 +95,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     )
     labels = trainable.labels
     if main:
-        begun = files.make_folder(home / CHECKPOINT)
-        for place in (home, begun):
-            files.tidy(place)
-        write_json(begun / CONFIG, to_mapping(config))  # first, so that whatever comes after belongs to a run
-        folder.save_description(home, trainable, config)
+        _begin(home, trainable, config)
     model = trainable.model()
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
@@ -134,6 +130,15 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
         scores["test"] = measures(test, best.parse(test), best.tags)
     folder.save_card(home, card(config, state, scores, command, sources))
     return Outcome(home, state, scores)
+
+
+def _begin(home: Path, trainable: Trainable, config: Config) -> None:
+    """Write what says that a run has begun: its configuration, then the description of its model."""
+    checkpoint = files.make_folder(home / CHECKPOINT)
+    for place in (home, checkpoint):
+        files.tidy(place)
+    write_json(checkpoint / CONFIG, to_mapping(config))  # first, so that whatever comes after belongs to a run
+    folder.save_description(home, trainable, config)
 
 
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> ScoresByName:

@@ -29,6 +29,7 @@ KNOWN: Final[Mapping[str, Callable[..., GraphEncoding]]] = {
 
 def options_of(name: str) -> dict[str, str | int]:
     """Give the options that an encoding takes, with their defaults."""
+    demand_known("encoding of graphs", name, KNOWN)
     parameters = inspect.signature(KNOWN[name]).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 
@@ -36,11 +37,11 @@ def options_of(name: str) -> dict[str, str | int]:
 def get(spec: str, **overriding: str | int) -> GraphEncoding:
     """Make the encoding that a text names; options given by keyword replace those in the text."""
     name, options, scheme = parse_spec(spec)
-    demand_known("encoding of graphs", name, KNOWN)
+    takes = options_of(name)
     if scheme:
         raise EncodingOptionError(
             f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}"
         )
     options |= overriding
-    check_options(name, options, options_of(name))
+    check_options(name, options, takes)
     return KNOWN[name](**options)

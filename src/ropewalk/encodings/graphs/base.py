@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final, final
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
 from ropewalk.encodings.base import FAULTS as TREE_FAULTS
 from ropewalk.encodings.base import Fault, Ids, smallest
-from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known
+from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known, demand_sequence, demand_type
 from ropewalk.graphs import Graphs, Longs, frozen_bools, lengths_to_offsets
 from ropewalk.kernels.codes import GIVEN_TWICE, OWN_HEAD, RELATION_COUNT, ROOT_DEPENDENT
 from ropewalk.ropes import Arcs
@@ -22,7 +23,7 @@ from ropewalk.treebank import Column
 from ropewalk.trees import Bools, Graph, Ints, frozen_ints
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
 
 POLICIES: Final = ("drop", "refuse")
 FAULTS: Final = TREE_FAULTS | {
@@ -194,7 +195,8 @@ class GraphEncoding(ABC):
 
     @final
     def covers(self, graphs: Graphs) -> Bools:
-        """Tell for each graph whether it comes back exactly from its labels."""
+        """Return for each graph whether it comes back exactly from its labels."""
+        demand_type("what to encode", graphs, Graphs)
         arcs = graphs.pairs()
         outside = np.concatenate([[0], np.cumsum(~self.fitting(arcs))])[arcs.offsets]
         return np.asarray(np.diff(outside) == 0)
@@ -202,6 +204,7 @@ class GraphEncoding(ABC):
     @final
     def encode(self, graphs: Graphs | Graph) -> GraphLabels:
         """Write graphs as labels; arcs that do not fit meet the policy."""
+        demand_type("what to encode", graphs, Graphs, Graph)
         graphs = Graphs.of([graphs]) if isinstance(graphs, Graph) else graphs
         arcs = graphs.pairs()
         relations = joined_relations(graphs)
@@ -229,6 +232,7 @@ class GraphEncoding(ABC):
 
         Arcs are sorted by dependent and head; those that no graph can have are left out.
         """
+        demand_type("what to decode", labels, GraphLabels)
         heads, dependents, arc_offsets, (words, kinds, counts) = self.read(labels)
         total = int(arc_offsets[-1])
         heads, dependents = heads[:total], dependents[:total]
@@ -268,6 +272,9 @@ class GraphEncoding(ABC):
         empty: Sequence[Sequence[bool]] | None = None,
     ) -> GraphLabels:
         """Take label texts, sentence by sentence, and relations as `relation_texts` writes them."""
+        demand_sequence("sentences of labels", sentences, Sequence)
+        for sentence in sentences:
+            demand_sequence("labels", sentence, str)
         column = Column.of(text for sentence in sentences for text in sentence)
         for text in column.names:
             self.check_label(text)
