@@ -7,12 +7,14 @@ import resource
 import signal
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
 import typer
 
+from conftest import REPOSITORY
 from program_tools import PROGRAM, run
 from ropewalk.cli import COMMANDS, app_of
 from ropewalk.kernels import compiled
@@ -268,6 +270,65 @@ def test_an_interrupt_is_quiet() -> None:
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read().decode()
     assert code == 130
+
+
+# Interrupts itself when a module is looked for, in one of the ways in which an import may meet an interrupt.
+INTERRUPTED = """
+import signal, sys
+
+class Collected:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            if {how!r} == "lost":
+                Collected()
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                if {how!r} == "turned":
+                    raise ImportError("initialization failed")
+                raise
+
+sys.meta_path.insert(0, Finder())
+from ropewalk.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+@pytest.mark.parametrize("how", ["plain", "turned", "lost"])
+@pytest.mark.parametrize("module", ["ropewalk.cli", "typer", "ropewalk.cli.info", "numpy", "ropewalk.kernels"])
+def test_an_interrupt_at_the_start_is_quiet(module: str, how: str, sample: Path) -> None:
+    program = [sys.executable, "-c", INTERRUPTED.format(module=module, how=how), "info", str(sample)]
+    done = subprocess.run(program, capture_output=True, check=False, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+def test_an_interrupt_that_was_lost_comes_again() -> None:
+    lost = INTERRUPTED.replace("            try:", "            return\n            try:")
+    program = [sys.executable, "-c", lost.format(module="ropewalk.formats.conllu", how="lost"), "info", "-"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        code = process.wait(60)  # its input never comes
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert code == 130
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+def test_an_interrupt_that_is_ignored_stays_so(sample: Path) -> None:
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    program = ignoring + INTERRUPTED.format(module="numpy", how="plain")
+    done = subprocess.run([sys.executable, "-c", program, "info", str(sample)], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_program_begins_where_interrupts_are_heard() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["scripts"] == {"ropewalk": "ropewalk.__main__:main"}
 
 
 def test_tables_are_written_as_the_name_of_the_file_says(sample: Path, tmp_path: Path) -> None:

@@ -3,10 +3,7 @@
 Names are loaded when first used, so that `import ropewalk` costs next to nothing.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # that of `typing` would take many times longer to load than all of this
 
 if TYPE_CHECKING:
     from ropewalk.documents import Document as Document
@@ -74,6 +71,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    import importlib
+
     if name in _HOMES:
         value: object = getattr(importlib.import_module(f"ropewalk.{_HOMES[name]}"), name)
     elif name in _FORMATS:

@@ -6,18 +6,22 @@ A command imports what it needs when it runs, so that help comes at once.
 
 import gc
 import os
+import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from ropewalk.cli.shell import bug_line, end_tidily, open_streams, say, version_line
 from ropewalk.errors import RopewalkError
 from ropewalk.escaping import clean
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 MANY = 50_000  # things made until Python looks for garbage
 COMMANDS = (  # in the order of help; each is a function in a file of its name, with _ for -
@@ -109,6 +113,7 @@ def main() -> None:
     named = [word for word in sys.argv[1:2] if word in COMMANDS]
     open_streams()
     end_tidily()
+    _hear_interrupts()
     warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
     try:
         try:
@@ -120,6 +125,37 @@ def main() -> None:
         sys.exit(_exit_code(failure))
     finally:
         gc.freeze()  # at its end Python need not look through all that a model holds: that would take long
+        if _interrupts["heard"] is not None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is done: an exception would only be printed
+
+
+_interrupts: dict[str, bool | None] = {"heard": None}  # None while they are ignored
+
+
+def _hear_interrupts() -> None:
+    """Note interrupts, unless they are ignored, as by nohup."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        _interrupts["heard"] = False
+        signal.signal(signal.SIGINT, _interrupt)
+        sys.unraisablehook = _raise_again
+
+
+def _interrupt(*_: object) -> NoReturn:
+    _interrupts["heard"] = True
+    raise KeyboardInterrupt
+
+
+def _raise_again(lost: "UnraisableHookArgs") -> None:
+    """Raise an interrupt again that came where exceptions are lost, such as in a callback of an import."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    import _thread
+    import threading
+
+    later = threading.Timer(0.05, _thread.interrupt_main)
+    later.daemon = True
+    later.start()
 
 
 def _exit_code(failure: BaseException) -> int:
@@ -127,7 +163,7 @@ def _exit_code(failure: BaseException) -> int:
     if isinstance(failure, BrokenPipeError):
         _discard_output()
         return 1
-    if isinstance(failure, KeyboardInterrupt):
+    if isinstance(failure, KeyboardInterrupt) or _interrupts["heard"]:  # of which an import may make something else
         return 130  # what a shell expects of an interrupted program
     if _debug["wanted"]:
         typer.echo("\n".join(map(clean, "".join(traceback.format_exception(failure)).splitlines())), err=True)
