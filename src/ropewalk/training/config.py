@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import files
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.options import Sources, changed, checked, option, read
+from ropewalk.models.subwords import WIDEST
 from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
 from ropewalk.scoring.graphs import MEASURES as GRAPH_MEASURES
@@ -38,7 +39,7 @@ class EncoderOptions:
     revision: str = ""
     local_files_only: bool = False
     pooling: str = option("first", choices=("first", "last", "mean"))
-    window: int = option(512, low=16)
+    window: int = option(512, low=16, high=WIDEST)
     casing: str = option("auto", choices=("auto", "yes", "no"))
     freeze_embeddings: bool = False
     layers: tuple[int, ...] = ()
