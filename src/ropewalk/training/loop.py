@@ -12,6 +12,7 @@ import json
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 from torch.distributed.fsdp import fully_shard
 
 from ropewalk import files
-from ropewalk.errors import TrainingError
+from ropewalk.errors import ModelError, TrainingError
 from ropewalk.models.batching import shuffled
 from ropewalk.models.folder import read_json, write_json
 from ropewalk.models.scorer import arc_places
@@ -35,7 +36,6 @@ from ropewalk.training.tracking import Tracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from torch import Tensor
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 REPORTED = 10  # steps between two reports,
 SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
+BEGIN_ANEW = "remove the folder checkpoint to begin anew"
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 ScoresByName = dict[str, float]
 
@@ -389,9 +390,8 @@ class _Run:
         place = self.job.home / "checkpoint"
         if not (place / "state.json").is_file():
             return
-        table = read_json(place / "state.json")
-        tensors = folder.read_tensors(place / table.pop("tensors"))
-        self.state = TrainingState(**table)
+        self.state, file = _checkpoint(place / "state.json")
+        tensors = folder.read_tensors(file)
         _, optimizer = self._weights()
         model: dict[str, Any] = {
             key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")
@@ -401,13 +401,32 @@ class _Run:
             if key.startswith("optimizer/"):
                 weight, name = key.removeprefix("optimizer/").rsplit("/", 1)
                 states.setdefault(weight, {})[name] = value
-        set_state_dict(
-            self.network,
-            self.optimizer.optimizer,
-            model_state_dict=model,
-            optim_state_dict={"state": states, "param_groups": optimizer["param_groups"]},
-            options=StateDictOptions(full_state_dict=True),
-        )
+        try:
+            set_state_dict(
+                self.network,
+                self.optimizer.optimizer,
+                model_state_dict=model,
+                optim_state_dict={"state": states, "param_groups": optimizer["param_groups"]},
+                options=StateDictOptions(full_state_dict=True),
+            )
+        except Exception as failure:
+            reason = str(failure).partition("\n")[0]
+            raise ModelError(str(file), f"is a checkpoint of another network ({reason}); {BEGIN_ANEW}") from failure
+
+
+def _checkpoint(path: Path) -> tuple[TrainingState, Path]:
+    """Read where a run stopped, and which file holds its tensors."""
+    table = read_json(path)
+    try:
+        name, counts = table["tensors"], [table[key] for key in ("epoch", "step", "best_epoch")]
+        state = TrainingState(*counts[:2], float(table["best"]), counts[2], list(table["history"]))
+        seconds = [float(entry["seconds"]) for entry in state.history]
+    except (KeyError, TypeError, ValueError, OverflowError) as failure:
+        raise ModelError(str(path), f"is no state of a training run ({failure!r}); {BEGIN_ANEW}") from failure
+    whole = all(type(count) is int and count >= 0 for count in counts) and len(seconds) == state.epoch
+    if not whole or not isinstance(name, str) or name != Path(name).name:
+        raise ModelError(str(path), f"names other epochs or files than training writes; {BEGIN_ANEW}")
+    return state, path.parent / name
 
 
 def _pair(betas: Sequence[float]) -> tuple[float, float]:
