@@ -23,10 +23,12 @@ from ropewalk.models import folder, model
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
 from ropewalk.models.onnx import bilstm
 from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.model import load
 from ropewalk.models.onnx.session import Session
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.config import NetworkOptions
+from ropewalk.segmentation.segmenter import network_sizes
 from ropewalk.training import onnx_graphs as graphs
 from ropewalk.training.data import label_set
 from ropewalk.training.export import all_scores, export
@@ -367,7 +369,7 @@ def test_tables_of_eight_bits_are_unpacked_whether_large_or_small(monkeypatch: p
     steps = np.abs(table).max(axis=1) / graphs.STEPS
     for small in (0, 1 << 20):
         monkeypatch.setattr(graphs, "SMALL", small)
-        session = Session(graphs.rounded(plain).SerializeToString(), "rows", 1)
+        session = Session(graphs.rounded(plain).SerializeToString(), "rows", 1, [{"n": (varying(64),)}])
         rows = session.run({"n": np.arange(50)})[0]
         assert (np.abs(rows - table) <= 0.5001 * steps[:, None]).all()
         assert np.abs(rows - table).max() > 0
@@ -401,7 +403,7 @@ def test_products_of_what_lies_within_one_are_computed_in_whole_numbers() -> Non
     kinds = [node.op_type for node in network.graph.node]
     assert sorted(kinds) == ["DequantizeLinear", "Gemm", *["MatMulIntegerToFloat"] * 2, "QuantizeLinear", "Reshape"]
     assert "MatMulIntegerToFloat" not in {node.op_type for node in graphs.rounded(plain).graph.node}
-    session = Session(network.SerializeToString(), "products", 1)
+    session = Session(network.SerializeToString(), "products", 1, [{"vectors": (varying(64),)}])
     vectors = random.uniform(-1, 1, (30, 64)).astype(np.float32)
     vectors[0], vectors[1] = 1, -1  # the largest sums that there can be
     found = session.run({"vectors": vectors})
@@ -435,8 +437,8 @@ def test_convolutions_over_characters_are_computed_in_whole_numbers(dilations: t
     if len(dilations) > 1:
         inner = helper.make_tensor_value_info("characters.1", TensorProto.UINT8, ["n", 24])
         whole.graph.output.append(inner)
-    before = Session(plain.SerializeToString(), "plain", 1).run(given)[0]
-    found, *inside = Session(graphs.rounded(whole).SerializeToString(), "whole", 1).run(given)
+    before = Session(plain.SerializeToString(), "plain", 1, network_sizes()).run(given)[0]
+    found, *inside = Session(graphs.rounded(whole).SerializeToString(), "whole", 1, network_sizes()).run(given)
     for values in inside:
         assert 127 >= values.max() > 20
     assert 0 < np.abs(found - before).mean() < 0.05 * before.std()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 import ropewalk
@@ -15,7 +13,6 @@ from fuzz_models import SOURCE, attempt, trees
 from program_tools import run
 from ropewalk.errors import ModelError
 from ropewalk.models.folder import open_folder, parsed_json, seal
-from ropewalk.models.onnx.session import EXTERNAL, Session
 from ropewalk.segmentation import folder as segmentation
 
 if TYPE_CHECKING:
@@ -81,29 +78,6 @@ def test_a_segmenter_that_was_added_makes_another_model(model: Path, tmp_path: P
     segmentation.save(model, stored)  # as `train-segmenter` does
     assert open_folder(model).table["hash"] == before, "what it was before they were taken away"
     assert len(ropewalk.load(model)("It works.")) == 1
-
-
-def test_weights_are_never_sought_in_the_current_folder(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
-    from onnx import TensorProto, helper, numpy_helper
-
-    tensor = numpy_helper.from_array(np.arange(4, dtype=np.float32), "w")
-    node = helper.make_node("Add", ["x", "w"], ["y"])
-    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
-    graph = helper.make_model(helper.make_graph([node], "g", sides[:1], sides[1:], [tensor]), ir_version=8)
-    graph.opset_import[0].version = 17
-    Session(graph.SerializeToString(), "g.onnx", 1)
-    onnx.external_data_helper.convert_model_to_external_data(graph, location="w.bin", size_threshold=0)
-    onnx.save(graph, tmp_path / "g.onnx")
-    raw = (tmp_path / "g.onnx").read_bytes()
-    assert EXTERNAL in raw
-    before = os.getcwd()  # noqa: PTH109 - it is what ONNX Runtime looks at
-    try:
-        os.chdir(tmp_path)
-        with pytest.raises(ModelError, match="weights in another file"):
-            Session(raw, "g.onnx", 1)
-    finally:
-        os.chdir(before)
 
 
 @pytest.mark.parametrize("raw", [b"[" * 100_000, b"9" * 5_000, b'{"a": ' * 100_000, b"\xff", b"", b"nul"])

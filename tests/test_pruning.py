@@ -10,14 +10,16 @@ import pytest
 
 from ropewalk.models.installed import locate
 from ropewalk.models.onnx.files import HEADS
+from ropewalk.models.onnx.limits import InputSizes, varying
 from ropewalk.models.onnx.pruning import output_widths, without_others
 from ropewalk.models.onnx.session import Session
 
 NETWORK = (Path(locate("en")) / HEADS).read_bytes()
+SIZES: list[InputSizes] = [{"vectors": (varying(1024),)}]
 
 
 def test_outputs_and_their_widths_are_those_of_the_runtime() -> None:
-    session = Session(NETWORK, HEADS, 1)
+    session = Session(NETWORK, HEADS, 1, SIZES)
     found = output_widths(NETWORK)
     assert tuple(found) == session.outputs
     assert found == session.widths()
@@ -25,11 +27,11 @@ def test_outputs_and_their_widths_are_those_of_the_runtime() -> None:
 
 
 def test_what_is_left_computes_the_same() -> None:
-    whole = Session(NETWORK, HEADS, 1)
+    whole = Session(NETWORK, HEADS, 1, SIZES)
     vectors = np.random.default_rng(3).uniform(-1, 1, (8, 288)).astype(np.float32)
     expected = dict(zip(whole.outputs, whole.run({"vectors": vectors}), strict=True))
     for some in (*((name,) for name in whole.outputs), *combinations(whole.outputs, len(whole.outputs) - 1)):
-        session = Session(without_others(NETWORK, some), HEADS, 1)
+        session = Session(without_others(NETWORK, some), HEADS, 1, SIZES)
         assert session.outputs == some
         for name, found in zip(some, session.run({"vectors": vectors}), strict=True):
             assert (found == expected[name]).all()

@@ -23,6 +23,9 @@ VERSION = 2
 EXPORTED = "ropewalk-runtime"  # the format of folders that `ropewalk export` writes,
 TRAINED = "ropewalk-tagger"  # and of those that training writes
 RELATIONS = ("words", "pairs", "products")
+LONGEST_BY_ARCS = 8_000  # words of a sentence, where arcs alone decide
+WIDEST, DEEPEST = 1 << 16, 1 << 8  # numbers in a layer of a network, and its layers
+FARTHEST = 1 << 31  # distances between words lie below
 GRAPH_DECODERS = ("joint", "exact", "greedy", "arcs")
 
 
@@ -35,7 +38,9 @@ class DecodingOptions:
     repair: str = option("nearest", choices=("nearest", "root"))
     root_relation: bool = True  # whether roots alone have the relation root, and no others
     batch: int = option(4096, low=1)
-    longest_with_arcs: int = option(2000, low=1)  # words; arc scores grow with the square, so beyond it labels decide
+    longest_with_arcs: int = option(
+        2000, low=1, high=LONGEST_BY_ARCS
+    )  # words; arc scores grow with the square, so beyond it labels decide
     arc_scale: float = option(
         1.0, low=0, high=1000
     )  # what an arc's score counts beside a label's; found on the dev data for joint
@@ -61,14 +66,14 @@ class EncoderShape:
     kind: str = "bilstm"
     pooling: str = option("first", choices=("first", "last", "mean"))
     casing: bool = False
-    word_size: int = 0
-    affix_size: int = 0
-    shape_size: int = 0
-    character_size: int = 0
-    vector_size: int = 0
-    input_size: int = 0
-    hidden: int = 0
-    depth: int = 0
+    word_size: int = option(0, low=0, high=WIDEST)
+    affix_size: int = option(0, low=0, high=WIDEST)
+    shape_size: int = option(0, low=0, high=WIDEST)
+    character_size: int = option(0, low=0, high=WIDEST)
+    vector_size: int = option(0, low=0, high=WIDEST)
+    input_size: int = option(0, low=0, high=WIDEST)
+    hidden: int = option(0, low=0, high=WIDEST)
+    depth: int = option(0, low=0, high=DEEPEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +86,11 @@ class HeadShape:
     labels: bool = True
     arcs: bool = False
     relations: str = option("pairs", choices=RELATIONS)
-    hidden: int = 0
-    relation_size: int = 0
-    arc_size: int = 0
-    projection: int = (
-        0  # the size that vectors of words are brought to before they are scored; 0: they stay as they are
-    )
+    hidden: int = option(0, low=0, high=WIDEST)
+    relation_size: int = option(0, low=0, high=WIDEST)
+    arc_size: int = option(0, low=0, high=WIDEST)
+    # the size that vectors of words are brought to before they are scored; 0: they stay as they are
+    projection: int = option(0, low=0, high=WIDEST)
 
     @property
     def relations_need_heads(self) -> bool:
@@ -103,9 +107,9 @@ class GraphShape:
 
     labels: bool = False
     arcs: bool = False
-    hidden: int = 0
-    relation_size: int = 0
-    arc_size: int = 0
+    hidden: int = option(0, low=0, high=WIDEST)
+    relation_size: int = option(0, low=0, high=WIDEST)
+    arc_size: int = option(0, low=0, high=WIDEST)
     distances: tuple[int, ...] = ()
 
     @property
@@ -149,6 +153,9 @@ def described(table: Mapping[str, Any], file: str) -> Description:
     weights = found.decoding.calibration
     if len(weights) != len(PLAIN) or not all(map(math.isfinite, weights)):
         raise ModelError(file, f"is damaged: decoding.calibration is {list(weights)}; expected {len(PLAIN)} numbers")
+    far = next((one for one in (*found.distances, *found.graphs.distances) if not -FARTHEST < one < FARTHEST), None)
+    if far is not None:
+        raise ModelError(file, f"is damaged: distances has {far}; expected numbers of words below {FARTHEST:,}")
     return found
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CONFIG, LABELS, CARD, TOKENIZER = "config.json", "labels.json", "README.md", "tokenizer.json"
 APART = (CONFIG, CARD)  # files that the hash is not about: it lies in one, the other is for readers
+LONGEST_NAME, SHOWN = 255, 40  # characters of a model's name, and those that an error shows of a longer one
 UNHASHED = {1: {"hash", "name", "scores"}, 2: {"hash", "name", "scores", "training"}}  # by version
 
 
@@ -44,7 +45,9 @@ class ModelFolder:
     @property
     def name(self) -> str:
         """The model's short name: its folder's, unless it has one of its own."""
-        return self.description.name or self.path.resolve().name
+        if self.description.name:
+            return checked_name(self.description.name, str(self.path / CONFIG))
+        return checked_name(self.path.resolve().name, str(self.path))
 
     def has(self, file: str) -> bool:
         """Tell whether an exported folder lists a file."""
@@ -78,6 +81,20 @@ class ModelFolder:
             raise ModelError(file, f"is damaged: it does not list the files: {failure!r}") from failure
         if not right:
             raise ModelError(file, "was changed after the export; copy or export the model again")
+
+
+def checked_name(name: str, source: str) -> str:
+    """Return the name of a model; raise unless it is one line that can be printed. `source` is where it comes from.
+
+    The name is part of all output, and the hash of the model does not cover it.
+    """
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise ModelError(
+            source,
+            f"names the model {name[:SHOWN]!r}{'…' if len(name) > SHOWN else ''}; expected one line of at most "
+            f"{LONGEST_NAME} printable characters: choose another name",
+        )
+    return name
 
 
 def open_folder(path: str | os.PathLike[str], *formats: str) -> ModelFolder:

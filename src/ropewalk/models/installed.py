@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ModelError
 from ropewalk.models.description import training_record
-from ropewalk.models.folder import CONFIG, read_json
+from ropewalk.models.folder import CONFIG, LONGEST_NAME, SHOWN, read_json
 from ropewalk.models.packages import all_packaged, how_to_install, packaged
 
 if TYPE_CHECKING:
@@ -172,9 +172,17 @@ def offered() -> list[ModelSummary]:
 def locate(name: str | os.PathLike[str]) -> Path:
     """Find a model by name, or take a folder as it is; names come before folders, `./en` is always a folder."""
     given = os.fspath(name)
-    path = (None if _is_path(given) else _named(given)) or Path(given)
-    if (path / CONFIG).is_file():
-        return path
+    try:
+        path = (None if _is_path(given) else _named(given)) or Path(given)
+        if (path / CONFIG).is_file():
+            return path
+    except OSError as failure:
+        shown = given if len(given) <= LONGEST_NAME else f"{given[:SHOWN]}…"
+        raise ModelError(
+            shown,
+            f"cannot be looked for ({failure.strerror}); expected the name of a model, or a folder that ropewalk train "
+            "or export wrote",
+        ) from failure
     if given in {one.name for one in offered()}:
         raise ModelError(given, f"is a model that is not installed; {_known()}; install it: {how_to_install(given)}")
     if not path.is_dir():

@@ -11,7 +11,7 @@ import numpy as np
 
 from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.calibration import PLAIN
-from ropewalk.models.description import DecodingOptions
+from ropewalk.models.description import LONGEST_BY_ARCS, DecodingOptions
 from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
 from ropewalk.models.tags import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
 LONGEST = 100_000  # words of a sentence: it is parsed as a whole, and memory grows with it
-LONGEST_BY_ARCS = 8_000  # likewise, where arcs alone decide
 TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
 PIECE = 1 << 14  # words that are scored before their trees are found,
 PIECE_ARCS = 1 << 22  # and arcs between them, unless one sentence has more

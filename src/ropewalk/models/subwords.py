@@ -19,6 +19,8 @@ Places = npt.NDArray[np.int64]
 
 STEP = 2  # canonical sizes are multiples of it: what is filled up is computed for nothing
 SPARE = 4  # no word has more subwords than this share of a window
+WIDEST = 1 << 13  # subwords of a window: memory grows with their square
+HIGHEST = 1 << 31  # numbers of subwords lie below
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,14 @@ class Tokens:
         facts: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }
-        return cls(**facts)
+        found = cls(**facts)
+        frames = (*found.prefix, *found.suffix, *found.prefix_types, *found.suffix_types)
+        for number in (*frames, found.inner_type, found.pad, found.unknown, found.window):
+            if type(number) is not int or not 0 <= number < HIGHEST:
+                raise TypeError(f"{number!r:.40} where the number of a subword or of positions is expected")
+        if not 0 < found.capacity <= found.window <= WIDEST:
+            raise TypeError(f"a window of {found.window} subwords where at most {WIDEST:,} are expected")
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Give what `config.json` holds."""

@@ -13,7 +13,7 @@ from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import CONFIG, open_folder, parsed_json, read_content, seal, write_json
 from ropewalk.models.installed import language_of
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import CharacterVocabulary
+from ropewalk.segmentation.reading import FIRST_CHARACTER, LONGEST, CharacterVocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FORMAT = "ropewalk-segmenter"
 VERSION = 2  # 1 had no hash
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
+MOST_CONTEXT = 4096  # chunks to either side that a network may see
+MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # as many as have numbers of 16 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,17 +81,36 @@ def _sealed(path: Path) -> ModelFolder | None:
 def _text(given: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if not isinstance(given, str):
         raise TypeError(f"{given!r:.40} where a text is expected")
+    if not given.isascii() and any("\ud800" <= one <= "\udfff" for one in given):
+        raise ValueError("a text with a half of a character")
     return given
 
 
 def _context(given: Any) -> int:  # noqa: ANN401 - whatever JSON holds
-    if int(given) < 0:
-        raise ValueError(f"a context of {given} characters")
-    return int(given)
+    if type(given) is not int or not 0 <= given <= MOST_CONTEXT:
+        raise ValueError(f"a context of {given!r:.40} where a number from 0 to {MOST_CONTEXT:,} is expected")
+    return given
 
 
-def _pairs(table: dict[str, Any]) -> tuple[tuple[int, int], ...]:
-    return tuple((int(first), int(second)) for first, second in table.get("pairs", []))
+def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:
+    """Read what the network knows; raise if a word or a pair is none that can be looked up."""
+    characters, words = _text(table["characters"]), tuple(_text(table["words"]).split())
+    if len(characters) > MOST_CHARACTERS:
+        raise ValueError(f"{len(characters):,} characters where at most {MOST_CHARACTERS:,} are expected")
+    long = next((word for word in words if len(word) > LONGEST), None)
+    if long is not None:
+        raise ValueError(f"the word {long:.40} where at most {LONGEST} characters are expected")
+    pairs = tuple((first, second) for first, second in table.get("pairs", []))
+    odd = next((one for pair in pairs for one in pair if type(one) is not int or not 0 <= one < len(words)), None)
+    if odd is not None:
+        raise ValueError(f"a pair with {odd!r:.40} where the number of a word is expected")
+    return CharacterVocabulary(characters, words, pairs)
+
+
+def _record(given: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
+    if not isinstance(given, dict):
+        raise TypeError(f"{given!r:.40} where a record of training is expected")
+    return given
 
 
 def load(path: Path) -> Stored:
@@ -102,7 +123,7 @@ def load(path: Path) -> Stored:
     table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
-    if not isinstance(table.get("version"), int) or table["version"] not in {1, VERSION}:
+    if type(table.get("version")) is not int or table["version"] not in {1, VERSION}:
         raise ModelError(
             name,
             f"has version {table.get('version')!r}; this program reads 1 to {VERSION}: use the one that wrote it",
@@ -115,11 +136,11 @@ def load(path: Path) -> Stored:
         )
     try:
         return Stored(
-            CharacterVocabulary(_text(table["characters"]), tuple(_text(table["words"]).split()), _pairs(table)),
+            _vocabulary(table),
             Splitter.from_json(table["multiwords"]),
             _context(table["context"]),
             graph,
-            dict(table["training"]),
+            _record(table["training"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as failure:
-        raise ModelError(name, f"is damaged: {failure!r}") from failure
+        raise ModelError(name, f"is damaged: {failure!r}; copy or train the segmenter again") from failure

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ropewalk.models.packed import texts_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,7 +28,9 @@ class Change(NamedTuple):
     def from_json(cls, stored: list[Any]) -> Change:
         """Take what a file of JSON has for it."""
         length, kept, *words = stored
-        return cls(int(length), str(kept), tuple(map(str, words)))
+        if type(length) is not int or length < 0 or not isinstance(kept, str):
+            raise TypeError(f"{stored!r:.40} where a number and texts are expected")
+        return cls(length, kept, _words(words) if words else ())
 
 
 Changes = dict[str, Change]  # by what a token begins or ends with: at least what is changed
@@ -83,14 +87,14 @@ class Splitter:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Splitter:
         """Take what `to_json` gave; earlier versions knew nothing but ends that are cut off, as `suffixes`."""
-        table = {text: tuple(words) for text, words in stored["table"].items()}
+        table = {text: _words(words) for text, words in stored["table"].items()}
         if "suffixes" in stored:
-            return cls(table, {end: Change(len(end), "", tuple(words)) for end, words in stored["suffixes"].items()})
+            return cls(table, {end: Change(len(end), "", _words(words)) for end, words in stored["suffixes"].items()})
         endings, beginnings = (
             {text: Change.from_json(change) for text, change in stored[name].items()}
             for name in ("endings", "beginnings")
         )
-        return cls(table, endings, beginnings, frozenset(map(str, stored.get("single", ()))))
+        return cls(table, endings, beginnings, frozenset(texts_of(stored.get("single", []))))
 
     def to_json(self) -> dict[str, Any]:
         """Give what a file of JSON can hold."""
@@ -121,6 +125,13 @@ class Splitter:
                 first = self.table.get(low[:rest] + ending.kept, (own[:rest] + ending.kept,))
                 return cased(token, (*first, *ending.words))
         return (token,)
+
+
+def _words(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever JSON holds
+    """Return the words of a token; raise unless they are texts, none of them empty."""
+    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
+        raise TypeError(f"{given!r:.40} where a list of words is expected")
+    return tuple(given)
 
 
 def _sizes(change: Change, token: str) -> range:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.errors import ConfigError, FormatError
+import numpy as np
+
+from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.text import checked_texts
+from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.building import build, build_many
-from ropewalk.segmentation.reading import CharacterReader, codes_of
+from ropewalk.segmentation.reading import (
+    CharacterReader,
+    characters_known,
+    codes_of,
+    pairs_known,
+    words_known,
+)
 from ropewalk.segmentation.rules import Rules
 from ropewalk.segmentation.windows import BLOCK, mark, mark_many
 from ropewalk.treebank import Treebank
@@ -19,14 +28,22 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
+    from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.segmentation.building import LineUnit, Marked
     from ropewalk.segmentation.folder import Stored
-    from ropewalk.segmentation.reading import Numbers
+    from ropewalk.segmentation.reading import CharacterVocabulary, Numbers
 
 LINE_UNITS = ("sentence", "paragraph")
+MOST_CHARACTERS, MOST_CHUNKS = 1 << 14, 1 << 11  # of a window, with its context
+
+
+def network_sizes() -> list[InputSizes]:
+    """Return the sizes of what a segmenter's network reads."""
+    characters, chunks = varying(MOST_CHARACTERS), varying(MOST_CHUNKS)
+    of_chunks = dict.fromkeys(("words", "first", "last", "pairs"), (chunks,))
+    return [{"characters": (characters,), "chunks": (characters,), **of_chunks}]
 
 
 class Segmenter:
@@ -37,12 +54,13 @@ class Segmenter:
     ) -> None:
         if each_line not in (None, *LINE_UNITS):
             raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
-        self._session = Session(stored.graph, name, threads)
+        self._session = Session(stored.graph, name, threads, network_sizes())
         self._reader = CharacterReader(stored.vocabulary, lines_apart=each_line is not None)
         self._each_line = each_line
         self._splitter = stored.splitter
         self._context = stored.context
         self._rules = Rules(stored.language)
+        self._demand_fit(stored.vocabulary, name)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], threads: int = 0, *, each_line: LineUnit = None) -> Segmenter:
@@ -52,6 +70,21 @@ class Segmenter:
         """
         home = Path(path)
         return cls(folder.load(home), threads, each_line=each_line, name=str(home / folder.GRAPH))
+
+    def _demand_fit(self, vocabulary: CharacterVocabulary, name: str) -> None:
+        """Mark one character, the last that the vocabulary has, to find out now whether the network knows as many."""
+        last = {"characters": characters_known(vocabulary), "words": words_known(vocabulary)}
+        if vocabulary.pairs:
+            last["pairs"] = pairs_known(vocabulary)
+        given = {key: np.array([count - 1]) for key, count in last.items()}
+        try:
+            shape = self._score({**given, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
+        except Exception as failure:
+            raise ModelError(
+                name, f"is of another segmenter than {folder.DESCRIPTION}; copy or train the segmenter again: {failure}"
+            ) from failure
+        if shape not in {(1, 3), (1, 4)}:
+            raise ModelError(name, f"marks a character with numbers of shape {shape}; expected (1, 3) or (1, 4)")
 
     def segment(self, text: str) -> Treebank:
         """Find the sentences of a text; words have no heads yet, and there are none in text of nothing but spaces."""

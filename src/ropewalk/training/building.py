@@ -220,6 +220,11 @@ def stored_encoder(folder: ModelFolder, labels: LabelSet, options: EncoderOption
     return Transformer(model, tokenizer, tokens, pooling=shape.pooling, cased=shape.casing)
 
 
+def is_own(shape: EncoderShape) -> bool:
+    """Return whether an encoder is one of Ropewalk's own."""
+    return shape.kind in OWN
+
+
 def _set_dropout(config: PretrainedConfig, dropout: float) -> None:
     for name in DROPOUTS:
         if isinstance(getattr(config, name, None), float | int):

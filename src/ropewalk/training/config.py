@@ -21,6 +21,7 @@ from ropewalk.models.options import (
     option,
     read,
 )
+from ropewalk.models.subwords import WIDEST
 from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
 from ropewalk.scoring.graphs import MEASURES as GRAPH_MEASURES
@@ -51,7 +52,7 @@ class EncoderOptions:
     revision: str = ""
     local_files_only: bool = False
     pooling: str = option("first", choices=("first", "last", "mean"))
-    window: int = option(512, low=16, high=65_536)
+    window: int = option(512, low=16, high=WIDEST)
     casing: str = option("auto", choices=("auto", "yes", "no"))
     freeze_embeddings: bool = False
     layers: tuple[int, ...] = option((), low=1, high=1000, items=(0, 1000))

@@ -17,6 +17,7 @@ from ropewalk.models.folder import (
     CARD,
     CONFIG,
     LABELS,
+    checked_name,
     open_folder,
     read_content,
     read_json,
@@ -110,6 +111,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     """
     demand_known("kind of weights", weights, WEIGHTS)
     target = Path(out)
+    name = checked_name(name or target.resolve().name, "--name" if name else str(target))
     demand_free(target)
     home = Path(model_folder)
     source = open_folder(home)
@@ -119,7 +121,7 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     gold = read_treebank(test, str(record.get("data", {}).get("bad_trees", "stop")), "test")[0] if test else None
     bank = sample(trainable.labels)
     with files.creating_folder(target) as part:
-        about = {"name": name or target.resolve().name, "training": record}
+        about = {"name": name, "training": record}
         if segmenter is not None:
             segmentation.save(part, segmentation.load(Path(segmenter)))
         if (home / CARD).is_file():

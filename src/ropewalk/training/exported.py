@@ -16,6 +16,8 @@ from onnx import numpy_helper
 
 from ropewalk.errors import ModelError
 from ropewalk.models.onnx.files import ARCS, ENCODER, HEADS, PAIRS, WORDS
+from ropewalk.models.onnx.session import naming
+from ropewalk.models.onnx.structure import read_network
 from ropewalk.training.heads import DISTANCES, SLOPE
 
 if TYPE_CHECKING:
@@ -59,7 +61,10 @@ def read_weights(folder: ModelFolder, network: Network) -> dict[str, Tensor]:
 
 def _tables(folder: ModelFolder, file: str) -> Tables:
     """Read the numbers of a network by their names, as 32 bits."""
-    graph = onnx.load_from_string(folder.listed(file)).graph
+    raw = folder.listed(file)
+    with naming(str(folder.path / file)):
+        read_network(raw)  # or numbers could lie in any other file
+    graph = onnx.load_from_string(raw).graph
     stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     out = {name: array for name, array in stored.items() if array.dtype == np.float32 and not name.endswith(".scale")}
     unpacked = {node.input[0]: node for node in graph.node if node.op_type == "DequantizeLinear"}

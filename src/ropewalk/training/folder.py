@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 WEIGHTS = "model.safetensors"
 
 
-def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Put weights into a network, all of them and no others."""
+def demand_fit(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Raise unless weights are those of a network, all of them and no others, in the same shapes."""
     wanted = network.state_dict()
     file = str(path / WEIGHTS)
     missing, foreign = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
@@ -44,7 +44,6 @@ def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
         if tensor.shape != weights[name].shape:
             found, expected = list(weights[name].shape), list(tensor.shape)
             raise ModelError(file, f"{name} has shape {found}, expected {expected}; it is of another model")
-    network.load_state_dict(dict(weights))
 
 
 def save(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:

@@ -37,7 +37,7 @@ from ropewalk.segmentation.reading import (
     pairs_known,
     words_known,
 )
-from ropewalk.segmentation.segmenter import Segmenter
+from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import Clock, rate
@@ -428,7 +428,7 @@ def _check(graph: bytes, trained: Trained, text: str) -> None:
     """Stop if the graph does not say what the network says."""
     reading = trained.reader.read(codes_of(text[:CHECKED]))
     part = reading.part(0, len(reading.first))
-    (odds,) = Session(graph, GRAPH, 0).run(part)
+    (odds,) = Session(graph, GRAPH, 0, network_sizes()).run(part)
     apart = float(np.abs(odds - trained.score(part)).max(initial=0))
     if apart > MOST_APART:
         raise TrainingError(f"the graph differs from the network by {apart:.3g}; expected at most {MOST_APART}")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from ropewalk.errors import ModelError, RopewalkError
 from ropewalk.models.description import EXPORTED, TRAINED, Description
-from ropewalk.models.folder import LABELS, open_folder, read_content, short_hash
+from ropewalk.models.folder import CONFIG, LABELS, open_folder, read_content, short_hash
 from ropewalk.models.installed import locate
 from ropewalk.models.model import Model
 from ropewalk.models.scorer import Scorer
 from ropewalk.training import exported, folder
-from ropewalk.training.building import graph_shape, head_shape, loss_options, new_encoder, stored_encoder
+from ropewalk.training.building import graph_shape, head_shape, is_own, loss_options, new_encoder, stored_encoder
 from ropewalk.training.graphs import graph_outputs
 from ropewalk.training.heads import make_orthogonal
 from ropewalk.training.network import LossOptions, Network
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.models.description import DecodingOptions
+    from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
     from ropewalk.training.config import Config
 
@@ -76,16 +78,16 @@ class Trainable:
         """
         home = open_folder(path, *((TRAINED,) if further is None else (TRAINED, EXPORTED)))
         labels = home.labels(read_content(home.path / LABELS))
-        encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
-        options = LossOptions() if further is None else loss_options(further.model)
-        heads, graphs = home.description.heads, home.description.graphs
-        network = Network(heads, graphs, labels, encoder, replace(options, loss="words"))
+        with torch.device("meta" if is_own(home.description.encoder) else "cpu"):  # which takes no memory
+            outline = _built(home, labels, further)
         weights = (
             folder.read_tensors(home.path / folder.WEIGHTS)
             if home.format == TRAINED
-            else exported.read_weights(home, network)
+            else exported.read_weights(home, outline)
         )
-        folder.fill(network, weights, home.path)
+        folder.demand_fit(outline, weights, home.path)
+        network = _built(home, labels, further)
+        network.load_state_dict(dict(weights))
         network.eval()
         return cls(replace(home.description, distances=network.distances), labels, network)
 
@@ -103,11 +105,29 @@ class Trainable:
         return Model(found, self.labels, Scorer(TorchEncoder(self.network), heads, distances, graph_distances))
 
 
+def _built(home: ModelFolder, labels: LabelSet, further: Config | None) -> Network:
+    """Build the network that a folder describes, with weights at random."""
+    options = LossOptions() if further is None else loss_options(further.model)
+    heads, graphs = home.description.heads, home.description.graphs
+    try:
+        encoder = stored_encoder(home, labels, None if further is None else further.model.encoder)
+        return Network(heads, graphs, labels, encoder, replace(options, loss="words"))
+    except RopewalkError:
+        raise
+    except Exception as failure:
+        reason = str(failure).partition("\n")[0]
+        raise ModelError(
+            str(home.path / CONFIG),
+            f"describes a network that cannot be built ({reason}); copy or train the model again",
+        ) from failure
+
+
 def load(path: Path, threads: int = 0, device: str = "cpu") -> Model:
     """Load a model from a folder that training wrote; of `threads`, 0 is torch's own choice."""
     if threads:
         torch.set_num_threads(threads)
     home = Path(path)
+    name = open_folder(home, TRAINED).name
     found = Trainable.load(home)
     found.network.to(device)
     plain = found.model()
@@ -116,7 +136,7 @@ def load(path: Path, threads: int = 0, device: str = "cpu") -> Model:
         plain.description,
         plain.labels,
         plain.scorer,
-        name=plain.description.name or home.resolve().name,
+        name=name,
         hash=short_hash(*contents),
         origin=(load, home, threads),
     )

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.errors import ModelError
-from ropewalk.models.features import Lookup
+from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, Lookup
 from ropewalk.models.folder import LABELS
 from ropewalk.models.onnx.files import ENCODER, WORDS
+from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
@@ -68,6 +70,18 @@ def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     return starts, stops, first, last
 
 
+def _word_sizes() -> list[InputSizes]:
+    rows = varying(MOST_NEW)
+    single = dict.fromkeys(("words", "shapes", "vectors"), (rows,))
+    return [{**single, "affixes": (rows, AFFIXES), "characters": (rows, MOST_CHARACTERS)}]
+
+
+def _sentence_sizes() -> list[InputSizes]:
+    """Return sizes of two long stretches, and of many short ones."""
+    pairs = (varying(WINDOW), varying(2)), (varying(MOST_TOKENS), varying(MOST_ROWS))
+    return [{"inputs": (steps, rows), "lengths": (rows,)} for steps, rows in pairs]
+
+
 @final
 class OnnxBiLSTM:
     """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
@@ -76,8 +90,8 @@ class OnnxBiLSTM:
         if labels.vocabulary is None:
             raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
         self._lookup = Lookup(labels.vocabulary)
-        self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads)
-        self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads)
+        self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads, _word_sizes())
+        self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads, _sentence_sizes())
         self._size = self._encoder.width("vectors")
         self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
         self._memory = self._nothing()

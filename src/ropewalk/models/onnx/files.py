@@ -7,3 +7,4 @@ PAIRS = "pairs.onnx"  # words and heads to scores of relations
 ARCS = "arcs.onnx"  # the words of one sentence to scores of heads
 GRAPH_PAIRS = "graph-pairs.onnx"  # likewise of enhanced graphs,
 GRAPH_ARCS = "graph-arcs.onnx"  # each arc by itself
+BESIDE = ".data"  # ends the name of the file beside a network that holds weights which do not fit into one file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,23 +10,26 @@ from ropewalk.errors import ModelError, RopewalkError
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.folder import LABELS, open_folder
-from ropewalk.models.model import Model
+from ropewalk.models.model import PIECE, Model
 from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
+from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.pruning import output_widths, without_others
-from ropewalk.models.onnx.session import Session
-from ropewalk.models.scorer import Scorer
+from ropewalk.models.onnx.session import Session, naming
+from ropewalk.models.scorer import BLOCK, Scorer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from ropewalk.models.description import Description
     from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.bilstm import OnnxBiLSTM
+    from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
+
+LONG, SHORT = 2000, 4  # words of sentences whose arcs are scored one by one, and many at a time
 
 
 def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
@@ -81,13 +83,15 @@ def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
     return OnnxTransformer
 
 
-@contextmanager
-def _looking_into(file: Path) -> Iterator[None]:
-    """Say whose fault it is if there is no network in a file."""
-    try:
-        yield
-    except (IndexError, ValueError) as failure:
-        raise ModelError(str(file), f"is no network that can be computed: {failure}") from failure
+def _pair_sizes() -> list[InputSizes]:
+    rows = varying(BLOCK)
+    return [{"words": (rows,), "above": (rows,), "classes": (rows,)}]
+
+
+def _arc_sizes() -> list[InputSizes]:
+    """Return sizes of one long sentence, and of many short ones."""
+    sides = (varying(1), varying(LONG)), (varying(PIECE), varying(SHORT))
+    return [{"words": side, "above": side} for side in sides]
 
 
 class OnnxHeads:
@@ -96,20 +100,18 @@ class OnnxHeads:
     rows = 8  # one alone may be multiplied by other instructions, which round otherwise
 
     def __init__(self, folder: ModelFolder, threads: int) -> None:
-        def opened(file: str) -> Session:
-            return Session(folder.listed(file), str(folder.path / file), threads)
+        def opened(file: str, sizes: Sequence[InputSizes]) -> Session | None:
+            return Session(folder.listed(file), str(folder.path / file), threads, sizes) if folder.has(file) else None
 
         self._path = folder.path
         self._threads = threads
         self._heads = folder.listed(HEADS)
-        with _looking_into(folder.path / HEADS):
+        with naming(str(folder.path / HEADS)):
             self._widths = output_widths(self._heads)
         self.outputs = tuple(self._widths)
         self._computing: dict[tuple[str, ...], Session] = {}  # some outputs, and nothing that only others need
-        self._pairs = opened(PAIRS) if folder.has(PAIRS) else None
-        self._arcs = opened(ARCS) if folder.has(ARCS) else None
-        self._graph_pairs = opened(GRAPH_PAIRS) if folder.has(GRAPH_PAIRS) else None
-        self._graph_arcs = opened(GRAPH_ARCS) if folder.has(GRAPH_ARCS) else None
+        self._pairs, self._graph_pairs = (opened(file, _pair_sizes()) for file in (PAIRS, GRAPH_PAIRS))
+        self._arcs, self._graph_arcs = (opened(file, _arc_sizes()) for file in (ARCS, GRAPH_ARCS))
 
     def demand_fit(self, description: Description, labels: LabelSet) -> None:
         """Stop if a network is missing, or scores more or fewer things than have a name."""
@@ -145,10 +147,10 @@ class OnnxHeads:
 
     def _session(self, outputs: tuple[str, ...]) -> Session:
         """Make ready to compute some outputs, and nothing that only others need."""
-        file = self._path / HEADS
-        with _looking_into(file):
+        file = str(self._path / HEADS)
+        with naming(file):
             network = without_others(self._heads, outputs)
-        return Session(network, str(file), self._threads)
+        return Session(network, file, self._threads, [{"vectors": (varying(BLOCK),)}])
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""

@@ -11,7 +11,8 @@ from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models import subwords
 from ropewalk.models.batching import alike
 from ropewalk.models.folder import CONFIG, TOKENIZER
-from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.onnx.files import BESIDE, ENCODER
+from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session, cores
 from ropewalk.models.subwords import Tokens
 
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
     from ropewalk.models.folder import ModelFolder
     from ropewalk.models.inputs import Arrays, Inputs
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 
 MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memory
+SHORT = 2  # subwords of a short window
+
+
+def _window_sizes(window: int) -> list[InputSizes]:
+    """Return sizes of one window of up to `window` subwords, and of many short ones."""
+    pairs = (varying(1), varying(min(window, MOST_TOKENS))), (varying(MOST_TOKENS // SHORT), varying(SHORT))
+    return [dict.fromkeys(("ids", "mask", "types", "casings"), pair) for pair in pairs]
 
 
 @final
@@ -52,7 +61,10 @@ class OnnxTransformer:
         self._tokenizer.no_truncation()
         self._most = MOST_TOKENS * threads
         self._pooling = folder.description.encoder.pooling
-        self._encoder = Session(folder.path / ENCODER, str(folder.path / ENCODER), threads)
+        beside = f"{ENCODER}{BESIDE}"
+        weights = folder.listed(beside) if folder.has(beside) else b""
+        network, sizes = folder.listed(ENCODER), _window_sizes(self._tokens.window)
+        self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, weights)
         self._size = self._encoder.width("hidden")
 
     @staticmethod

@@ -1,0 +1,560 @@
+"""The operators that exports use, with a rule for each that finds the sizes of what it makes before it runs.
+
+A rule knows the sizes of an operator's inputs, and the numbers of those that hold sizes or axes. It returns upper
+bounds, and raises `ValueError` where there is none: where a size depends on the numbers that a network reads.
+ONNX Runtime checks everything else: types, and whether sizes fit each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ropewalk.models.onnx.sizes import between, constant, either, larger, minus, over, plus, smaller, times
+from ropewalk.models.onnx.structure import INT64, MICROSOFT, SMALL, WIDTHS, Tensor, shown
+
+if TYPE_CHECKING:
+    from ropewalk.models.onnx.sizes import Size
+    from ropewalk.models.onnx.structure import Node
+
+END = (1 << 31) - 1  # slices that stop here or later stop at the last row
+REST, NOTHING, ONE = map(constant, (-1, 0, 1))
+Sizes = tuple["Size", ...]
+
+
+class Known(NamedTuple):
+    """What is known of an array: its sizes, and its numbers if they are few integers of 64 bits."""
+
+    shape: Sizes
+    content: tuple[Size | None, ...] | None = None
+
+    @property
+    def most(self) -> int:
+        """How many numbers it has at most."""
+        return prod(size.most for size in self.shape)
+
+
+class Cost(NamedTuple):
+    """What an operator needs beside its outputs: multiplications, and numbers of working memory."""
+
+    work: int = 0
+    memory: int = 0
+
+
+NodeInputs = Sequence[Known | None]  # an input that is left out is None
+OperatorRule = Callable[["Node", NodeInputs], list[Known]]
+CostRule = Callable[["Node", NodeInputs, Known], Cost]
+
+
+def _dimension(size: Size | None) -> Size:
+    """Return a size as one of an array; raise if it is not known or negative."""
+    found = _known(size)
+    if found.most < 0:
+        raise ValueError("an array has a negative size")
+    return found if found.least >= 0 else _known(between(0, found.most))
+
+
+def _content(array: Known | None) -> tuple[Size, ...]:
+    """Return numbers that become sizes; raise if one is not known."""
+    if array is None or array.content is None:
+        raise ValueError("the size of an array depends on the numbers that are read, or is too long")
+    return tuple(_known(size) for size in array.content)
+
+
+def _known(size: Size | None) -> Size:
+    if size is None:
+        raise ValueError("an array has a size that is too large, or known only when it runs")
+    return size
+
+
+def _integers(array: Known | None) -> tuple[int, ...]:
+    """Return numbers that must be constants, such as axes."""
+    found = _content(array)
+    if not all(size.is_constant for size in found):
+        raise ValueError("axes or steps depend on what is read")
+    return tuple(size.offset for size in found)
+
+
+def _has(inputs: NodeInputs, place: int) -> bool:
+    return len(inputs) > place and inputs[place] is not None
+
+
+def _array(inputs: NodeInputs, place: int) -> Known:
+    found = inputs[place]
+    if found is None:
+        raise TypeError("an input is missing")
+    return found
+
+
+def _integer(node: Node, name: bytes, default: int) -> int:
+    value = node.attributes.get(name, default)
+    if not isinstance(value, int):
+        raise TypeError(f"{name!r} is no integer")
+    return value
+
+
+def _list(node: Node, name: bytes, default: Sequence[int]) -> tuple[int, ...]:
+    value = node.attributes.get(name, tuple(default))
+    if not isinstance(value, tuple) or isinstance(value, Tensor):
+        raise TypeError(f"{name!r} is no list")
+    return tuple(value)
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise IndexError(f"axis {axis} of {rank}")
+    return axis % rank
+
+
+def _axes(node: Node, inputs: NodeInputs, rank: int) -> list[int] | None:
+    """Return the axes in the second input or in an attribute, if there are any."""
+    if _has(inputs, 1):
+        return [_axis(axis, rank) for axis in _integers(inputs[1])]
+    return [_axis(axis, rank) for axis in _list(node, b"axes", ())] if b"axes" in node.attributes else None
+
+
+def _joined(first: Size, second: Size) -> Size:
+    """Return the size of two that fit each other: they are equal, or one of them is 1."""
+    if first == ONE or (second.is_constant and second.offset > 1):
+        return second
+    return first if second == ONE or first.is_constant else larger(first, second)
+
+
+def _broadcast(first: Sizes, second: Sizes) -> Sizes:
+    length = max(len(first), len(second))
+    padded = ((ONE,) * (length - len(one)) + one for one in (first, second))
+    return tuple(map(_joined, *padded))
+
+
+def _product(shape: Sequence[Size]) -> Size:
+    total = ONE
+    for size in shape:
+        total = _known(times(total, size))
+    return total
+
+
+def _together(first: Known, second: Known, how: Callable[[Size, Size], Size | None] | None) -> Known:
+    """Combine two arrays number by number."""
+    shape = _broadcast(first.shape, second.shape)
+    ours, theirs = first.content, second.content
+    if how is None or ours is None or theirs is None or len(shape) > 1:
+        return Known(shape)
+    pairs = zip(
+        ours * (len(theirs) if len(ours) == 1 else 1), theirs * (len(ours) if len(theirs) == 1 else 1), strict=True
+    )
+    return Known(shape, tuple(None if a is None or b is None else how(a, b) for a, b in pairs))
+
+
+def _elementwise(how: Callable[[Size, Size], Size | None] | None = None) -> OperatorRule:
+    def rule(_: Node, inputs: NodeInputs) -> list[Known]:
+        arrays = [_array(inputs, place) for place in range(len(inputs))]
+        return [reduce(lambda first, second: _together(first, second, how), arrays)]
+
+    return rule
+
+
+def _same(node: Node, inputs: NodeInputs) -> list[Known]:
+    return [Known(_array(inputs, 0).shape)] * len(node.outputs)
+
+
+def _identity(_: Node, inputs: NodeInputs) -> list[Known]:
+    return [_array(inputs, 0)]
+
+
+def _cast(node: Node, inputs: NodeInputs) -> list[Known]:
+    target = _integer(node, b"to", 0)
+    if target not in WIDTHS:
+        raise ValueError(f"Cast makes numbers of type {target}")
+    array = _array(inputs, 0)
+    return [array if target == INT64 else Known(array.shape)]
+
+
+def _negative(_: Node, inputs: NodeInputs) -> list[Known]:
+    zero = Known((), (NOTHING,))
+    return [_together(zero, _array(inputs, 0), minus)]
+
+
+def _where(_: Node, inputs: NodeInputs) -> list[Known]:
+    chosen = _together(_array(inputs, 1), _array(inputs, 2), either)
+    shape = _broadcast(_array(inputs, 0).shape, chosen.shape)
+    return [Known(shape, chosen.content if shape == chosen.shape else None)]
+
+
+def _shape(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape = _array(inputs, 0).shape
+    part = shape[slice(_integer(node, b"start", 0), _integer(node, b"end", len(shape)))]
+    return [Known((constant(len(part)),), part)]
+
+
+def _reshape(node: Node, inputs: NodeInputs) -> list[Known]:
+    array = _array(inputs, 0)
+    shape: list[Size] = []
+    rest = -1
+    for place, size in enumerate(_content(inputs[1])):
+        if not size.is_constant and size.least < 1:
+            raise ValueError("a size may be 0 or -1, which stand for other sizes")
+        if size == REST and rest < 0:
+            rest = place
+            shape.append(ONE)
+        else:
+            copied = size == NOTHING and not _integer(node, b"allowzero", 0)
+            shape.append(array.shape[place] if copied else _dimension(size))
+    if rest >= 0:
+        shape[rest] = _dimension(over(_product(array.shape), _product([larger(size, ONE) for size in shape])))
+    return [Known(tuple(shape), array.content)]
+
+
+def _squeeze(node: Node, inputs: NodeInputs) -> list[Known]:
+    array = _array(inputs, 0)
+    axes = _axes(node, inputs, len(array.shape))
+    if axes is None:
+        if not all(size.is_constant for size in array.shape):
+            raise ValueError("an array has dimensions that depend on what is read")
+        axes = [place for place, size in enumerate(array.shape) if size == ONE]
+    return [Known(tuple(size for place, size in enumerate(array.shape) if place not in axes), array.content)]
+
+
+def _unsqueeze(_: Node, inputs: NodeInputs) -> list[Known]:
+    array = _array(inputs, 0)
+    axes = _integers(inputs[1])
+    rank = len(array.shape) + len(axes)
+    added = {_axis(axis, rank) for axis in axes}
+    rest = iter(array.shape)
+    return [Known(tuple(ONE if place in added else next(rest, ONE) for place in range(rank)), array.content)]
+
+
+def _transpose(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape = _array(inputs, 0).shape
+    order = _list(node, b"perm", range(len(shape))[::-1])
+    if sorted(order) != list(range(len(shape))):
+        raise IndexError("an order of other axes")
+    return [Known(tuple(shape[place] for place in order))]
+
+
+def _concat(node: Node, inputs: NodeInputs) -> list[Known]:
+    arrays = [_array(inputs, place) for place in range(len(inputs))]
+    shape = arrays[0].shape
+    axis = _axis(_integer(node, b"axis", 0), len(shape))
+    total = reduce(lambda first, second: _dimension(plus(first, second)), (array.shape[axis] for array in arrays))
+    known = len(shape) == 1 and total.most <= SMALL and all(array.content is not None for array in arrays)
+    content = tuple(size for array in arrays for size in array.content or ()) if known else None
+    return [Known((*shape[:axis], total, *shape[axis + 1 :]), content)]
+
+
+def _split(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape = _array(inputs, 0).shape
+    axis = _axis(_integer(node, b"axis", 0), len(shape))
+    many = len(node.outputs)
+    if _has(inputs, 1):
+        parts = [_dimension(size) for size in _content(inputs[1])]
+    else:
+        parts = [_dimension(over(_known(plus(shape[axis], constant(many - 1))), constant(many)))] * many
+    if len(parts) != many:
+        raise IndexError("other parts than outputs")
+    return [Known((*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
+
+
+def _slice(_: Node, inputs: NodeInputs) -> list[Known]:
+    array, starts, ends = (_array(inputs, place) for place in range(3))
+    shape = list(array.shape)
+    count = len(_content(starts)) if starts.content is not None else _single(starts.shape)
+    axes = [_axis(axis, len(shape)) for axis in (_integers(inputs[3]) if _has(inputs, 3) else range(count))]
+    steps = _integers(inputs[4]) if _has(inputs, 4) else (1,) * count
+    unsure: tuple[Size | None, ...] = (None,) * count
+    begins, stops = starts.content or unsure, ends.content or unsure
+    if not len(axes) == len({*axes}) == len(steps) == len(begins) == len(stops):
+        raise IndexError("other axes than starts")
+    content = array.content
+    for start, end, axis, step in zip(begins, stops, axes, steps, strict=True):
+        exact = start is not None and end is not None and start.is_constant and end.is_constant and step
+        part = slice(start.offset, end.offset, step) if exact and start and end else None
+        content = content[part] if content is not None and part is not None and len(shape) == 1 else None
+        shape[axis] = _sliced(shape[axis], start, end, step)
+    return [Known(tuple(shape), content)]
+
+
+def _single(shape: Sizes) -> int:
+    if len(shape) != 1 or not shape[0].is_constant:
+        raise IndexError("a list of unknown length")
+    return shape[0].offset
+
+
+def _sliced(size: Size, start: Size | None, end: Size | None, step: int) -> Size:
+    """Return the size of a slice, at most `size`."""
+    at_most = _known(between(0, size.most))
+    if start is None or end is None or not start.is_constant or not step:
+        return at_most
+    if size.is_constant and end.is_constant:
+        return constant(len(range(*slice(start.offset, end.offset, step).indices(size.offset))))
+    if step != 1 or start.offset < 0:
+        return at_most
+    if end.is_constant and end.offset >= END:
+        stop: Size | None = size
+    elif end.is_constant and end.offset < 0:
+        stop = plus(size, end)
+    else:
+        stop = smaller(size, end) if end.least >= 0 else None
+    rest = None if stop is None else minus(stop, start)
+    return at_most if rest is None else _dimension(larger(rest, NOTHING))
+
+
+def _expand(_: Node, inputs: NodeInputs) -> list[Known]:
+    return [Known(_broadcast(_array(inputs, 0).shape, tuple(map(_dimension, _content(inputs[1])))))]
+
+
+def _tile(_: Node, inputs: NodeInputs) -> list[Known]:
+    shape, repeats = _array(inputs, 0).shape, _content(inputs[1])
+    return [Known(tuple(_dimension(times(*pair)) for pair in zip(shape, map(_dimension, repeats), strict=True)))]
+
+
+def _pad(_: Node, inputs: NodeInputs) -> list[Known]:
+    shape = list(_array(inputs, 0).shape)
+    axes = [_axis(axis, len(shape)) for axis in (_integers(inputs[3]) if _has(inputs, 3) else range(len(shape)))]
+    edges = _content(inputs[1])
+    if len(edges) != 2 * len(axes):
+        raise IndexError("other edges than axes")
+    for place, axis in enumerate(axes):
+        both = _known(plus(edges[place], edges[place + len(axes)]))
+        shape[axis] = _dimension(plus(shape[axis], both))
+    return [Known(tuple(shape))]
+
+
+def _range(_: Node, inputs: NodeInputs) -> list[Known]:
+    (start,), (end,), (step,) = (_content(inputs[place]) for place in range(3))
+    if not step.is_constant or not step.offset:
+        raise ValueError("a step depends on what is read")
+    length = larger(_known(minus(end, start) if step.offset > 0 else minus(start, end)), NOTHING)
+    wide = constant(abs(step.offset))
+    return [Known((length if wide == ONE else _known(over(_known(plus(length, wide)), wide)),))]
+
+
+def _constant_of_shape(node: Node, inputs: NodeInputs) -> list[Known]:
+    value = node.attributes.get(b"value")
+    if value is not None and not isinstance(value, Tensor):
+        raise TypeError("no tensor")
+    return [Known(tuple(map(_dimension, _content(inputs[0]))))]
+
+
+def _gather(node: Node, inputs: NodeInputs) -> list[Known]:
+    array, indices = _array(inputs, 0), _array(inputs, 1)
+    axis = _axis(_integer(node, b"axis", 0), len(array.shape))
+    shape = (*array.shape[:axis], *indices.shape, *array.shape[axis + 1 :])
+    if array.content is None or indices.content is None or len(array.shape) != 1 or len(shape) > 1:
+        return [Known(shape)]
+    content = array.content
+    return [Known(shape, tuple(content[_axis(place, len(content))] for place in _integers(indices)))]
+
+
+def _gather_elements(_: Node, inputs: NodeInputs) -> list[Known]:
+    return [Known(_array(inputs, 1).shape)]
+
+
+def _gather_nd(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape, indices = _array(inputs, 0).shape, _array(inputs, 1).shape
+    depth = _single(indices[-1:])
+    first = _integer(node, b"batch_dims", 0) + depth
+    if not 0 <= first - depth <= first <= len(shape):
+        raise IndexError("more indices than dimensions")
+    return [Known((*indices[:-1], *shape[first:]))]
+
+
+def _reduced(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape = _array(inputs, 0).shape
+    axes = _axes(node, inputs, len(shape))
+    if not axes:
+        axes = [] if _integer(node, b"noop_with_empty_axes", 0) else list(range(len(shape)))
+    if _integer(node, b"keepdims", 1):
+        return [Known(tuple(ONE if place in axes else size for place, size in enumerate(shape)))]
+    return [Known(tuple(size for place, size in enumerate(shape) if place not in axes))]
+
+
+def _matmul(_: Node, inputs: NodeInputs) -> list[Known]:
+    first, second = _array(inputs, 0).shape, _array(inputs, 1).shape
+    rows, columns = first[-2:-1], second[-1:] if len(second) > 1 else ()
+    return [Known((*_broadcast(first[:-2], second[:-2]), *rows, *columns))]
+
+
+def _matmul_n_bits(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape = _array(inputs, 0).shape
+    inner, outer, block = (_integer(node, name, 0) for name in (b"K", b"N", b"block_size"))
+    blocks = -(-inner // block)
+    table, scales = _array(inputs, 1), _array(inputs, 2)
+    size = block * _integer(node, b"bits", 4) // 8
+    if shape[-1] != constant(inner) or table.shape != tuple(map(constant, (outer, blocks, size))) or len(inputs) > 3:
+        raise IndexError("other sizes than attributes")
+    if scales.most != outer * blocks:
+        raise IndexError("other scales than blocks")
+    return [Known((*shape[:-1], constant(outer)))]
+
+
+def _gemm(node: Node, inputs: NodeInputs) -> list[Known]:
+    first, second = _array(inputs, 0).shape, _array(inputs, 1).shape
+    rows = first[1 if _integer(node, b"transA", 0) else 0]
+    return [Known((rows, second[0 if _integer(node, b"transB", 0) else 1]))]
+
+
+def _conv(node: Node, inputs: NodeInputs) -> list[Known]:
+    shape, weights = _array(inputs, 0).shape, _array(inputs, 1).shape
+    sides = len(shape) - 2
+    pads = _list(node, b"pads", (0,) * (2 * sides))
+    strides, dilations = (_list(node, name, (1,) * sides) for name in (b"strides", b"dilations"))
+    if node.attributes.get(b"auto_pad", b"NOTSET") not in {b"NOTSET", b"VALID"} or min(*strides, *dilations) < 1:
+        raise TypeError("paddings that are not known")
+    if len(weights) != len(shape) or not len(strides) == len(dilations) == sides or len(pads) != 2 * sides:
+        raise IndexError("other sizes than attributes")
+    out = []
+    for place in range(sides):
+        window = _known(times(_known(minus(weights[place + 2], ONE)), constant(dilations[place])))
+        whole = _known(plus(shape[place + 2], constant(pads[place] + pads[place + sides])))
+        rest = _dimension(minus(whole, window))
+        out.append(rest if strides[place] == 1 else _dimension(over(rest, constant(strides[place]))))
+    return [Known((shape[0], weights[0], *out))]
+
+
+def _lstm(node: Node, inputs: NodeInputs) -> list[Known]:
+    steps, rows, _ = _array(inputs, 0).shape
+    sides, gates, _ = _array(inputs, 1).shape
+    hidden = _array(inputs, 2).shape[2]
+    size = _integer(node, b"hidden_size", 0)
+    if hidden != constant(size) or gates != constant(4 * size) or _integer(node, b"layout", 0):
+        raise IndexError("other sizes than attributes")
+    return [Known((steps, sides, rows, hidden)), *[Known((sides, rows, hidden))] * 2][: len(node.outputs)]
+
+
+def _letters(node: Node, inputs: NodeInputs) -> tuple[dict[str, Size], str]:
+    """Return the size of each letter of an equation, and the letters of its output."""
+    equation = node.attributes.get(b"equation")
+    if not isinstance(equation, bytes):
+        raise TypeError("no equation")
+    left, arrow, right = equation.decode("ascii", "replace").replace(" ", "").partition("->")
+    sides = left.split(",")
+    if not arrow or len(sides) != len(inputs) or len(sides) > 2 or not all(one.isalpha() for one in (*sides, right)):
+        raise ValueError(f"Einsum has the equation {shown(equation)}")
+    sizes: dict[str, Size] = {}
+    for letters, place in zip(sides, range(len(inputs)), strict=True):
+        for letter, size in zip(letters, _array(inputs, place).shape, strict=True):
+            sizes[letter] = _joined(sizes.get(letter, ONE), size)
+    return sizes, right
+
+
+def _einsum(node: Node, inputs: NodeInputs) -> list[Known]:
+    sizes, letters = _letters(node, inputs)
+    if not {*letters} <= sizes.keys():
+        raise IndexError("an output of other letters")
+    return [Known(tuple(sizes[letter] for letter in letters))]
+
+
+def _cost_of_product(_: Node, inputs: NodeInputs, out: Known) -> Cost:
+    return Cost(out.most * _array(inputs, 0).shape[-1].most, out.most)
+
+
+def _cost_of_gemm(node: Node, inputs: NodeInputs, out: Known) -> Cost:
+    return Cost(out.most * _array(inputs, 0).shape[0 if _integer(node, b"transA", 0) else 1].most)
+
+
+def _cost_of_n_bits(node: Node, _: NodeInputs, out: Known) -> Cost:
+    inner = _integer(node, b"K", 0)
+    return Cost(out.most * inner, inner * _integer(node, b"N", 0))
+
+
+def _cost_of_conv(_: Node, inputs: NodeInputs, out: Known) -> Cost:
+    weights = _array(inputs, 1).shape
+    window = prod(size.most for size in weights[2:])
+    columns = prod(size.most for size in (*_array(inputs, 0).shape[:2], *out.shape[2:])) * window
+    return Cost(out.most * weights[1].most * window, columns)
+
+
+def _cost_of_lstm(_: Node, inputs: NodeInputs, out: Known) -> Cost:
+    width, hidden = (_array(inputs, place).shape[-1].most for place in (0, 2))
+    return Cost(4 * out.most * (width + hidden), 4 * out.most)
+
+
+def _cost_of_einsum(node: Node, inputs: NodeInputs, out: Known) -> Cost:
+    sizes, _ = _letters(node, inputs)
+    return Cost(prod(size.most for size in sizes.values()), sum(array.most for array in inputs if array) + out.most)
+
+
+RULES: Final[dict[tuple[bytes, bytes], OperatorRule]] = {
+    **{
+        (b"", name): _same
+        for name in (
+            b"Abs", b"Ceil", b"Clip", b"Cos", b"CumSum", b"DequantizeLinear", b"Erf", b"EyeLike", b"Gelu", b"IsNaN",
+            b"LayerNormalization", b"LeakyRelu", b"Log", b"LogSoftmax", b"Not", b"QuantizeLinear", b"Reciprocal",
+            b"Relu", b"Sigmoid", b"Sign", b"Sin", b"Softmax", b"Sqrt", b"Tanh",
+        )
+    },
+    **{
+        (b"", name): _elementwise()
+        for name in (
+            b"And", b"Equal", b"Greater", b"GreaterOrEqual", b"Less", b"LessOrEqual", b"Or", b"Pow",
+        )
+    },
+    (b"", b"Add"): _elementwise(plus),
+    (b"", b"Div"): _elementwise(over),
+    (b"", b"Max"): _elementwise(larger),
+    (b"", b"Min"): _elementwise(smaller),
+    (b"", b"Mul"): _elementwise(times),
+    (b"", b"Sub"): _elementwise(minus),
+    (b"", b"Sum"): _elementwise(plus),
+    (b"", b"Cast"): _cast,
+    (b"", b"Concat"): _concat,
+    (b"", b"ConstantOfShape"): _constant_of_shape,
+    (b"", b"Conv"): _conv,
+    (b"", b"Einsum"): _einsum,
+    (b"", b"Expand"): _expand,
+    (b"", b"Gather"): _gather,
+    (b"", b"GatherElements"): _gather_elements,
+    (b"", b"GatherND"): _gather_nd,
+    (b"", b"Gemm"): _gemm,
+    (b"", b"Identity"): _identity,
+    (b"", b"LSTM"): _lstm,
+    (b"", b"MatMul"): _matmul,
+    (b"", b"Neg"): _negative,
+    (b"", b"Pad"): _pad,
+    (b"", b"Range"): _range,
+    (b"", b"ReduceMax"): _reduced,
+    (b"", b"ReduceMean"): _reduced,
+    (b"", b"ReduceSum"): _reduced,
+    (b"", b"Reshape"): _reshape,
+    (b"", b"Shape"): _shape,
+    (b"", b"Slice"): _slice,
+    (b"", b"Split"): _split,
+    (b"", b"Squeeze"): _squeeze,
+    (b"", b"Tile"): _tile,
+    (b"", b"Transpose"): _transpose,
+    (b"", b"Unsqueeze"): _unsqueeze,
+    (b"", b"Where"): _where,
+    (MICROSOFT, b"MatMulIntegerToFloat"): _matmul,
+    (MICROSOFT, b"MatMulNBits"): _matmul_n_bits,
+}  # fmt: skip
+COSTS: Final[dict[bytes, CostRule]] = {
+    b"Conv": _cost_of_conv,
+    b"Einsum": _cost_of_einsum,
+    b"Gemm": _cost_of_gemm,
+    b"LSTM": _cost_of_lstm,
+    b"MatMul": _cost_of_product,
+    b"MatMulIntegerToFloat": _cost_of_product,
+    b"MatMulNBits": _cost_of_n_bits,
+}
+
+
+def evaluate(node: Node, inputs: NodeInputs) -> tuple[list[Known], Cost]:
+    """Return what a node makes, and its cost; raise `ValueError` if its operator or its sizes are refused."""
+    rule = RULES.get((node.domain, node.operator))
+    if rule is None:
+        raise ValueError(f"it uses the operator {name_of(node)}, which no export uses")
+    try:
+        arrays = rule(node, inputs)
+        cost = COSTS[node.operator](node, inputs, arrays[0]) if node.operator in COSTS else Cost()
+    except (IndexError, TypeError, ZeroDivisionError) as failure:
+        raise ValueError(f"{name_of(node)} has other inputs or attributes than it needs") from failure
+    except ValueError as failure:
+        raise ValueError(f"{name_of(node)}: {failure}") from failure
+    return arrays, cost
+
+
+def name_of(node: Node) -> str:
+    """Return the name of a node's operator, with its domain if that is not ONNX's own."""
+    return shown(b".".join(filter(None, (node.domain, node.operator))))[1:-1]

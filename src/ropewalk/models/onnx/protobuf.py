@@ -1,0 +1,121 @@
+"""The wire format of protocol buffers, in which ONNX stores networks.
+
+A message is a sequence of fields. A field is a number, a kind, and a value: an integer, or bytes that may hold another
+message. The reader copies nothing and accepts what the format allows: any order of fields, integers in more bytes than
+they need, repeated integers one by one or packed. It raises `ValueError` where readers could disagree about a message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+INTEGER, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5  # kinds of fields
+LONGEST_TAG, LONGEST_INTEGER = 5, 10  # bytes
+TAGS, INTEGERS = 1 << 32, 1 << 64  # how many of each there are
+
+
+Field = tuple[int, int, int, int, int, int]  # number, kind, where it begins, where its bytes start and stop, integer
+FieldContent = tuple[int, int, int]  # of a field: where its bytes start and stop, and its integer
+
+
+class Rule(NamedTuple):
+    """What a field of a message may hold: its name in errors, its kind, and whether it may repeat or occur at all."""
+
+    name: str
+    kind: int = BYTES
+    repeated: bool = False
+    allowed: bool = True
+
+
+FieldContents = dict[int, list[FieldContent]]  # by the numbers of fields
+
+
+def fields(raw: bytes, start: int = 0, stop: int | None = None) -> Iterator[Field]:
+    """Yield the fields of the message between two positions of `raw`."""
+    at, end = start, len(raw) if stop is None else stop
+    while at < end:
+        begin = at
+        tag = raw[at]
+        at += 1
+        if tag > 127:
+            tag, at = _integer(raw, begin, end, LONGEST_TAG)
+        kind, number = tag & 7, tag >> 3
+        if not number or tag >= TAGS:
+            raise ValueError(f"the number of a field is {number}")
+        first = at
+        if kind in {INTEGER, BYTES}:
+            value = raw[at] if at < end else 128
+            at += 1
+            if value > 127:
+                value, at = _integer(raw, first, end, LONGEST_INTEGER if kind == INTEGER else LONGEST_TAG)
+            if kind == BYTES:
+                first, at = at, at + value
+        elif kind in {EIGHT_BYTES, FOUR_BYTES}:
+            value = 0
+            at += 8 if kind == EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"a field has kind {kind}")
+        if at > end:
+            raise ValueError("a field does not end where its message does")
+        yield number, kind, begin, first, at, value
+
+
+def read(raw: bytes, start: int, stop: int, rules: Mapping[int, Rule]) -> FieldContents:
+    """Return the fields of a message by number; raise if one has no rule or breaks its rule."""
+    found: FieldContents = {}
+    for number, kind, _, first, last, value in fields(raw, start, stop):
+        rule = rules.get(number)
+        if rule is None or not rule.allowed:
+            raise ValueError(f"it has {'an unknown field' if rule is None else rule.name} ({number})")
+        if kind != rule.kind and not (rule.repeated and kind == BYTES):
+            raise ValueError(f"its {rule.name} ({number}) is of kind {kind}")
+        if number not in found:
+            found[number] = [(first, last, value)]
+        elif rule.repeated:
+            found[number].append((first, last, value))
+        else:
+            raise ValueError(f"it has {rule.name} ({number}) twice")
+    return found
+
+
+def integers(raw: bytes, repeated: Iterable[FieldContent]) -> Iterator[int]:
+    """Yield the integers of repeated fields, packed or not, as numbers of 64 bits with a sign."""
+    for at, stop, _ in repeated:
+        place = at
+        while place < stop:
+            value, place = _integer(raw, place, stop, LONGEST_INTEGER)
+            yield signed(value)
+
+
+def signed(value: int) -> int:
+    """Return an integer of 64 bits with its sign."""
+    return value - INTEGERS if value >= INTEGERS // 2 else value
+
+
+def written(number: int, content: bytes) -> bytes:
+    """Return a field that holds bytes."""
+    return _as_integer(number << 3 | BYTES) + _as_integer(len(content)) + content
+
+
+def _integer(raw: bytes, at: int, end: int, longest: int) -> tuple[int, int]:
+    value = 0
+    for place in range(longest):
+        if at >= end:
+            break
+        byte = raw[at]
+        at += 1
+        value |= (byte & 127) << 7 * place
+        if byte < 128:
+            return value % INTEGERS, at
+    raise ValueError("an integer does not end")
+
+
+def _as_integer(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])

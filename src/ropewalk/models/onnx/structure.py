@@ -1,0 +1,312 @@
+"""The content of an ONNX file: nodes, tables, inputs and outputs.
+
+The reader goes through every field of every message (`protobuf`), in any order, and refuses everything that
+`ropewalk export` never writes: weights in other files, sub-graphs, functions, sparse tensors, training information,
+strings, and unknown fields. It measures the bytes of tensors and does not copy them.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from ropewalk.models.onnx.protobuf import FOUR_BYTES, INTEGER, Rule, integers, read, signed
+
+if TYPE_CHECKING:
+    from ropewalk.models.onnx.protobuf import FieldContent, FieldContents
+
+MOST_NODES = 1 << 14  # the limit for tables, inputs and outputs too
+SMALL = 64  # numbers; longer tables are no shapes, axes or the like, and are not read
+MOST_WRITTEN = 8 * SMALL  # bytes of integers that are written one by one; longer tables are written as raw bytes
+OPSETS = range(17, 21)  # versions of ONNX's operators in exports,
+MICROSOFT, MICROSOFT_OPSETS = b"com.microsoft", range(1, 2)  # and of Microsoft's
+FLOAT, UINT8, INT8, INT32, INT64, BOOL = 1, 2, 3, 6, 7, 9
+WIDTHS = {FLOAT: 4, UINT8: 1, INT8: 1, INT32: 4, INT64: 8, BOOL: 1}  # bytes of a number, by its type
+
+
+def _refused(name: str) -> Rule:
+    return Rule(name, allowed=False)
+
+
+# The fields of each message, with the numbers of `onnx.proto`.
+_TEXTS = Rule("a list of names", repeated=True)
+_COMMENT = Rule("a comment")
+_METADATA = Rule("metadata", repeated=True)
+MODEL = {
+    1: Rule("a version of the format", INTEGER),
+    2: Rule("a producer"),
+    3: Rule("a version of the producer"),
+    4: Rule("a domain"),
+    5: Rule("a version", INTEGER),
+    6: _COMMENT,
+    (GRAPH := 7): Rule("a graph"),
+    (OPSET := 8): Rule("versions of operators", repeated=True),
+    14: _METADATA,
+    20: _refused("training information"),
+    25: _refused("a function"),
+    26: _refused("devices"),
+}
+OPERATOR_SET = {(DOMAIN := 1): Rule("a domain"), (VERSION := 2): Rule("a version", INTEGER)}
+GRAPHS = {
+    (NODE := 1): Rule("nodes", repeated=True),
+    2: Rule("a name"),
+    (TABLE := 5): Rule("tables", repeated=True),
+    10: _COMMENT,
+    (INPUT := 11): Rule("inputs", repeated=True),
+    (OUTPUT := 12): Rule("outputs", repeated=True),
+    13: _refused("types of inner values"),
+    14: _refused("a quantization"),
+    15: _refused("a sparse tensor"),
+    16: _METADATA,
+}
+NODES = {
+    (NODE_INPUT := 1): _TEXTS,
+    (NODE_OUTPUT := 2): _TEXTS,
+    3: Rule("a name"),
+    (OPERATOR := 4): Rule("an operator"),
+    (ATTRIBUTE := 5): Rule("attributes", repeated=True),
+    6: _COMMENT,
+    (OPERATOR_DOMAIN := 7): Rule("a domain"),
+    8: _refused("a function"),
+    9: _METADATA,
+    10: _refused("devices"),
+}
+ATTRIBUTES = {
+    (ATTRIBUTE_NAME := 1): Rule("a name"),
+    (REAL := 2): Rule("a real number", FOUR_BYTES),
+    (INT := 3): Rule("an integer", INTEGER),
+    (TEXT := 4): Rule("a text"),
+    (TENSOR := 5): Rule("a tensor"),
+    6: _refused("a sub-graph"),
+    (REALS := 7): Rule("real numbers", FOUR_BYTES, repeated=True),
+    (INTS := 8): Rule("integers", INTEGER, repeated=True),
+    9: _refused("strings"),
+    10: _refused("a list of tensors"),
+    11: _refused("a sub-graph"),
+    13: _COMMENT,
+    14: _refused("a type"),
+    15: _refused("a type"),
+    (ATTRIBUTE_TYPE := 20): Rule("a type", INTEGER),
+    21: _refused("a function"),
+    22: _refused("a sparse tensor"),
+    23: _refused("a sparse tensor"),
+}
+HOLDERS = {1: REAL, 2: INT, 3: TEXT, 4: TENSOR, 6: REALS, 7: INTS}  # fields of values, by the attribute's type
+TENSORS = {
+    (DIMENSIONS := 1): Rule("dimensions", INTEGER, repeated=True),
+    (TYPE := 2): Rule("a type", INTEGER),
+    3: _refused("a segment"),
+    (FLOATS := 4): Rule("real numbers", FOUR_BYTES, repeated=True),
+    (INTEGERS_32 := 5): Rule("integers", INTEGER, repeated=True),
+    6: _refused("strings"),
+    (INTEGERS_64 := 7): Rule("integers", INTEGER, repeated=True),
+    (TENSOR_NAME := 8): Rule("a name"),
+    (RAW := 9): Rule("bytes"),
+    10: _refused("numbers of 64 bits"),
+    11: _refused("numbers of 64 bits"),
+    12: _COMMENT,
+    (EXTERNAL := 13): Rule("another file", repeated=True),
+    (LOCATION := 14): Rule("a location", INTEGER),
+    16: _METADATA,
+}
+ENTRIES = {(KEY := 1): Rule("a key"), (VALUE := 2): Rule("a value")}
+VALUES = {(VALUE_NAME := 1): Rule("a name"), (VALUE_TYPE := 2): Rule("a type"), 3: _COMMENT, 4: _METADATA}
+VALUE_TYPES = {
+    (TENSOR_TYPE := 1): Rule("a type of tensors"),
+    4: _refused("a sequence"),
+    5: _refused("a map"),
+    6: _COMMENT,
+    8: _refused("a sparse tensor"),
+    9: _refused("an optional value"),
+}
+TENSOR_TYPES = {(ELEMENT := 1): Rule("a type", INTEGER), (SHAPE := 2): Rule("a shape")}
+SHAPES = {(SIDE := 1): Rule("dimensions", repeated=True)}
+SIDES = {(SIZE := 1): Rule("a size", INTEGER), (SIZE_NAME := 2): Rule("a name"), 3: _COMMENT}
+
+
+class Tensor(NamedTuple):
+    """Numbers in a file: their type, shape and position; `content` holds them if they are few and integers."""
+
+    name: bytes
+    type: int
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+    content: tuple[int, ...] | None = None
+    beside: bool = False  # whether the position is one in the file beside the network's
+
+
+Attribute = int | bytes | tuple[int, ...] | Tensor | None  # None stands for real numbers, on which no limit depends
+
+
+class Node(NamedTuple):
+    """A step: an operator of a domain, the names of its inputs and outputs, and its attributes."""
+
+    domain: bytes
+    operator: bytes
+    inputs: list[bytes]
+    outputs: list[bytes]
+    attributes: dict[bytes, Attribute]
+
+
+class Value(NamedTuple):
+    """An input or output of a network; a dimension that varies is None."""
+
+    name: bytes
+    shape: tuple[int | None, ...]
+
+
+class OnnxGraph(NamedTuple):
+    """The content of an ONNX file, in its order."""
+
+    nodes: list[Node]
+    tables: list[Tensor]
+    inputs: list[Value]
+    outputs: list[Value]
+
+
+def read_network(raw: bytes, beside: str = "") -> OnnxGraph:
+    """Read a network; raise `ValueError` if it has anything that exports never have.
+
+    Its weights may be in the file `beside` it, if that is named, and in no other file.
+    """
+    model = read(raw, 0, len(raw), MODEL)
+    for start, stop, _ in model.get(OPSET, ()):
+        _demand_version(raw, read(raw, start, stop, OPERATOR_SET))
+    start, stop, _ = _one(model, GRAPH, "graph")
+    graph = read(raw, start, stop, GRAPHS)
+    if max(map(len, graph.values()), default=0) > MOST_NODES:
+        raise ValueError(f"it has more than {MOST_NODES:,} nodes or tables")
+    return OnnxGraph(
+        [_node(raw, one) for one in graph.get(NODE, ())],
+        [_tensor(raw, one, beside.encode()) for one in graph.get(TABLE, ())],
+        [_value(raw, one) for one in graph.get(INPUT, ())],
+        [_value(raw, one) for one in graph.get(OUTPUT, ())],
+    )
+
+
+def shown(name: bytes) -> str:
+    """Return a name as errors show it."""
+    return repr(name[:80].decode("utf-8", "backslashreplace"))
+
+
+def _demand_version(raw: bytes, found: FieldContents) -> None:
+    """Raise if the operators of a domain have other versions than in exports; other domains have no operators."""
+    domain = _text(raw, found, DOMAIN)
+    version = _integer(found, VERSION)
+    expected = {b"": OPSETS, MICROSOFT: MICROSOFT_OPSETS}.get(domain)
+    if expected is not None and version not in expected:
+        raise ValueError(f"it has operators of version {version}; expected {expected[0]} to {expected[-1]}")
+
+
+def _node(raw: bytes, content: FieldContent) -> Node:
+    found = read(raw, content[0], content[1], NODES)
+    attributes: dict[bytes, Attribute] = {}
+    for one in found.get(ATTRIBUTE, ()):
+        name, value = _attribute(raw, one)
+        if name in attributes:
+            raise ValueError(f"it has the attribute {shown(name)} twice")
+        attributes[name] = value
+    return Node(
+        _text(raw, found, OPERATOR_DOMAIN),
+        _text(raw, found, OPERATOR),
+        [raw[start:stop] for start, stop, _ in found.get(NODE_INPUT, ())],
+        [raw[start:stop] for start, stop, _ in found.get(NODE_OUTPUT, ())],
+        attributes,
+    )
+
+
+def _attribute(raw: bytes, content: FieldContent) -> tuple[bytes, Attribute]:
+    found = read(raw, content[0], content[1], ATTRIBUTES)
+    name = _text(raw, found, ATTRIBUTE_NAME)
+    holder = HOLDERS.get(_integer(found, ATTRIBUTE_TYPE))
+    if holder is None or any(number in found for number in HOLDERS.values() if number != holder):
+        raise ValueError(f"the attribute {shown(name)} has another type than its value")
+    if holder == INT:
+        return name, signed(_integer(found, INT))
+    if holder == TEXT:
+        return name, _text(raw, found, TEXT)
+    if holder == INTS:
+        return name, tuple(integers(raw, found.get(INTS, ())))
+    if holder == TENSOR:
+        return name, _tensor(raw, _one(found, TENSOR, "tensor"), b"")
+    return name, None
+
+
+def _tensor(raw: bytes, content: FieldContent, beside: bytes) -> Tensor:
+    found = read(raw, content[0], content[1], TENSORS)
+    name, kind = _text(raw, found, TENSOR_NAME), _integer(found, TYPE)
+    if kind not in WIDTHS:
+        raise ValueError(f"{shown(name)} has numbers of type {kind}")
+    shape = tuple(integers(raw, found.get(DIMENSIONS, ())))
+    held = [number for number in (RAW, FLOATS, INTEGERS_32, INTEGERS_64) if number in found]
+    if EXTERNAL in found or _integer(found, LOCATION):
+        start, stop = _position(raw, found, name, beside)
+        tensor, size = Tensor(name, kind, shape, start, stop, beside=True), (stop - start) / WIDTHS[kind]
+        held.append(EXTERNAL)
+    elif held == [RAW]:
+        start, stop, _ = found[RAW][0]
+        size = (stop - start) / WIDTHS[kind]
+        known = kind in {INT32, INT64} and size <= SMALL
+        tensor = Tensor(name, kind, shape, start, stop, _unpacked(raw[start:stop], WIDTHS[kind]) if known else None)
+    else:
+        some = [one for number in held for one in found[number]]
+        length = sum(stop - start for start, stop, _ in some)
+        numbers = tuple(integers(raw, some)) if held != [FLOATS] and length <= MOST_WRITTEN else None
+        size = length / WIDTHS[FLOAT] if held == [FLOATS] else -1 if numbers is None else len(numbers)
+        tensor = Tensor(name, kind, shape, 0, 0, numbers)
+    if len(held) > 1 or min(shape, default=0) < 0 or size != prod(shape):
+        raise ValueError(f"{shown(name)} has another size than its numbers")
+    return tensor
+
+
+def _position(raw: bytes, found: FieldContents, name: bytes, beside: bytes) -> tuple[int, int]:
+    """Return where the weights of a tensor start and stop in the file beside the network."""
+    entries: dict[bytes, bytes] = {}
+    for begin, end, _ in found.get(EXTERNAL, ()):
+        entry = read(raw, begin, end, ENTRIES)
+        entries[_text(raw, entry, KEY)] = _text(raw, entry, VALUE)
+    if not beside or entries.get(b"location") != beside:
+        raise ValueError(f"it keeps the weights {shown(name)} in another file; expected all weights in one file")
+    numbers = [entries.get(key, b"") for key in (b"offset", b"length")]
+    if len(entries) != len(found[EXTERNAL]) or not all(one.isdigit() and len(one) < 16 for one in numbers):
+        raise ValueError(f"it does not say where the weights {shown(name)} are")
+    start, length = map(int, numbers)
+    return start, start + length
+
+
+def _unpacked(raw: bytes, width: int) -> tuple[int, ...]:
+    return tuple(int.from_bytes(raw[at : at + width], "little", signed=True) for at in range(0, len(raw), width))
+
+
+def _value(raw: bytes, content: FieldContent) -> Value:
+    found = read(raw, content[0], content[1], VALUES)
+    name = _text(raw, found, VALUE_NAME)
+    start, stop, _ = _one(found, VALUE_TYPE, "type of an input or output")
+    start, stop, _ = _one(read(raw, start, stop, VALUE_TYPES), TENSOR_TYPE, "type of an input or output")
+    tensor = read(raw, start, stop, TENSOR_TYPES)
+    if _integer(tensor, ELEMENT) not in WIDTHS:
+        raise ValueError(f"{shown(name)} has numbers of type {_integer(tensor, ELEMENT)}")
+    start, stop, _ = _one(tensor, SHAPE, "shape of an input or output")
+    return Value(name, tuple(_size(raw, side) for side in read(raw, start, stop, SHAPES).get(SIDE, ())))
+
+
+def _size(raw: bytes, content: FieldContent) -> int | None:
+    found = read(raw, content[0], content[1], SIDES)
+    if SIZE in found and SIZE_NAME in found:
+        raise ValueError("a dimension has both a size and a name")
+    return signed(_integer(found, SIZE)) if SIZE in found else None
+
+
+def _one(found: FieldContents, number: int, name: str) -> FieldContent:
+    if number not in found:
+        raise ValueError(f"it has no {name}")
+    return found[number][0]
+
+
+def _integer(found: FieldContents, number: int) -> int:
+    return found[number][0][2] if number in found else 0
+
+
+def _text(raw: bytes, found: FieldContents, number: int) -> bytes:
+    return raw[slice(*found[number][0][:2])] if number in found else b""
