@@ -263,6 +263,14 @@ def graph_labels(spec: str) -> bytes:
     return (graph_labels_file.header(encoding) + graph_labels_file.text_of(encoding, nodes)).encode()
 
 
+def demand_readable(raw: bytes) -> None:
+    """Demand that what was written can be read, trees and graphs."""
+    try:
+        deps.read(conllu.loads(raw))
+    except RopewalkError as error:
+        raise AssertionError(f"what was written cannot be read: {error}") from error
+
+
 def read_labels(chance: Chance, home: Path) -> None:
     file = home / "a.labels"
     file.write_bytes(chance.damaged(labels(chance.choice(SPECS))))
@@ -270,7 +278,7 @@ def read_labels(chance: Chance, home: Path) -> None:
     trees = labels_file.LabelTrees(reader, repair_policy=chance.choice(("nearest", "root")))
     for bank in trees:
         assert all(sum(head == 0 for head in tree.heads) == 1 for tree in bank.trees())
-        conllu.loads(conllu.dumps(bank))
+        demand_readable(conllu.dumps(bank))
 
 
 def fill_labels(chance: Chance, home: Path) -> None:
@@ -286,7 +294,7 @@ def read_graph_labels(chance: Chance, home: Path) -> None:
     file.write_bytes(chance.damaged(graph_labels(chance.choice(GRAPH_SPECS))))
     found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
     filled = b"".join(graph_labels_file.fill([conllu.loads(SAMPLE)], found))
-    conllu.loads(filled)
+    demand_readable(filled)
 
 
 def cut_text(chance: Chance, home: Path) -> None:

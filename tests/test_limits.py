@@ -185,12 +185,11 @@ def test_few_words_among_what_makes_no_token_are_limited(name: str, tmp_path: Pa
         parser("word" + " " * 5_000_000)
 
 
-@pytest.mark.parametrize("separator", [" ", "\n"])
-def test_format_characters_that_make_tokens_pass_in_flat_memory(separator: str, tmp_path: Path) -> None:
+def test_format_characters_that_make_tokens_pass_in_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "format.txt"
-    file.write_text("\u200e\u2060\u00ad\u061c\u200d" * 300_000 + separator + "\u2060" * 1_500_000, encoding="utf-8")
+    file.write_text("\u200e\u2060\u00ad\u061c\u200d" * 200_000 + " " + "\u2060" * 1_000_000, encoding="utf-8")
     done = run("parse", file, "-o", tmp_path / "out.conllu")
-    assert (done.returncode, done.stderr) == (0, "ropewalk: 3,000 words parsed\n")
+    assert (done.returncode, done.stderr) == (0, "ropewalk: 2,000 words parsed\n")
 
 
 @pytest.mark.parametrize(

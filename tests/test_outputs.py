@@ -97,12 +97,15 @@ def test_no_output_replaces_what_is_read(words: str, files: dict[str, Path]) -> 
 
 @pytest.mark.parametrize("words", PLOTTING)
 def test_a_table_and_a_plot_are_two_files(words: str, files: dict[str, Path], tmp_path: Path) -> None:
-    new, link = tmp_path / "new.svg", tmp_path / "link.svg"
+    new, link, old, hard = (tmp_path / f"{name}.svg" for name in ("new", "link", "old", "hard"))
     link.symlink_to(new)
-    for table, plot in ((new, new), (link, new), (new, link), (tmp_path / "x" / ".." / "new.svg", new)):
+    old.write_bytes(b"old")
+    hard.hardlink_to(old)
+    for table, plot in ((new, new), (link, new), (new, link), (tmp_path / "x" / ".." / "new.svg", new), (old, hard)):
         for more in ([], ["--overwrite"]):
             refused([*filled(words, files), "-o", str(table), "--plot", str(plot), *more], "are the same file")
     assert not new.exists()
+    assert old.read_bytes() == b"old"
 
 
 def test_standard_output_and_a_plot_are_two_files(files: dict[str, Path], tmp_path: Path) -> None:
