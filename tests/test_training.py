@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ropewalk.training.loop import Progress
     from ropewalk.training.run import Outcome
 
+FIXTURES = Path(__file__).parent / "fixtures" / "version-1"
 ENCODINGS = (
     "optimal",
     "optimal+head",
@@ -171,6 +172,73 @@ train(from_mapping(json.loads({json.dumps(json.dumps(to_mapping(config)))})), {s
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
     assert resumed.state.best == whole.state.best
     assert [entry["loss"] for entry in resumed.state.history] == [entry["loss"] for entry in whole.state.history]
+
+
+STATES: tuple[Any, ...] = (
+    {},
+    [],
+    7,
+    {"tensors": "../x"},
+    {"epoch": -1},
+    {"epoch": "one"},
+    {"epoch": True},
+    {"best": None},
+    {"history": [{}]},
+    {"history": []},
+    {"tensors": 3},
+)
+
+
+def test_a_checkpoint_that_is_none_is_named(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    config = config_of(data, epochs=1, encoding="optimal")
+    train(config, tmp_path / "run")
+    file = tmp_path / "run" / "checkpoint" / "state.json"
+    good = json.loads(file.read_text(encoding="utf-8"))
+    for odd in STATES:
+        file.write_text(json.dumps(good | odd if isinstance(odd, dict) and odd else odd), encoding="utf-8")
+        with pytest.raises(ModelError, match=r"state\.json: .*; remove the folder checkpoint to begin anew"):
+            train(config, tmp_path / "run", resume=True)
+    file.write_text(json.dumps(good), encoding="utf-8")
+    assert train(config, tmp_path / "run", resume=True).state.epoch == 1
+
+
+def test_tensors_of_another_network_are_no_checkpoint(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    config = config_of(data, epochs=1, encoding="optimal")
+    train(config, tmp_path / "run")
+    train(config_of(data, epochs=1, encoding="four-bit", tags=["upos"]), tmp_path / "other")
+    name = "checkpoint/epoch-1.safetensors"
+    shutil.copy(tmp_path / "other" / name, tmp_path / "run" / name)
+    with pytest.raises(ModelError, match=r"is a checkpoint of another network .*remove the folder checkpoint"):
+        train(config, tmp_path / "run", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("encoder", "hidden", -1),
+        ("encoder", "hidden", 10**30),
+        ("encoder", "hidden", 0),
+        ("encoder", "hidden", 60_000),
+        ("encoder", "depth", 10**9),
+        ("encoder", "word_size", -5),
+        ("heads", "hidden", -1),
+        ("heads", "hidden", 10**30),
+        ("heads", "hidden", 65_000),
+        ("heads", "relation_size", 10**12),
+    ],
+)
+def test_odd_sizes_of_a_trained_model_are_named(tmp_path: Path, part: str, key: str, value: int) -> None:
+    """Without taking the memory that they ask for: layers of 60,000 by 60,000 numbers would need 14 GB each."""
+    save(tmp_path, Trainable.load(FIXTURES / "trained"))
+    assert len(load(tmp_path).parse(bank_of(2))) == 2
+    table = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    assert table[part][key] > 0
+    table[part][key] = value
+    (tmp_path / "config.json").write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json: |model\.safetensors: .*of another model"):
+        load(tmp_path)
 
 
 def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:

@@ -418,12 +418,13 @@ def _checkpoint(path: Path) -> tuple[TrainingState, Path]:
     """Read where a run stopped, and which file holds its tensors."""
     table = read_json(path)
     try:
-        name, counts = table["tensors"], [table[key] for key in ("epoch", "step", "best_epoch")]
-        state = TrainingState(*counts[:2], float(table["best"]), counts[2], list(table["history"]))
+        name, epoch, step, best_epoch = (table[key] for key in ("tensors", "epoch", "step", "best_epoch"))
+        state = TrainingState(epoch, step, float(table["best"]), best_epoch, list(table["history"]))
         seconds = [float(entry["seconds"]) for entry in state.history]
     except (KeyError, TypeError, ValueError, OverflowError) as failure:
         raise ModelError(str(path), f"is no state of a training run ({failure!r}); {BEGIN_ANEW}") from failure
-    whole = all(type(count) is int and count >= 0 for count in counts) and len(seconds) == state.epoch
+    counts = (epoch, step, best_epoch)
+    whole = all(type(count) is int and count >= 0 for count in counts) and len(seconds) == epoch
     if not whole or not isinstance(name, str) or name != Path(name).name:
         raise ModelError(str(path), f"names other epochs or files than training writes; {BEGIN_ANEW}")
     return state, path.parent / name
