@@ -46,6 +46,7 @@ fuzz: setup  ## random arrays and damaged inputs against all that takes them, ea
 	$(PYTHON) tests/fuzz_arrays.py --minutes $(MINUTES)
 	for kind in conllu labels texts json; do $(PYTHON) tests/fuzz_inputs.py $$kind --minutes $(MINUTES) || exit 1; done
 	$(PYTHON) tests/fuzz_models.py --minutes $(MINUTES)
+	$(PYTHON) tests/fuzz_networks.py --minutes $(MINUTES)
 	$(PYTHON) tests/fuzz_http.py --minutes $(MINUTES)
 	$(PYTHON) tests/fuzz_kills.py server --minutes $(MINUTES)
 

@@ -253,7 +253,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-KINDS = {"corpus": Corpora, "training": Trainings}
+KINDS: dict[str, type[Corpora | Trainings]] = {"corpus": Corpora, "training": Trainings}
 
 
 def main() -> None:

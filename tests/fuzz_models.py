@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,9 +96,10 @@ def damaged(folder: Path, chance: random.Random) -> tuple[str, bool]:
     file = chance.choice([one for one in sorted(folder.iterdir()) if one.name != "README.md"])
     how = chance.choice(DAMAGES)
     how(file, chance)
-    sealed = chance.random() < 0.5 and file.name != "config.json"
+    sealed = chance.random() < 0.5 and (how is edit or file.name != "config.json")
     if sealed:
-        seal(folder, json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        with suppress(KeyError, TypeError, AttributeError):  # what has no version, or is no table, cannot be sealed
+            seal(folder, json.loads((folder / "config.json").read_text(encoding="utf-8")))
     return f"{how.__name__} {file.name}{' and seal' if sealed else ''}", sealed
 
 

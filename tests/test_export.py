@@ -437,8 +437,8 @@ def test_convolutions_over_characters_are_computed_in_whole_numbers(dilations: t
     if len(dilations) > 1:
         inner = helper.make_tensor_value_info("characters.1", TensorProto.UINT8, ["n", 24])
         whole.graph.output.append(inner)
-    before = Session(plain.SerializeToString(), "plain", 1, network_sizes()).run(given)[0]
-    found, *inside = Session(graphs.rounded(whole).SerializeToString(), "whole", 1, network_sizes()).run(given)
+    before = Session(plain.SerializeToString(), "plain", 1, network_sizes(32)).run(given)[0]
+    found, *inside = Session(graphs.rounded(whole).SerializeToString(), "whole", 1, network_sizes(32)).run(given)
     for values in inside:
         assert 127 >= values.max() > 20
     assert 0 < np.abs(found - before).mean() < 0.05 * before.std()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -171,4 +172,112 @@ def test_odd_calibration_is_noticed(weights: object, model: Path) -> None:
 
     change(model / "config.json", changed)
     with pytest.raises(ModelError, match=r"config\.json: .*calibration"):
+        ropewalk.load(model)
+
+
+NAMES = ("en\n\n1\tEvil\t_\t_\t_\t_\t0\troot\t_\t_", "en\r", "en\x1b[31m", "en\u2028", "en\x00", "\ud800", "e" * 256)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_one_line_that_can_be_printed(name: str, model: Path) -> None:
+    """It is part of all output, and whoever passes a model on can change it: the hash does not cover it."""
+    table = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    (model / "config.json").write_text(json.dumps(table | {"name": name}), encoding="utf-8")
+    with pytest.raises(
+        ModelError, match=r"config\.json: names the model .*; expected one line of at most 255"
+    ) as caught:
+        ropewalk.load(model)
+    assert len(str(caught.value)) < 400
+    assert str(caught.value).isprintable()
+    done = run("parse", "-m", model, "She walks.")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_the_name_of_a_folder_is_checked_where_the_model_has_none(model: Path, tmp_path: Path) -> None:
+    table = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    (model / "config.json").write_text(json.dumps(table | {"name": ""}), encoding="utf-8")
+    assert ropewalk.load(model).name.startswith("en ")
+    odd = model.rename(tmp_path / "a\n1\tEvil")
+    with pytest.raises(ModelError, match="names the model"):
+        ropewalk.load(odd)
+
+
+@pytest.mark.parametrize("name", ["a" * 5_000, "a/" * 2_500, "./" + "b" * 300])
+def test_a_name_that_no_file_can_have_is_an_error_of_one_short_line(name: str) -> None:
+    with pytest.raises(ModelError, match=r"cannot be looked for .*expected the name of a model, or a folder"):
+        ropewalk.load(name)
+    done = run("parse", "-m", name, "She walks.")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert len(done.stderr) < 600
+
+
+def of_multiwords(part: str, token: str, words: object) -> Callable[[dict[str, Any]], None]:
+    return lambda table: table["multiwords"][part].update({token: words})
+
+
+def of_segmenter(key: str, value: object) -> Callable[[dict[str, Any]], None]:
+    return lambda table: table.update({key: value})
+
+
+def with_more(key: str, text: str) -> Callable[[dict[str, Any]], None]:
+    return lambda table: table.update({key: table[key] + text})
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (of_multiwords("table", "don't", [1, 2]), "a list of words is expected"),
+        (of_multiwords("table", "don't", []), "a list of words is expected"),
+        (of_multiwords("table", "don't", "do"), "a list of words is expected"),
+        (of_multiwords("table", "don't", ["do", ""]), "a list of words is expected"),
+        (of_multiwords("endings", "n't", [-3, "", "x"]), "a number and texts are expected"),
+        (of_multiwords("endings", "n't", [3, None, "x"]), "a number and texts are expected"),
+        (of_multiwords("endings", "n't", [3, "", 7]), "a list of words is expected"),
+        (of_multiwords("endings", "n't", [3]), "is damaged"),
+        (of_segmenter("multiwords", {"table": {}, "endings": [], "beginnings": {}}), "is damaged"),
+        (of_segmenter("context", 10**30), "from 0 to 1,024 is expected"),
+        (of_segmenter("context", 1.5), "from 0 to 1,024 is expected"),
+        (of_segmenter("context", value=True), "from 0 to 1,024 is expected"),
+        (of_segmenter("characters", "x" * 40_000), "at most 32,736 are expected"),
+        (with_more("characters", "\ud800"), "half of a character"),
+        (with_more("characters", "abc"), "of another segmenter"),
+        (with_more("words", " \udc00"), "half of a character"),
+        (with_more("words", " " + "a" * 41), "at most 40 characters are expected"),
+        (with_more("words", " more words than the network knows"), "of another segmenter"),
+        (of_segmenter("pairs", [[10**30, -5]]), "the number of a word is expected"),
+        (of_segmenter("pairs", [[0, -1]]), "the number of a word is expected"),
+        (of_segmenter("pairs", [[0, 1]]), "of another segmenter"),
+        (of_segmenter("pairs", [[0, 1, 2]]), "is damaged"),
+        (of_segmenter("training", []), "a record of training is expected"),
+        (of_segmenter("version", value=True), "has version True"),
+    ],
+)
+def test_an_odd_segmenter_is_named(how: Callable[[Any], object], said: str, model: Path) -> None:
+    change(model / "segmenter.json", how)
+    with pytest.raises(ModelError, match=rf"segmenter\.(json|onnx): .*{said}") as caught:
+        ropewalk.load(model)
+    assert len(str(caught.value)) < 700
+
+
+def test_a_network_that_marks_otherwise_is_no_segmenter(model: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    network = onnx.load(model / "segmenter.onnx")
+    (output,) = network.graph.output
+    node = next(one for one in network.graph.node if output.name in one.output)
+    node.output[0] = "before"
+    network.graph.node.append(onnx.helper.make_node("Concat", ["before"] * 3, [output.name], axis=1))
+    output.type.tensor_type.shape.dim[1].dim_value = 9
+    (model / "segmenter.onnx").write_bytes(network.SerializeToString())
+    digest = hashlib.sha256((model / "segmenter.onnx").read_bytes()).hexdigest()
+    change(model / "segmenter.json", of_segmenter("sha256", digest))
+    with pytest.raises(ModelError, match=r"shape \(1, 9\); expected \(1, 3\) or \(1, 4\)"):
+        ropewalk.load(model)
+
+
+@pytest.mark.parametrize("far", [10**30, -(1 << 31)])
+def test_distances_that_no_array_holds_are_named(far: int, model: Path) -> None:
+    table = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    table["distances"][0] = far
+    seal(model, table)
+    with pytest.raises(ModelError, match=r"config\.json: is damaged: distances has"):
         ropewalk.load(model)

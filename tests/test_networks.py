@@ -291,6 +291,32 @@ def test_operators_of_other_versions_are_refused() -> None:
             opened(network([helper.make_node("Relu", ["x"], ["y"])], X, {"y": ["rows", 4]}, opset=version))
 
 
+def test_attributes_that_no_export_has_are_refused() -> None:
+    model = network([helper.make_node("EyeLike", ["x"], ["y"], k=-(1 << 63))], X, {"y": ["rows", 4]})
+    with pytest.raises(ModelError, match="EyeLike has the attribute 'k', which no export uses"):
+        opened(model)
+
+
+def test_integers_are_divided_by_positive_ones_alone() -> None:
+    """The lowest integer by -1 ends the whole program with a signal; real numbers may be divided by anything."""
+    as_integers = helper.make_node("Cast", ["x"], ["i"], to=INT64)
+    as_reals = helper.make_node("Cast", ["q"], ["y"], to=FLOAT)
+
+    def quotient(*divisor: int) -> onnx.ModelProto:
+        nodes = [as_integers, helper.make_node("Div", ["i", "d"], ["q"]), as_reals]
+        return network(nodes, X, {"y": ["rows", 4]}, {"d": np.array(divisor)})
+
+    x = np.array([[-9.0, -7.0, 7.0, 9.0]], dtype=np.float32)
+    assert opened(quotient(2)).run({"x": x})[0].tolist() == [[-4, -3, 3, 4]]
+    for divisor in ((-1,), (0,), (1, 2, 3, -1)):
+        with pytest.raises(ModelError, match="Div: integers are divided by what may not be positive"):
+            opened(quotient(*divisor))
+    itself = network([as_integers, helper.make_node("Div", ["i", "i"], ["q"]), as_reals], X, {"y": ["rows", 4]})
+    with pytest.raises(ModelError, match="Div: integers are divided by what may not be positive"):
+        opened(itself)
+    opened(network([helper.make_node("Div", ["x", "x"], ["y"])], X, {"y": ["rows", 4]}))
+
+
 # Sizes.
 
 
@@ -515,6 +541,26 @@ def test_bounds_hold_for_all_values() -> None:
     assert tried > 10_000
 
 
+def test_nothing_beside_one_is_nothing() -> None:
+    """An array without rows beside one of a single row has none, so it is no size to divide by."""
+    empty, single = sizes.unknown(0, 5), varying(3)
+    joined = operators._joined(empty, single)
+    assert (joined.least, joined.most) == (0, 5)
+    assert sizes.over(sizes.constant(12), joined) is None
+
+
+def test_the_window_of_a_transformer_is_that_of_its_configuration(tmp_path: Path) -> None:
+    """It is limited, and a network is checked for windows as wide as that."""
+    accurate = REPOSITORY / "models" / "en-accurate" / "ropewalk_en_accurate" / "en-accurate"
+    for window, said in ((1 << 14, "at most 8,192 are expected"), (-5, "number of a subword"), ("x", "number of a")):
+        home = shutil.copytree(accurate, tmp_path / str(window))
+        table = json.loads((home / "config.json").read_text(encoding="utf-8"))
+        table["tokens"]["window"] = window
+        seal(home, table)
+        with pytest.raises(ModelError, match=rf"config\.json: is damaged: .*{said}"):
+            ropewalk.load(home)
+
+
 # What a run makes is what was found before.
 
 
@@ -581,7 +627,7 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
         (SOURCE / "heads.onnx", {"vectors": (varying(1024),)}, {"vectors": floats(16, 288).clip(-1, 1)}),
         (SOURCE / "pairs.onnx", _pair_sizes()[0], pair),
         (SOURCE / "arcs.onnx", _arc_sizes()[1], {"words": floats(3, 4, 96), "above": floats(3, 4, 96)}),
-        (SOURCE / "segmenter.onnx", network_sizes()[0], characters),
+        (SOURCE / "segmenter.onnx", network_sizes(28)[0], characters),
         (accurate / "encoder.onnx", few, subwords),
     ):
         compare_shapes(file, given, inputs, monkeypatch)

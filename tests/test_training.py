@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ropewalk.training.loop import Progress
     from ropewalk.training.run import Outcome
 
+FIXTURES = Path(__file__).parent / "fixtures" / "version-1"
 ENCODINGS = (
     "optimal",
     "optimal+head",
@@ -283,6 +284,33 @@ def test_options_that_leave_nothing_to_learn_are_refused(
     with pytest.raises(ConfigError, match=message):
         train(config, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("encoder", "hidden", -1),
+        ("encoder", "hidden", 10**30),
+        ("encoder", "hidden", 0),
+        ("encoder", "hidden", 60_000),
+        ("encoder", "depth", 10**9),
+        ("encoder", "word_size", -5),
+        ("heads", "hidden", -1),
+        ("heads", "hidden", 10**30),
+        ("heads", "hidden", 65_000),
+        ("heads", "relation_size", 10**12),
+    ],
+)
+def test_odd_sizes_of_a_trained_model_are_named(tmp_path: Path, part: str, key: str, value: int) -> None:
+    """Without taking the memory that they ask for: layers of 60,000 by 60,000 numbers would need 14 GB each."""
+    save(tmp_path, Trainable.load(FIXTURES / "trained"))
+    assert len(load(tmp_path).parse(bank_of(2))) == 2
+    table = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    assert table[part][key] > 0
+    table[part][key] = value
+    (tmp_path / "config.json").write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json: |model\.safetensors: .*of another model"):
+        load(tmp_path)
 
 
 def test_a_run_is_not_written_over_and_not_resumed_as_another(trained: Outcome, encoder: Path, data: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FORMAT = "ropewalk-segmenter"
 VERSION = 2  # 1 had no hash
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
-MOST_CONTEXT = 4096  # chunks to either side that a network may see
+MOST_CONTEXT = 1024  # chunks to either side that a network may see
 MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # as many as have numbers of 16 bits
 
 

@@ -14,6 +14,7 @@ from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import folder
 from ropewalk.segmentation.building import build, build_many
 from ropewalk.segmentation.reading import (
+    LONGEST,
     CharacterReader,
     characters_known,
     codes_of,
@@ -21,7 +22,7 @@ from ropewalk.segmentation.reading import (
     words_known,
 )
 from ropewalk.segmentation.rules import Rules
-from ropewalk.segmentation.windows import BLOCK, mark, mark_many
+from ropewalk.segmentation.windows import BLOCK, WINDOW, mark, mark_many
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -36,14 +37,19 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.reading import CharacterVocabulary, Numbers
 
 LINE_UNITS = ("sentence", "paragraph")
-MOST_CHARACTERS, MOST_CHUNKS = 1 << 14, 1 << 11  # of a window, with its context
 
 
-def network_sizes() -> list[InputSizes]:
-    """Return the sizes of what a segmenter's network reads."""
-    characters, chunks = varying(MOST_CHARACTERS), varying(MOST_CHUNKS)
-    of_chunks = dict.fromkeys(("words", "first", "last", "pairs"), (chunks,))
-    return [{"characters": (characters,), "chunks": (characters,), **of_chunks}]
+def network_sizes(context: int) -> list[InputSizes]:
+    """Return the sizes of what a segmenter's network reads: a window, and chunks of context to either side."""
+    chunks = WINDOW + 2 * context
+    characters, of_chunks = varying(chunks * (LONGEST + 1)), (varying(chunks),)
+    return [
+        {
+            "characters": (characters,),
+            "chunks": (characters,),
+            **dict.fromkeys(("words", "first", "last", "pairs"), of_chunks),
+        }
+    ]
 
 
 class Segmenter:
@@ -54,7 +60,7 @@ class Segmenter:
     ) -> None:
         if each_line not in (None, *LINE_UNITS):
             raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
-        self._session = Session(stored.graph, name, threads, network_sizes())
+        self._session = Session(stored.graph, name, threads, network_sizes(stored.context))
         self._reader = CharacterReader(stored.vocabulary, lines_apart=each_line is not None)
         self._each_line = each_line
         self._splitter = stored.splitter

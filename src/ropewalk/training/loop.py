@@ -24,7 +24,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 from torch.distributed.fsdp import fully_shard
 
 from ropewalk import files
-from ropewalk.errors import ModelError, TrainingError
+from ropewalk.errors import TrainingError
 from ropewalk.models.batching import shuffled
 from ropewalk.models.folder import read_content, read_json, write_json
 from ropewalk.models.scorer import arc_places
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 CHECKPOINT, STATE = "checkpoint", "state.json"  # a folder within the model's, and what says which file counts there
 REPORTED = 10  # steps between two reports,
 SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
-BEGIN_ANEW = "remove the folder checkpoint to begin anew"
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 ScoresByName = dict[str, float]
 
@@ -413,17 +412,13 @@ class _Run:
             if key.startswith("optimizer/"):
                 weight, name = key.removeprefix("optimizer/").rsplit("/", 1)
                 states.setdefault(weight, {})[name] = value
-        try:
-            set_state_dict(
-                self.network,
-                self.optimizer.optimizer,
-                model_state_dict=model,
-                optim_state_dict={"state": states, "param_groups": optimizer["param_groups"]},
-                options=StateDictOptions(full_state_dict=True),
-            )
-        except Exception as failure:
-            reason = str(failure).partition("\n")[0]
-            raise ModelError(str(file), f"is a checkpoint of another network ({reason}); {BEGIN_ANEW}") from failure
+        set_state_dict(
+            self.network,
+            self.optimizer.optimizer,
+            model_state_dict=model,
+            optim_state_dict={"state": states, "param_groups": optimizer["param_groups"]},
+            options=StateDictOptions(full_state_dict=True),
+        )
 
     def _lost_weights(self, tensors: Mapping[str, Tensor]) -> bytes | None:
         """Return the weights of the best epoch, that of the checkpoint, if they are lost: they are written after it."""

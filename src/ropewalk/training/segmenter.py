@@ -428,7 +428,7 @@ def _check(graph: bytes, trained: Trained, text: str) -> None:
     """Stop if the graph does not say what the network says."""
     reading = trained.reader.read(codes_of(text[:CHECKED]))
     part = reading.part(0, len(reading.first))
-    (odds,) = Session(graph, GRAPH, 0, network_sizes()).run(part)
+    (odds,) = Session(graph, GRAPH, 0, network_sizes(trained.context)).run(part)
     apart = float(np.abs(odds - trained.score(part)).max(initial=0))
     if apart > MOST_APART:
         raise TrainingError(f"the graph differs from the network by {apart:.3g}; expected at most {MOST_APART}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ropewalk.models.onnx.operators import Known, evaluate, name_of
 from ropewalk.models.onnx.sizes import Size, constant, unknown
-from ropewalk.models.onnx.structure import INT64, shown
+from ropewalk.models.onnx.structure import FLOAT, INT64, shown
 
 if TYPE_CHECKING:
     from ropewalk.models.onnx.operators import Cost
@@ -33,15 +33,18 @@ def varying(most: int) -> Size:
     return unknown(1, most)
 
 
-def demand_limits(network: OnnxGraph, inputs: InputSizes, length: int) -> None:
-    """Raise `ValueError` unless a network in a file of some `length` stays within the limits for some inputs."""
+def demand_limits(network: OnnxGraph, inputs: InputSizes, length: int, scale: int = 1) -> None:
+    """Raise `ValueError` unless a network in a file of some `length` stays within the limits for some inputs.
+
+    With a `scale`, it may take so many times the memory and work.
+    """
     known: dict[bytes, Known] = {}
     for one in network.tables:
         content = tuple(map(constant, one.content)) if one.content is not None and one.type == INT64 else None
-        _add(known, one.name, Known(tuple(map(constant, one.shape)), content))
-    meter = _Meter(length, {*known})
+        _add(known, one.name, Known(tuple(map(constant, one.shape)), content, one.type == FLOAT))
+    meter = _Meter(length, scale, {*known})
     for value in network.inputs:
-        _add(known, value.name, Known(_sizes(value, inputs)))
+        _add(known, value.name, Known(_sizes(value, inputs), real=value.type == FLOAT))
     for node in network.nodes:
         try:
             given = [known[name] if name else None for name in node.inputs]
@@ -65,10 +68,11 @@ def demand_limits(network: OnnxGraph, inputs: InputSizes, length: int) -> None:
 class _Meter:
     """Adds up what the nodes of a network need."""
 
-    def __init__(self, length: int, constants: set[bytes]) -> None:
+    def __init__(self, length: int, scale: int, constants: set[bytes]) -> None:
         self._fixed = constants  # names of arrays that are computed from constants alone
         self._most_fixed = MOST_FIXED + FIXED_A_BYTE * length
-        self._most_work = MOST_WORK + WORK_A_BYTE * length
+        self._most_live = MOST_LIVE * scale
+        self._most_work = (MOST_WORK + WORK_A_BYTE * length) * scale
         self._fixed_numbers = self._work = self._small = 0
         self._before: list[int] = []  # for each node, those that must run before it, as bits
         self._makers: dict[bytes, int] = {}
@@ -82,8 +86,8 @@ class _Meter:
         self._before.append(self._read(node.inputs, number))
         sizes = [array.most for array in arrays]
         needed = sum(sizes) + cost.memory
-        if needed > MOST_LIVE:
-            raise ValueError(f"{name_of(node)} would make an array too large: more than {MOST_LIVE:,} numbers")
+        if needed > self._most_live:
+            raise ValueError(f"{name_of(node)} would make an array too large: more than {self._most_live:,} numbers")
         self._work += cost.work + NUMBER * sum(sizes)
         if self._work > self._most_work:
             raise ValueError(f"{name_of(node)} would take too long: more than {self._most_work:,} steps in all")
@@ -134,8 +138,8 @@ class _Meter:
                 if readers & ~before and not self._before[maker] >> node & 1 and maker != node
             )
             most = max(most, needed + others)
-        if self._small + most > MOST_LIVE:
-            raise ValueError(f"its arrays would be too large together: more than {MOST_LIVE:,} numbers at once")
+        if self._small + most > self._most_live:
+            raise ValueError(f"its arrays would be too large together: more than {self._most_live:,} numbers at once")
 
 
 def _sizes(value: Value, inputs: InputSizes) -> tuple[Size, ...]:

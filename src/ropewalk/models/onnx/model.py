@@ -8,7 +8,7 @@ import numpy as np
 
 from ropewalk.errors import ModelError, RopewalkError
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.models.description import EXPORTED
+from ropewalk.models.description import EXPORTED, LONGEST_BY_ARCS
 from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import PIECE, Model
 from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
 
-LONG, SHORT = 2000, 4  # words of sentences whose arcs are scored one by one, and many at a time
+SHORT = 4  # words of sentences that are scored many at a time
+ARC_SCALE = 2  # arcs of the longest sentences take more memory than all else
 
 
 def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
@@ -90,7 +91,7 @@ def _pair_sizes() -> list[InputSizes]:
 
 def _arc_sizes() -> list[InputSizes]:
     """Return sizes of one long sentence, and of many short ones."""
-    sides = (varying(1), varying(LONG)), (varying(PIECE), varying(SHORT))
+    sides = (varying(1), varying(LONGEST_BY_ARCS)), (varying(PIECE), varying(SHORT))
     return [{"words": side, "above": side} for side in sides]
 
 
@@ -100,8 +101,10 @@ class OnnxHeads:
     rows = 8  # one alone may be multiplied by other instructions, which round otherwise
 
     def __init__(self, folder: ModelFolder, threads: int) -> None:
-        def opened(file: str, sizes: Sequence[InputSizes]) -> Session | None:
-            return Session(folder.listed(file), str(folder.path / file), threads, sizes) if folder.has(file) else None
+        def opened(file: str, sizes: Sequence[InputSizes], scale: int = 1) -> Session | None:
+            if not folder.has(file):
+                return None
+            return Session(folder.listed(file), str(folder.path / file), threads, sizes, scale=scale)
 
         self._path = folder.path
         self._threads = threads
@@ -111,7 +114,7 @@ class OnnxHeads:
         self.outputs = tuple(self._widths)
         self._computing: dict[tuple[str, ...], Session] = {}  # some outputs, and nothing that only others need
         self._pairs, self._graph_pairs = (opened(file, _pair_sizes()) for file in (PAIRS, GRAPH_PAIRS))
-        self._arcs, self._graph_arcs = (opened(file, _arc_sizes()) for file in (ARCS, GRAPH_ARCS))
+        self._arcs, self._graph_arcs = (opened(file, _arc_sizes(), ARC_SCALE) for file in (ARCS, GRAPH_ARCS))
 
     def demand_fit(self, description: Description, labels: LabelSet) -> None:
         """Stop if a network is missing, or scores more or fewer things than have a name."""

@@ -12,8 +12,8 @@ from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ropewalk.models.onnx.sizes import between, constant, either, larger, minus, over, plus, smaller, times
-from ropewalk.models.onnx.structure import INT64, MICROSOFT, SMALL, WIDTHS, Tensor, shown
+from ropewalk.models.onnx.sizes import between, constant, either, larger, minus, over, plus, smaller, times, unknown
+from ropewalk.models.onnx.structure import FLOAT, INT64, MICROSOFT, SMALL, WIDTHS, Tensor, shown
 
 if TYPE_CHECKING:
     from ropewalk.models.onnx.sizes import Size
@@ -25,10 +25,11 @@ Sizes = tuple["Size", ...]
 
 
 class Known(NamedTuple):
-    """What is known of an array: its sizes, and its numbers if they are few integers of 64 bits."""
+    """What is known of an array: its sizes, its numbers if they are few integers of 64 bits, and if they are real."""
 
     shape: Sizes
     content: tuple[Size | None, ...] | None = None
+    real: bool = False
 
     @property
     def most(self) -> int:
@@ -119,7 +120,9 @@ def _joined(first: Size, second: Size) -> Size:
     """Return the size of two that fit each other: they are equal, or one of them is 1."""
     if first == ONE or (second.is_constant and second.offset > 1):
         return second
-    return first if second == ONE or first.is_constant else larger(first, second)
+    if second == ONE or first.is_constant or first == second:
+        return first
+    return unknown(min(first.least, second.least), max(first.most, second.most))  # of 0 and 1 it is 0
 
 
 def _broadcast(first: Sizes, second: Sizes) -> Sizes:
@@ -174,6 +177,15 @@ def _cast(node: Node, inputs: NodeInputs) -> list[Known]:
 def _negative(_: Node, inputs: NodeInputs) -> list[Known]:
     zero = Known((), (NOTHING,))
     return [_together(zero, _array(inputs, 0), minus)]
+
+
+def _divided(_: Node, inputs: NodeInputs) -> list[Known]:
+    """Return a quotient; integers are divided by positive ones alone: the lowest by -1 would end the program."""
+    first, second = _array(inputs, 0), _array(inputs, 1)
+    positive = second.content is not None and all(size is not None and size.least > 0 for size in second.content)
+    if not first.real and not positive:
+        raise ValueError("integers are divided by what may not be positive")
+    return [_together(first, second, over)]
 
 
 def _where(_: Node, inputs: NodeInputs) -> list[Known]:
@@ -235,12 +247,16 @@ def _transpose(node: Node, inputs: NodeInputs) -> list[Known]:
 
 def _concat(node: Node, inputs: NodeInputs) -> list[Known]:
     arrays = [_array(inputs, place) for place in range(len(inputs))]
-    shape = arrays[0].shape
-    axis = _axis(_integer(node, b"axis", 0), len(shape))
-    total = reduce(lambda first, second: _dimension(plus(first, second)), (array.shape[axis] for array in arrays))
-    known = len(shape) == 1 and total.most <= SMALL and all(array.content is not None for array in arrays)
+    axis = _axis(_integer(node, b"axis", 0), len(arrays[0].shape))
+    if len({len(array.shape) for array in arrays}) > 1:
+        raise IndexError("arrays of different dimensions")
+    shape = [
+        reduce(either, sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)
+    ]  # some may be empty
+    shape[axis] = reduce(lambda first, second: _dimension(plus(first, second)), (array.shape[axis] for array in arrays))
+    known = len(shape) == 1 and shape[0].most <= SMALL and all(array.content is not None for array in arrays)
     content = tuple(size for array in arrays for size in array.content or ()) if known else None
-    return [Known((*shape[:axis], total, *shape[axis + 1 :]), content)]
+    return [Known(tuple(shape), content)]
 
 
 def _split(node: Node, inputs: NodeInputs) -> list[Known]:
@@ -268,7 +284,7 @@ def _slice(_: Node, inputs: NodeInputs) -> list[Known]:
         raise IndexError("other axes than starts")
     content = array.content
     for start, end, axis, step in zip(begins, stops, axes, steps, strict=True):
-        exact = start is not None and end is not None and start.is_constant and end.is_constant and step
+        exact = start is not None and end is not None and start.is_constant and end.is_constant and step > 0
         part = slice(start.offset, end.offset, step) if exact and start and end else None
         content = content[part] if content is not None and part is not None and len(shape) == 1 else None
         shape[axis] = _sliced(shape[axis], start, end, step)
@@ -284,7 +300,7 @@ def _single(shape: Sizes) -> int:
 def _sliced(size: Size, start: Size | None, end: Size | None, step: int) -> Size:
     """Return the size of a slice, at most `size`."""
     at_most = _known(between(0, size.most))
-    if start is None or end is None or not start.is_constant or not step:
+    if start is None or end is None or not start.is_constant or step < 1:  # backwards, ends mean several things
         return at_most
     if size.is_constant and end.is_constant:
         return constant(len(range(*slice(start.offset, end.offset, step).indices(size.offset))))
@@ -326,8 +342,8 @@ def _range(_: Node, inputs: NodeInputs) -> list[Known]:
     if not step.is_constant or not step.offset:
         raise ValueError("a step depends on what is read")
     length = larger(_known(minus(end, start) if step.offset > 0 else minus(start, end)), NOTHING)
-    wide = constant(abs(step.offset))
-    return [Known((length if wide == ONE else _known(over(_known(plus(length, wide)), wide)),))]
+    wide = abs(step.offset)
+    return [Known((_known(over(_known(plus(length, constant(wide - 1))), constant(wide))),))]
 
 
 def _constant_of_shape(node: Node, inputs: NodeInputs) -> list[Known]:
@@ -418,7 +434,7 @@ def _lstm(node: Node, inputs: NodeInputs) -> list[Known]:
     sides, gates, _ = _array(inputs, 1).shape
     hidden = _array(inputs, 2).shape[2]
     size = _integer(node, b"hidden_size", 0)
-    if hidden != constant(size) or gates != constant(4 * size) or _integer(node, b"layout", 0):
+    if hidden != constant(size) or gates != constant(4 * size):
         raise IndexError("other sizes than attributes")
     return [Known((steps, sides, rows, hidden)), *[Known((sides, rows, hidden))] * 2][: len(node.outputs)]
 
@@ -492,7 +508,7 @@ RULES: Final[dict[tuple[bytes, bytes], OperatorRule]] = {
         )
     },
     (b"", b"Add"): _elementwise(plus),
-    (b"", b"Div"): _elementwise(over),
+    (b"", b"Div"): _divided,
     (b"", b"Max"): _elementwise(larger),
     (b"", b"Min"): _elementwise(smaller),
     (b"", b"Mul"): _elementwise(times),
@@ -540,13 +556,65 @@ COSTS: Final[dict[bytes, CostRule]] = {
 }
 
 
+ATTRIBUTES: Final[dict[bytes, tuple[bytes, ...]]] = {  # of each operator, those that exports have
+    b"Cast": (b"to", b"saturate"),
+    b"Concat": (b"axis",),
+    b"ConstantOfShape": (b"value",),
+    b"Conv": (b"auto_pad", b"dilations", b"group", b"kernel_shape", b"pads", b"strides"),
+    b"CumSum": (b"exclusive", b"reverse"),
+    b"DequantizeLinear": (b"axis",),
+    b"Einsum": (b"equation",),
+    b"Gather": (b"axis",),
+    b"GatherElements": (b"axis",),
+    b"GatherND": (b"batch_dims",),
+    b"Gelu": (b"approximate",),
+    b"Gemm": (b"alpha", b"beta", b"transA", b"transB"),
+    b"LSTM": (b"direction", b"hidden_size"),
+    b"LayerNormalization": (b"axis", b"epsilon", b"stash_type"),
+    b"LeakyRelu": (b"alpha",),
+    b"LogSoftmax": (b"axis",),
+    b"MatMulNBits": (b"K", b"N", b"accuracy_level", b"bits", b"block_size"),
+    b"Pad": (b"mode",),
+    b"QuantizeLinear": (b"axis", b"saturate"),
+    b"ReduceMax": (b"axes", b"keepdims", b"noop_with_empty_axes"),
+    b"ReduceMean": (b"axes", b"keepdims", b"noop_with_empty_axes"),
+    b"ReduceSum": (b"keepdims", b"noop_with_empty_axes"),
+    b"Reshape": (b"allowzero",),
+    b"Shape": (b"end", b"start"),
+    b"Softmax": (b"axis",),
+    b"Split": (b"axis", b"num_outputs"),
+    b"Transpose": (b"perm",),
+}
+REAL: Final = frozenset({b"DequantizeLinear", b"MatMulIntegerToFloat", b"MatMulNBits"})  # what they make is real,
+WHOLE: Final = frozenset(  # and these make integers or truths
+    {b"And", b"Equal", b"Greater", b"GreaterOrEqual", b"IsNaN", b"Less", b"LessOrEqual", b"Not", b"Or"}
+    | {b"QuantizeLinear", b"Shape"}
+)
+
+
+def _is_real(node: Node, inputs: NodeInputs) -> bool:
+    """Return whether a node makes real numbers; most make what their first input is."""
+    if node.operator == b"Cast":
+        return _integer(node, b"to", 0) == FLOAT
+    if node.operator == b"ConstantOfShape":
+        value = node.attributes.get(b"value")
+        return value is None or (isinstance(value, Tensor) and value.type == FLOAT)
+    if node.operator in REAL or node.operator in WHOLE:
+        return node.operator in REAL
+    return _array(inputs, 1 if node.operator == b"Where" else 0).real
+
+
 def evaluate(node: Node, inputs: NodeInputs) -> tuple[list[Known], Cost]:
     """Return what a node makes, and its cost; raise `ValueError` if its operator or its sizes are refused."""
     rule = RULES.get((node.domain, node.operator))
     if rule is None:
         raise ValueError(f"it uses the operator {name_of(node)}, which no export uses")
+    odd = node.attributes.keys() - ATTRIBUTES.get(node.operator, ())
+    if odd:
+        raise ValueError(f"{name_of(node)} has the attribute {shown(min(odd))}, which no export uses")
     try:
-        arrays = rule(node, inputs)
+        real = _is_real(node, inputs)
+        arrays = [array._replace(real=real) for array in rule(node, inputs)]
         cost = COSTS[node.operator](node, inputs, arrays[0]) if node.operator in COSTS else Cost()
     except (IndexError, TypeError, ZeroDivisionError) as failure:
         raise ValueError(f"{name_of(node)} has other inputs or attributes than it needs") from failure

@@ -42,17 +42,24 @@ def naming(file: str) -> Iterator[None]:
 class Session:
     """A network: named arrays in, named arrays out."""
 
-    def __init__(
-        self, network: bytes, file: str, threads: int, sizes: Sequence[InputSizes], weights: bytes = b""
+    def __init__(  # noqa: PLR0913 - what is computed, by how many threads, and how much of it
+        self,
+        network: bytes,
+        file: str,
+        threads: int,
+        sizes: Sequence[InputSizes],
+        *,
+        scale: int = 1,
+        weights: bytes = b"",
     ) -> None:
-        """Check a network for inputs of some sizes, and prepare it.
+        """Check a network for inputs of some sizes, and prepare it; see `demand_limits` for `scale`.
 
         `weights` is the content of the file beside it, if there is one. ONNX Runtime gets bytes and opens no file.
         """
         with naming(file):
             checked = read_network(network, f"{Path(file).name}{BESIDE}" if weights else "")
             for one in sizes:
-                demand_limits(checked, one, len(network) + len(weights))
+                demand_limits(checked, one, len(network) + len(weights), scale)
             self._tables = {one.name.decode(): _table(one, weights) for one in checked.tables if one.beside}
         import onnxruntime
 

@@ -153,6 +153,7 @@ class Value(NamedTuple):
     """An input or output of a network; a dimension that varies is None."""
 
     name: bytes
+    type: int
     shape: tuple[int | None, ...]
 
 
@@ -285,10 +286,11 @@ def _value(raw: bytes, content: FieldContent) -> Value:
     start, stop, _ = _one(found, VALUE_TYPE, "type of an input or output")
     start, stop, _ = _one(read(raw, start, stop, VALUE_TYPES), TENSOR_TYPE, "type of an input or output")
     tensor = read(raw, start, stop, TENSOR_TYPES)
-    if _integer(tensor, ELEMENT) not in WIDTHS:
-        raise ValueError(f"{shown(name)} has numbers of type {_integer(tensor, ELEMENT)}")
+    kind = _integer(tensor, ELEMENT)
+    if kind not in WIDTHS:
+        raise ValueError(f"{shown(name)} has numbers of type {kind}")
     start, stop, _ = _one(tensor, SHAPE, "shape of an input or output")
-    return Value(name, tuple(_size(raw, side) for side in read(raw, start, stop, SHAPES).get(SIDE, ())))
+    return Value(name, kind, tuple(_size(raw, side) for side in read(raw, start, stop, SHAPES).get(SIDE, ())))
 
 
 def _size(raw: bytes, content: FieldContent) -> int | None:

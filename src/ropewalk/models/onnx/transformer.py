@@ -31,7 +31,7 @@ SHORT = 2  # subwords of a short window
 
 def _window_sizes(window: int) -> list[InputSizes]:
     """Return sizes of one window of up to `window` subwords, and of many short ones."""
-    pairs = (varying(1), varying(min(window, MOST_TOKENS))), (varying(MOST_TOKENS // SHORT), varying(SHORT))
+    pairs = (varying(1), varying(window)), (varying(MOST_TOKENS // SHORT), varying(SHORT))
     return [dict.fromkeys(("ids", "mask", "types", "casings"), pair) for pair in pairs]
 
 
@@ -64,7 +64,8 @@ class OnnxTransformer:
         beside = f"{ENCODER}{BESIDE}"
         weights = folder.listed(beside) if folder.has(beside) else b""
         network, sizes = folder.listed(ENCODER), _window_sizes(self._tokens.window)
-        self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, weights)
+        scale = max(-(-self._tokens.window // MOST_TOKENS), 1) ** 2  # memory grows with the square of a window
+        self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, scale=scale, weights=weights)
         self._size = self._encoder.width("hidden")
 
     @staticmethod
