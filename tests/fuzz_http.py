@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 TEXT = "The rope maker can't walk backwards all day, said Dr. Smith. Why not?"
 TREE = "1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\twalks\twalk\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-STATUSES = {200, 204, 304, 400, 404, 405, 408, 413, 415, 421, 503}
+STATUSES = {100, 200, 204, 304, 400, 404, 405, 408, 413, 415, 421, 503}
 QUIET = 0.1  # seconds without an answer after which a request is taken for incomplete
 OFTEN = 50  # rounds between two good requests
 MOST_GROWTH = 64 << 20  # bytes of memory
-LINE = re.compile(r"[\d-]+ [\d:,]+ [A-Z-]+ /\S* \d{3} [\d.]+ ms")
+LINE = re.compile(r"[\d-]+ [\d:,]+ [A-Z-]+ \S* \d{3} [\d.]+ ms")
 JSON: dict[str, list[dict[str, object]]] = {
     "parse": [{"text": TEXT}, {"tokens": [["She", "walks"], ["."]], "output": "conllu"}, {"conllu": TREE}],
     "stream": [{"text": TEXT}, {"tokens": [["She"]]}],

@@ -13,6 +13,7 @@ import http.client
 import json
 import random
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -159,7 +160,9 @@ def killing_server() -> Iterator[Kill]:
     stack = ExitStack()
 
     def start() -> Running:
-        return Running(stack.enter_context(serving("--workers", str(WORKERS))), right)
+        # Each death is a line. The stack closes the file.
+        log = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))  # noqa: SIM115 - see above
+        return Running(stack.enter_context(serving("--workers", str(WORKERS), log=log)), right)
 
     running = start()
 

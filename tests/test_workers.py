@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,19 @@ def test_a_task_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match="over part 5 of the input") as caught:
         list(workers.apply(make, range(12), 2))
     assert caught.value.deaths == worker_processes.FORGIVEN + 1
+
+
+def test_a_process_whose_starter_died_before_it_sent_anything_ends_in_silence() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        program = worker_processes.PROGRAM.format(path=sys.path, end=theirs.fileno())
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]
+        ) as process:
+            theirs.close()
+            ours.close()
+            assert process.stderr is not None
+            assert (process.stderr.read(), process.wait(60)) == (b"", 0)
 
 
 def test_jobs_are_counted() -> None:

@@ -300,9 +300,12 @@ def _make_function(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
 
 def _fork_on_demand(end: int) -> None:
     """Run the process that forks: make the function, then a worker for each connection that comes in."""
-    way = Connection(os.dup(end))
-    function = _make_function(way, way.recv_bytes())
-    way.close()
+    with Connection(os.dup(end)) as way:
+        try:
+            make = way.recv_bytes()
+        except (OSError, EOFError):  # the process that started this one was killed before it could send anything
+            return
+        function = _make_function(way, make)
     if function is None:
         return
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ropewalk.serving.crew import Crew
     from ropewalk.serving.metrics import Metrics
 
+LEAST_SHARE = 256  # words that are not worth more than one worker
 logger = logging.getLogger("ropewalk.serving")
 
 
@@ -35,8 +38,9 @@ class Task:
 class Batcher:
     """A queue of jobs for one lane of a crew.
 
-    Jobs that wait are computed together, up to about `words` words; while other requests are being received, the queue
-    waits for them up to `seconds`. Jobs whose worker died are computed again, each alone.
+    Jobs that wait are computed together, up to about `words` words, or shared among free workers. The queue waits up to
+    `seconds` for requests that are being received, and for clients that were answered just now and may ask again. Jobs
+    whose worker died are computed again, each alone.
     """
 
     def __init__(self, crew: Crew, lane: str, metrics: Metrics, *, words: int = 1, seconds: float = 0.0) -> None:
@@ -49,6 +53,9 @@ class Batcher:
         self._changed = asyncio.Event()
         self._waiting: deque[Task] = deque()
         self._words = 0  # of what waits
+        self._computing = 0  # batches
+        self._answered = 0  # requests of the last batch, and when that was
+        self._answered_at = 0.0
         self._runners: set[asyncio.Task[None]] = set()
 
     def arriving(self, change: int) -> None:
@@ -87,6 +94,7 @@ class Batcher:
             tasks = self._taken()
             if not tasks:
                 return
+            self._computing += 1
             try:
                 answers = await compute([task.job for task in tasks])
             except WorkerError:
@@ -94,22 +102,30 @@ class Batcher:
                 return
             except Exception as failure:  # noqa: BLE001 - the requests fail, the queue goes on
                 answers = Answers([failure] * len(tasks), [])
+            finally:
+                self._computing -= 1
         for words, sentences in answers.parsed:
             self._metrics.batch(words, sentences)
         self._deliver(tasks, answers.values)
+        self._answered, self._answered_at = len(tasks), time.monotonic()
 
     async def _expect_others(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._seconds):
-                while self._arriving and self._words < self._most:
+                while self._words < self._most and (self._arriving or self._may_ask_again()):
                     self._changed.clear()
                     await self._changed.wait()
+
+    def _may_ask_again(self) -> bool:
+        return len(self._waiting) < self._answered and time.monotonic() < self._answered_at + self._seconds
 
     def _taken(self) -> list[Task]:
         """Take jobs for one batch off the queue."""
         tasks: list[Task] = []
         words = 0
-        while self._waiting and words < self._most and not (tasks and (tasks[0].deaths or self._waiting[0].deaths)):
+        free = self._crew.parallel(self._lane) - self._computing
+        most = min(self._most, max(LEAST_SHARE, math.ceil(self._words / free)))
+        while self._waiting and words < most and not (tasks and (tasks[0].deaths or self._waiting[0].deaths)):
             task = self._waiting.popleft()
             self._words -= task.size
             if not task.answer.done():  # its client may have gone
