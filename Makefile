@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test quick coverage pure bounds threads fuzz format lint types docs models figures site check
+.PHONY: setup test quick coverage pure bounds oldest threads kills fuzz format lint types docs models figures site check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -35,6 +35,16 @@ bounds: setup  ## the same tests, with kernels that look at every index before t
 	CFLAGS=-O1 ROPEWALK_BOUNDSCHECK=1 $(PYTHON) setup.py -q build --build-base build/checked --build-lib $(CHECKED)
 	PYTHONPATH=$(CHECKED) ROPEWALK_BOUNDSCHECK=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
 
+CORE_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
+	attachment calibration cli cli_graphs cli_scoring combinations coverage enhancement english errors \
+	files graph_scores graphs lemmas model_folders models packages packed parse_cli pipeline plots progress pruning repair \
+	reproduce ropes serving serving_robust significance spanning statistics tables text_rules threads treebank trees ud))
+
+oldest: setup  ## the core tests, which need no torch, with the lowest versions that pyproject.toml allows
+	python3 -m venv --clear build/oldest
+	build/oldest/bin/pip install -q $$($(PYTHON) .ci/oldest.py plot serve subwords test)
+	PYTHONPATH=src build/oldest/bin/python -m pytest -n auto -W ignore::DeprecationWarning $(CORE_TESTS)
+
 ROUNDS := 25
 
 threads: setup  ## one parser in 8 threads, 2,000 texts again and again: make threads ROUNDS=100
@@ -49,6 +59,11 @@ fuzz: setup  ## random arrays and damaged inputs against all that takes them, ea
 	$(PYTHON) tests/fuzz_networks.py --minutes $(MINUTES)
 	$(PYTHON) tests/fuzz_http.py --minutes $(MINUTES)
 	$(PYTHON) tests/fuzz_kills.py server --minutes $(MINUTES)
+
+KILLS := 30
+
+kills: setup  ## trainings and drivers of corpora, killed at random moments so many times each: make kills KILLS=100
+	for kind in training corpus; do $(PYTHON) tests/fuzz_kills_runs.py $$kind --kills $(KILLS) || exit 1; done
 
 format: setup
 	.venv/bin/ruff format

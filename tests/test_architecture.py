@@ -321,6 +321,15 @@ def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
     assert {name.lower() for name in declared} <= names
 
 
+def test_the_oldest_versions_are_those_that_are_declared() -> None:
+    words = [sys.executable, str(REPOSITORY / ".ci" / "oldest.py"), "serve", "test"]
+    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    assert {f'"{line.replace("==", ">=")}' for line in found} <= set(re.findall(r'"[\w-]+>=[\d.]+', project))
+    assert {"numpy", "onnxruntime", "rich", "typer", "uvicorn", "pytest"} <= {line.split("==")[0] for line in found}
+    assert not {line.split("==")[0] for line in found} & {"ropewalk", "torch", "ray", "matplotlib"}
+
+
 def test_the_changelog_and_the_citation_name_the_version() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")

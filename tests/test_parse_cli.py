@@ -381,6 +381,7 @@ def test_models_are_listed(tmp_path: Path) -> None:
 def test_a_real_model_is_run_by_name_or_folder_exported_or_trained(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    pytest.importorskip("torch")
     home = exported(tmp_path_factory)
 
     def parse(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
