@@ -412,6 +412,13 @@ def _tree_sums(dice: Dice) -> object:
     return decoding.expected_trees(gains, dice.offsets())
 
 
+def _arc_sums(dice: Dice) -> object:
+    arcs = dice.rng.normal(size=int((dice.lengths * (dice.lengths + 1)).sum())) * dice.choice([1, 30, 1e30, 1e300])
+    summed = dice.choice([decoding.arc_sums, decoding.spanning_tree_sums])
+    summed(dice.junk() if dice.happens(0.1) else arcs, dice.offsets())
+    return decoding.decode_arcs(arcs, dice.offsets(), decoder=dice.name(decoding.ARC_DECODERS))
+
+
 def _spanning(dice: Dice) -> object:
     n = int(dice.rng.integers(0, 7))
     scores = dice.rng.normal(size=(n, n + 1)) * dice.choice([1, 1e4, 1e300, 1e307])
@@ -573,6 +580,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "decoding.fit_temperature": _temperature,
     "decoding.assign_relations": _relations,
     "decoding.spanning_tree": _spanning,
+    "decoding.arc_sums": _arc_sums,
+    "decoding.decode_arcs": _arc_sums,
+    "decoding.spanning_tree_sums": _arc_sums,
     "decoding.tree_sums": _tree_sums,
     "decoding.expected_trees": _tree_sums,
     "scoring.score": lambda dice: attachment.score(bank := dice.bank(), dice.choice([bank, dice.bank()])),

@@ -36,6 +36,7 @@ def announced(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 def config(data: Path, **encoder: Any) -> Config:  # noqa: ANN401 - options of several types
     table = to_mapping(config_of(data, epochs=12, encoding="optimal"))
+    table["model"]["encoder"] = {}  # those of a `bilstm` are refused
     table["model"]["encoder"] |= {"kind": "letters", **encoder}
     return from_mapping(table)
 

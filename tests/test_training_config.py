@@ -80,7 +80,7 @@ def test_changes_are_toml_or_text() -> None:
         ("training.clip=nan", r"training\.clip is nan; expected from 0 to 1,000,000"),
         ("training.clip=-inf", r"training\.clip is -inf; expected from 0 to 1,000,000"),
         ("training.clip=9223372036854775807", r"training\.clip is 9\.22\d*e\+18; expected from 0"),
-        ("model.hidden=99999999999", r"model\.hidden is 99,999,999,999; expected from 1 to 16,384"),
+        ("model.hidden=99999999999", r"model\.hidden is 99,999,999,999; expected from 0 to 16,384"),
         ("model.encoder.layers=[0]", r"model\.encoder\.layers is 0; expected from 1 to 1,000"),
         (f"model.hidden=0x{'f' * 100_000}", r"model\.hidden has a whole number of more than 64 bits"),
         (f"model.hidden={'9' * 10_000}", r"model\.hidden is '9+'; expected a whole number"),
