@@ -514,7 +514,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "treebank.intern": _stretches,
     "treebank.Column": Dice.column,
     "treebank.Column.concat": lambda dice: Column.concat([dice.column(), dice.column(UPOS)]),
-    "treebank.Column.of_heads": lambda dice: Column.of_heads(dice.heads()),
+    "treebank.Column.of_heads": lambda dice: Column.of_heads(dice.junk() if dice.happens(0.1) else dice.heads()),
     "treebank.Treebank": Dice.bank,
     "treebank.Treebank.of": lambda dice: Treebank.of([dice.tree(), dice.tree()]),
     "treebank.Treebank.concat": lambda dice: Treebank.concat([dice.bank(), dice.bank()]),

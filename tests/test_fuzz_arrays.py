@@ -28,7 +28,7 @@ from ropewalk.treebank import Column
 if TYPE_CHECKING:
     from pathlib import Path
 
-ROUNDS = 4_000 if kernels.compiled() else 7_000
+ROUNDS = 12_000 if kernels.compiled() else 7_000
 BOUNDSCHECK = os.environ.get("ROPEWALK_BOUNDSCHECK", "") not in {"", "0"}
 
 ARRAYS = re.compile(r"\b(Arcs|Column|Corpus|Graphs?|Ints|Judged|Labels|NDArray|Parts|Scored|Tree|Treebank)\b")
