@@ -117,6 +117,11 @@ def test_only_training_knows_torch_and_only_models_know_onnx(file: Path) -> None
         assert "onnxruntime" not in roots
 
 
+def test_networks_reach_the_runtime_in_one_place() -> None:
+    users = [file for file in modules() if "InferenceSession" in file.read_text(encoding="utf-8")]
+    assert users == [PACKAGE / "models" / "onnx" / "session.py"]
+
+
 def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built() -> None:
     kinds = {"biaffine", "bilstm", "transformer"}
     building = {"training/building.py", "models/onnx/model.py", "models/description.py"}
@@ -323,7 +328,8 @@ def test_the_exact_versions_lie_in_the_declared_ranges() -> None:
 def test_the_changelog_and_the_citation_name_the_version() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
+    sections = re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)
+    assert next(name for name in sections if name != "Unreleased") == ropewalk.__version__
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [ropewalk.__version__]
 
 
