@@ -384,6 +384,8 @@ def odd_sizes(chance: random.Random) -> bool:
             raise
         return False
     for name, array in zip(names, arrays, strict=True):
+        if array is None:  # old runtimes make none where an empty array does not fit
+            continue
         found = known[name.encode()]
         told = f"{name} of {onnx.printer.to_text(model)}: {found}, {array.shape}, {array.ravel()[:9]}"
         assert len(found.shape) == array.ndim, told

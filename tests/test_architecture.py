@@ -118,6 +118,11 @@ def test_only_training_knows_torch_and_only_models_know_onnx(file: Path) -> None
         assert "onnxruntime" not in roots
 
 
+def test_networks_reach_the_runtime_in_one_place() -> None:
+    users = [file for file in modules() if "InferenceSession" in file.read_text(encoding="utf-8")]
+    assert users == [PACKAGE / "models" / "onnx" / "session.py"]
+
+
 def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built() -> None:
     kinds = {"biaffine", "bilstm", "transformer"}
     building = {"training/building.py", "models/onnx/model.py", "models/description.py"}
@@ -333,7 +338,7 @@ def test_the_oldest_versions_are_those_that_are_declared() -> None:
 def test_the_changelog_and_the_citation_name_the_version() -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\d\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
+    assert re.findall(r"^## (\S+?)(?:,|$)", changes, flags=re.MULTILINE)[0] == ropewalk.__version__
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [ropewalk.__version__]
 
 

@@ -262,6 +262,35 @@ def test_transformers_need_only_their_tokenizer(
         assert kinds == {TensorProto.INT8}
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of the package's own encoders
+@pytest.mark.parametrize("kind", ["mpnet", "deberta-v2", "modernbert"])
+def test_other_encoders_are_within_the_limits_of_networks(kind: str) -> None:
+    """As torch writes them, and with rounded weights."""
+    from transformers import AutoConfig, AutoModel
+
+    sizes = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 128}
+    special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    own = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]} if kind == "deberta-v2" else {}
+    config = AutoConfig.for_model(kind, vocab_size=100, max_position_embeddings=80, **sizes, **special, **own)
+    model = AutoModel.from_config(config).eval()
+
+    class Hidden(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, given: dict[str, torch.Tensor]) -> torch.Tensor:
+            hidden: torch.Tensor = self.model(given["ids"], attention_mask=given["mask"]).last_hidden_state
+            return hidden
+
+    ids = torch.full((2, 16), 5)
+    plain = graphs.traced(Hidden(), {"ids": ids, "mask": torch.ones_like(ids)}, ["hidden"], dynamic=2)
+    both = varying(1), varying(64)
+    for network in (plain, graphs.rounded(plain)):
+        session = Session(network.SerializeToString(), kind, 1, [{"ids": both, "mask": both}])
+        assert session.run({"ids": ids.numpy(), "mask": np.ones((2, 16), dtype=np.int64)})[0].shape == (2, 16, 64)
+
+
 def test_neighbours_order_and_batches_change_nothing(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = load(exported, threads=1)
     bank = Treebank.concat([BANK, bank_of(6, longest=70, seed=11)])

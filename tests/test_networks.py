@@ -41,6 +41,7 @@ NETWORKS = sorted(
         *(REPOSITORY / "tests" / "fixtures").rglob("*.onnx"),
     ]
 )
+ACCURATE = REPOSITORY / "models" / "en-accurate" / "ropewalk_en_accurate" / "en-accurate"
 SIZES: list[InputSizes] = [{"x": (varying(512), varying(64))}]
 X: dict[str, TypedShape] = {"x": (FLOAT, ["rows", 4])}
 
@@ -317,6 +318,33 @@ def test_integers_are_divided_by_positive_ones_alone() -> None:
     opened(network([helper.make_node("Div", ["x", "x"], ["y"])], X, {"y": ["rows", 4]}))
 
 
+@pytest.mark.parametrize(
+    ("nodes", "tables", "said"),
+    [
+        (
+            [("GatherND", ["t", "i"], {"batch_dims": 1})],
+            {"t": np.zeros((6, 3)), "i": [[0]]},
+            "other inputs or attributes",
+        ),
+        ([("GatherND", ["e", "i"], {})], {"e": np.zeros(0), "i": [0]}, "may be empty"),
+        ([("Gather", ["e", "i"], {})], {"e": np.zeros(0), "i": [0]}, "may be empty"),
+        ([("Einsum", ["e", "e"], {"equation": "a,b->ab"})], {"e": np.zeros(0)}, "may be empty"),
+        ([("Pad", ["x", "s"], {})], {"s": [-7, 0, 9, 0]}, "may be cut off"),
+        ([("Pad", ["x", "s"], {"mode": "reflect"})], {"s": [7, 0, 0, 0]}, "other inputs or attributes"),
+        ([("Shape", ["x"], {"start": 1, "end": 1})], {}, "other inputs or attributes"),
+    ],
+)
+def test_what_ends_an_old_runtime_with_a_signal_is_refused(
+    nodes: list[tuple[str, list[str], dict[str, Any]]], tables: dict[str, Any], said: str
+) -> None:
+    """Each ended ONNX Runtime 1.20, the oldest that Ropewalk takes, or made it read beyond an array."""
+    made = [helper.make_node(name, given, ["y"], **attributes) for name, given, attributes in nodes]
+    arrays = {name: np.array(table) for name, table in tables.items()}
+    arrays = {name: table.astype("f4") if table.dtype == float else table for name, table in arrays.items()}
+    with pytest.raises(ModelError, match=said):
+        opened(network(made, X, {"y": ["rows", 4]}, arrays))
+
+
 # Sizes.
 
 
@@ -551,9 +579,9 @@ def test_nothing_beside_one_is_nothing() -> None:
 
 def test_the_window_of_a_transformer_is_that_of_its_configuration(tmp_path: Path) -> None:
     """It is limited, and a network is checked for windows as wide as that."""
-    accurate = REPOSITORY / "models" / "en-accurate" / "ropewalk_en_accurate" / "en-accurate"
+    pytest.importorskip("tokenizers")
     for window, said in ((1 << 14, "at most 8,192 are expected"), (-5, "number of a subword"), ("x", "number of a")):
-        home = shutil.copytree(accurate, tmp_path / str(window))
+        home = shutil.copytree(ACCURATE, tmp_path / str(window))
         table = json.loads((home / "config.json").read_text(encoding="utf-8"))
         table["tokens"]["window"] = window
         seal(home, table)
@@ -609,14 +637,10 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
     def numbers(*shape: int) -> Any:  # noqa: ANN401 - an array
         return chance.integers(0, 5, shape)
 
-    subwords = {"ids": numbers(3, 9), "mask": np.ones((3, 9), dtype=np.int64)}
-    subwords |= {"types": np.zeros((3, 9), dtype=np.int64), "casings": numbers(3, 9)}
-    accurate = REPOSITORY / "models" / "en-accurate" / "ropewalk_en_accurate" / "en-accurate"
     read = {"words": numbers(16), "affixes": numbers(16, 7), "shapes": numbers(16), "characters": numbers(16, 20)}
     characters = {"characters": numbers(12), "chunks": np.repeat(np.arange(4), 3), "words": numbers(4)}
     characters |= {"first": np.arange(0, 12, 3), "last": np.arange(2, 12, 3)}
     pair = {"words": floats(8, 96), "above": floats(8, 96), "classes": numbers(8)}
-    few = dict.fromkeys(subwords, (varying(4), varying(16)))
     for file, given, inputs in (
         (SOURCE / "words.onnx", _word_sizes()[0], read | {"vectors": numbers(16)}),
         (
@@ -628,9 +652,22 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
         (SOURCE / "pairs.onnx", _pair_sizes()[0], pair),
         (SOURCE / "arcs.onnx", _arc_sizes()[1], {"words": floats(3, 4, 96), "above": floats(3, 4, 96)}),
         (SOURCE / "segmenter.onnx", network_sizes(28)[0], characters),
-        (accurate / "encoder.onnx", few, subwords),
     ):
         compare_shapes(file, given, inputs, monkeypatch)
+
+
+def test_what_was_found_of_a_transformer_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(1)
+    shape = (3, 9)
+    inputs = {"ids": chance.integers(0, 5, shape), "casings": chance.integers(0, 5, shape)}
+    inputs |= {"mask": np.ones(shape, dtype=np.int64), "types": np.zeros(shape, dtype=np.int64)}
+    given = dict.fromkeys(inputs, (varying(4), varying(16)))
+    try:
+        compare_shapes(ACCURATE / "encoder.onnx", given, inputs, monkeypatch)
+    except Exception as failure:
+        if "Only 4b quantization is supported" in str(failure):
+            pytest.skip("this ONNX Runtime is too old for products in 8 bits")
+        raise
 
 
 def test_a_file_that_is_cut_anywhere_is_refused() -> None:

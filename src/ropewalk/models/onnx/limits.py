@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ropewalk.models.onnx.operators import Cost
     from ropewalk.models.onnx.structure import Node, OnnxGraph, Value
 
-MOST_LIVE = 1 << 28  # numbers in memory at once, beside
+MOST_LIVE = 1 << 28  # numbers of 32 bits in memory at once, a gigabyte, beside
 MOST_FIXED, FIXED_A_BYTE = 1 << 24, 8  # those computed from constants alone: some, and more for each byte of the file
 MOST_WORK, WORK_A_BYTE = 1 << 36, 1 << 15  # multiplications, likewise
 NUMBER = 64  # multiplications in the time that one number of any other operator may take
@@ -84,7 +84,7 @@ class _Meter:
         """Count a node; raise if it takes too much memory, or all so far take too long."""
         number = len(self._before)
         self._before.append(self._read(node.inputs, number))
-        sizes = [array.most for array in arrays]
+        sizes = [array.memory for array in arrays]
         needed = sum(sizes) + cost.memory
         if needed > self._most_live:
             raise ValueError(f"{name_of(node)} would make an array too large: more than {self._most_live:,} numbers")

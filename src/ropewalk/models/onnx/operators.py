@@ -36,6 +36,11 @@ class Known(NamedTuple):
         """How many numbers it has at most."""
         return prod(size.most for size in self.shape)
 
+    @property
+    def memory(self) -> int:
+        """How many numbers of 32 bits take as much memory at most: integers may have 64."""
+        return self.most if self.real else 2 * self.most
+
 
 class Cost(NamedTuple):
     """What an operator needs beside its outputs: multiplications, and numbers of working memory."""
@@ -197,6 +202,8 @@ def _where(_: Node, inputs: NodeInputs) -> list[Known]:
 def _shape(node: Node, inputs: NodeInputs) -> list[Known]:
     shape = _array(inputs, 0).shape
     part = shape[slice(_integer(node, b"start", 0), _integer(node, b"end", len(shape)))]
+    if shape and not part:
+        raise IndexError("no dimensions")
     return [Known((constant(len(part)),), part)]
 
 
@@ -325,12 +332,16 @@ def _tile(_: Node, inputs: NodeInputs) -> list[Known]:
     return [Known(tuple(_dimension(times(*pair)) for pair in zip(shape, map(_dimension, repeats), strict=True)))]
 
 
-def _pad(_: Node, inputs: NodeInputs) -> list[Known]:
+def _pad(node: Node, inputs: NodeInputs) -> list[Known]:
     shape = list(_array(inputs, 0).shape)
+    if node.attributes.get(b"mode", b"constant") != b"constant":
+        raise TypeError("edges that repeat the array")
     axes = [_axis(axis, len(shape)) for axis in (_integers(inputs[3]) if _has(inputs, 3) else range(len(shape)))]
     edges = _content(inputs[1])
     if len(edges) != 2 * len(axes):
         raise IndexError("other edges than axes")
+    if any(edge.least < 0 for edge in edges):  # old runtimes cut off more than there is
+        raise ValueError("edges may be cut off")
     for place, axis in enumerate(axes):
         both = _known(plus(edges[place], edges[place + len(axes)]))
         shape[axis] = _dimension(plus(shape[axis], both))
@@ -353,8 +364,15 @@ def _constant_of_shape(node: Node, inputs: NodeInputs) -> list[Known]:
     return [Known(tuple(map(_dimension, _content(inputs[0]))))]
 
 
+def _demand_numbers(inputs: NodeInputs) -> None:
+    """Raise if an input may be empty: old versions of ONNX Runtime divide by its sizes, or read beyond its end."""
+    if any(size.least < 1 for array in inputs if array is not None for size in array.shape):
+        raise ValueError("an array may be empty")
+
+
 def _gather(node: Node, inputs: NodeInputs) -> list[Known]:
     array, indices = _array(inputs, 0), _array(inputs, 1)
+    _demand_numbers([array])
     axis = _axis(_integer(node, b"axis", 0), len(array.shape))
     shape = (*array.shape[:axis], *indices.shape, *array.shape[axis + 1 :])
     if array.content is None or indices.content is None or len(array.shape) != 1 or len(shape) > 1:
@@ -368,12 +386,12 @@ def _gather_elements(_: Node, inputs: NodeInputs) -> list[Known]:
 
 
 def _gather_nd(node: Node, inputs: NodeInputs) -> list[Known]:
+    _demand_numbers(inputs)
     shape, indices = _array(inputs, 0).shape, _array(inputs, 1).shape
     depth = _single(indices[-1:])
-    first = _integer(node, b"batch_dims", 0) + depth
-    if not 0 <= first - depth <= first <= len(shape):
+    if _integer(node, b"batch_dims", 0) or not 0 < depth <= len(shape):  # by batches, old runtimes divide
         raise IndexError("more indices than dimensions")
-    return [Known((*indices[:-1], *shape[first:]))]
+    return [Known((*indices[:-1], *shape[depth:]))]
 
 
 def _reduced(node: Node, inputs: NodeInputs) -> list[Known]:
@@ -441,6 +459,7 @@ def _lstm(node: Node, inputs: NodeInputs) -> list[Known]:
 
 def _letters(node: Node, inputs: NodeInputs) -> tuple[dict[str, Size], str]:
     """Return the size of each letter of an equation, and the letters of its output."""
+    _demand_numbers(inputs)
     equation = node.attributes.get(b"equation")
     if not isinstance(equation, bytes):
         raise TypeError("no equation")
