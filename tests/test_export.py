@@ -262,7 +262,7 @@ def test_other_encoders_are_within_the_limits_of_networks(kind: str) -> None:
     special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
     own = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]} if kind == "deberta-v2" else {}
     config = AutoConfig.for_model(kind, vocab_size=100, max_position_embeddings=80, **sizes, **special, **own)
-    model = AutoModel.from_config(config).eval()
+    model = AutoModel.from_config(config).eval()  # type: ignore[no-untyped-call] # as the package has it
 
     class Hidden(torch.nn.Module):
         def __init__(self) -> None:
