@@ -134,7 +134,7 @@ def _lists(bank: Treebank) -> _Lists:
 
 
 class _View:
-    """What is the same for all views: nothing of one can change, so a copy is the view itself."""
+    """Base of all views. A view never changes, so a copy is the view itself."""
 
     __slots__ = ()
 

@@ -409,7 +409,7 @@ def creating_folder(path: str | os.PathLike[str], *, keep: bool = False) -> Iter
 
 
 def _link(source: str, target: str) -> None:
-    """Put a file into another folder too: nothing here writes into a file that is there."""
+    """Link or copy a file into another folder. Existing files are never written to."""
     try:
         os.link(source, target)
     except OSError:  # the file system has no links

@@ -152,7 +152,7 @@ def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSourc
 
 
 def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
-    """Say which splits treebanks lack, and which collection they are of."""
+    """Print which splits the treebanks of a collection lack."""
     for source in found:
         if source.missing:
             say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")

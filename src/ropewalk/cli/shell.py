@@ -55,7 +55,7 @@ class Repair(StrEnum):
 
 
 class Decoder(StrEnum):
-    """How a model's scores become trees; the names of `ropewalk.decoding.DECODERS` and `.ARC_DECODERS`."""
+    """Decoders by name: those of `ropewalk.decoding.DECODERS` and `.ARC_DECODERS`."""
 
     EXACT = "exact"
     JOINT = "joint"

@@ -259,7 +259,7 @@ class LabelDecoder:
 
 
 def _one_row(tables: list[Floats]) -> Floats:
-    """Lay out the arc scores of all sentences one after the other."""
+    """Return the arc scores of all sentences as one flat array."""
     return np.concatenate([table.ravel() for table in tables])
 
 

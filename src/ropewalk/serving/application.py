@@ -253,7 +253,7 @@ class Exchange:
 
 @final
 class Guard:
-    """What holds for every request: its host, headers, double slashes, origins, counts, and one line in the log."""
+    """Checks and headers of every request: host, double slashes, origins, counts, and one line in the log."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app

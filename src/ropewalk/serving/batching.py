@@ -73,7 +73,7 @@ class Batcher:
         return await task.answer
 
     def stop(self) -> None:
-        """Give up what still waits."""
+        """Cancel the jobs that still wait."""
         for runner in self._runners:
             runner.cancel()
 
@@ -120,7 +120,7 @@ class Batcher:
         return len(self._waiting) < self._answered and time.monotonic() < self._answered_at + self._seconds
 
     def _taken(self) -> list[Task]:
-        """Take jobs for one batch off the queue."""
+        """Remove the jobs of one batch from the queue."""
         tasks: list[Task] = []
         words = 0
         free = self._crew.parallel(self._lane) - self._computing
@@ -134,7 +134,7 @@ class Batcher:
         return tasks
 
     def _again(self, tasks: list[Task]) -> None:
-        """Put jobs whose worker died back at the head of the queue."""
+        """Return jobs whose worker died to the head of the queue."""
         logger.error("a worker process died; %d requests that it computed are computed again", len(tasks))
         for task in reversed(tasks):
             task.deaths += 1

@@ -1,4 +1,4 @@
-"""What computes answers: the parsers of a server, and what they do for requests that came together.
+"""Computation of answers: the parsers of a server, applied to requests that came together.
 
 It runs in a thread of the server or in processes of its own, so everything that goes in or comes out can be pickled.
 """
@@ -44,7 +44,7 @@ class ServedModel:
 
     @property
     def components(self) -> list[str]:
-        """What it can do, as UDPipe names it."""
+        """The tasks of the model, by the names of UDPipe."""
         structures = {"tree", "graph"}
         return [
             *(["tokenizer"] if self.takes_text else []),

@@ -25,7 +25,7 @@ Sizes = tuple["Size", ...]
 
 
 class Known(NamedTuple):
-    """What is known of an array: its sizes, its numbers if they are few integers of 64 bits, and if they are real."""
+    """Known facts about an array: its sizes, its values if they are a few int64 numbers, and whether they are real."""
 
     shape: Sizes
     content: tuple[Size | None, ...] | None = None
@@ -33,17 +33,17 @@ class Known(NamedTuple):
 
     @property
     def most(self) -> int:
-        """How many numbers it has at most."""
+        """The largest number of elements."""
         return prod(size.most for size in self.shape)
 
     @property
     def memory(self) -> int:
-        """How many numbers of 32 bits take as much memory at most: integers may have 64."""
+        """The largest memory, counted in 32-bit numbers; integers may have 64 bits."""
         return self.most if self.real else 2 * self.most
 
 
 class Cost(NamedTuple):
-    """What an operator needs beside its outputs: multiplications, and numbers of working memory."""
+    """Cost of an operator beside its outputs: multiplications, and numbers of working memory."""
 
     work: int = 0
     memory: int = 0

@@ -22,7 +22,7 @@ FieldContent = tuple[int, int, int]  # of a field: where its bytes start and sto
 
 
 class Rule(NamedTuple):
-    """What a field of a message may hold: its name in errors, its kind, and whether it may repeat or occur at all."""
+    """Rule for a field of a message: its name in errors, its kind, and whether it may occur or repeat."""
 
     name: str
     kind: int = BYTES
