@@ -38,13 +38,12 @@ bounds: setup  ## the same tests, with kernels that look at every index before t
 CORE_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
 	attachment calibration cli cli_graphs cli_scoring combinations coverage enhancement english errors \
 	files graph_scores graphs lemmas model_folders models packages packed parse_cli pipeline plots progress pruning repair \
-	reproduce ropes serving serving_robust spanning statistics tables text_rules threads treebank trees ud))
+	reproduce ropes serving serving_robust significance spanning statistics tables text_rules threads treebank trees ud))
 
 oldest: setup  ## the core tests, which need no torch, with the lowest versions that pyproject.toml allows
 	python3 -m venv --clear build/oldest
 	build/oldest/bin/pip install -q $$($(PYTHON) .ci/oldest.py plot serve subwords test)
-	PYTHONPATH=src build/oldest/bin/python -m pytest -n auto -W ignore::DeprecationWarning $(CORE_TESTS) \
-		--deselect tests/test_cli.py::test_an_interrupt_that_was_lost_comes_again
+	PYTHONPATH=src build/oldest/bin/python -m pytest -n auto -W ignore::DeprecationWarning $(CORE_TESTS)
 
 ROUNDS := 25
 

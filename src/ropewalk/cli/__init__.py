@@ -150,12 +150,24 @@ def _raise_again(lost: "UnraisableHookArgs") -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    import _thread
     import threading
 
-    later = threading.Timer(0.05, _thread.interrupt_main)
+    later = threading.Timer(0.05, _interrupt_main)
     later.daemon = True
     later.start()
+
+
+def _interrupt_main() -> None:
+    """Send an interrupt to the main thread, also where it waits in a system call if the system can do so."""
+    import threading
+
+    main_thread = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main_thread is not None:
+        signal.pthread_kill(main_thread, signal.SIGINT)
+    else:
+        import _thread
+
+        _thread.interrupt_main()
 
 
 def _exit_code(failure: BaseException) -> int:

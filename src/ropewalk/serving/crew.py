@@ -152,7 +152,11 @@ class Processes:
             end = socket.socket(fileno=os.dup(channel.fileno()))
         worker = _Process()
         await asyncio.get_running_loop().create_unix_connection(lambda: worker, sock=end)
-        await worker.compute(HELP, [Computer.warm_up])
+        try:
+            await worker.compute(HELP, [Computer.warm_up])
+        except BaseException:  # also if the server stops meanwhile
+            worker.close()
+            raise
         worker.mourn = self._lose
         self._workers.add(worker)
         self._idle.put_nowait(worker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, final
 
 from ropewalk.documents import Document
@@ -15,7 +15,7 @@ from ropewalk.serving.sources import slices
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from ropewalk.serving.computing import ServedModel
     from ropewalk.serving.crew import Crew
@@ -89,33 +89,40 @@ class Service:
         parse: bool = True,
     ) -> Any:  # noqa: ANN401 - the result of `finish`
         """Read and parse a source; `finish` receives the document as read and as parsed, and makes the answer."""
-        async with self._admitted():
-            if not source.is_long:
-                return await self._batchers[model.name].run(ParseJob(source, finish, parse), size=1 + source.size // 5)
-            given: Treebank = await self._helpers.run(Read(model.name, source))
-            parts = [part async for part in self._parts(model, given)] if parse else [given]
-            whole = Document(Treebank.concat(parts), source.text, model.generator)
-            return await self._helpers.run(Call(finish, (Document(given, source.text), whole)))
+        with self._admitted():
+            async with asyncio.timeout(self.settings.max_seconds):
+                return await self._parse(model, source, finish, parse=parse)
+
+    async def _parse(
+        self, model: ServedModel, source: RequestSource, finish: Callable[[Document, Document], Any], *, parse: bool
+    ) -> Any:  # noqa: ANN401 - the result of `finish`
+        if not source.is_long:
+            return await self._batchers[model.name].run(ParseJob(source, finish, parse), size=1 + source.size // 5)
+        given: Treebank = await self._helpers.run(Read(model.name, source))
+        parts = [part async for part in self._parts(model, given)] if parse else [given]
+        whole = Document(Treebank.concat(parts), source.text, model.generator)
+        return await self._helpers.run(Call(finish, (Document(given, source.text), whole)))
 
     async def stream(self, model: ServedModel, source: RequestSource) -> AsyncIterator[Treebank]:
         """Parse a long text a part at a time; what is not taken is not parsed."""
-        async with self._admitted(timed=False):
+        with self._admitted():
             given: Treebank = await self._helpers.run(Read(model.name, source))
             async for part in self._parts(model, given):
                 yield part
 
     async def help(self, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - its result
         """Call a function that needs no parser and can be pickled, without keeping others waiting."""
-        async with self._admitted():
-            return await self._helpers.run(Call(function, arguments))
+        with self._admitted():
+            async with asyncio.timeout(self.settings.max_seconds):
+                return await self._helpers.run(Call(function, arguments))
 
     async def _parts(self, model: ServedModel, given: Treebank) -> AsyncIterator[Treebank]:
         for part in slices(given, SLICE):
             yield await self._batchers[model.name].run(ParseJob(part, _parsed), size=part.words)
 
-    @asynccontextmanager
-    async def _admitted(self, *, timed: bool = True) -> AsyncIterator[None]:
-        """Let a request in if there is a place, and let it take no longer than allowed."""
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
+        """Let a request in if there is a place, and translate a timeout into an answer."""
         if self._in_flight >= self._most_in_flight:
             raise RequestError(
                 503, f"{self._in_flight} requests are being answered, as many as allowed; try again", retry_after=1
@@ -123,8 +130,7 @@ class Service:
         self._in_flight += 1
         self.metrics.in_flight(1)
         try:
-            async with asyncio.timeout(self.settings.max_seconds if timed else None):
-                yield
+            yield
         except TimeoutError as late:
             raise RequestError(
                 503,
