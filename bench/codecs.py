@@ -25,14 +25,14 @@ import numpy as np
 from ropewalk import conllu, kernels
 from ropewalk.encodings import get
 from ropewalk.projectivity import lift, lower
-from ropewalk.tables import FORMATS, Table, TableColumn
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 from ropewalk.treebank import Treebank
 from ropewalk.trees import frozen_ints, projective
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.tables import Cell
+    from ropewalk.reporting.tables import Cell
 
 SPECS = (
     "optimal",

@@ -29,12 +29,12 @@ import numpy.typing as npt
 from ropewalk import conllu, decoding, kernels
 from ropewalk.encodings import get
 from ropewalk.repair import POLICIES
-from ropewalk.tables import FORMATS, Table, TableColumn
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.tables import Cell
+    from ropewalk.reporting.tables import Cell
     from ropewalk.treebank import Treebank
 
 Floats = npt.NDArray[np.float64]

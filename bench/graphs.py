@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps, kernels
 from ropewalk.encodings.graphs import DEFAULT, KNOWN, get
-from ropewalk.tables import FORMATS, Table, TableColumn
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ropewalk.tables import Cell
+    from ropewalk.reporting.tables import Cell
 
 LEAST = 1.0  # millions of nodes a second
 

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from ropewalk import kernels
-from ropewalk.scoring import splits
-from ropewalk.scoring.coverage import coverage, encodings_of
-from ropewalk.scoring.statistics import statistics
+from ropewalk.laboratory import splits
+from ropewalk.laboratory.coverage import coverage, encodings_of
+from ropewalk.laboratory.statistics import statistics
 
 MOST_SECONDS = 60.0
 

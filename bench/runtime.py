@@ -24,13 +24,13 @@ import numpy as np
 
 from ropewalk import conllu
 from ropewalk.loading import load_model
-from ropewalk.tables import FORMATS, Table, TableColumn
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ropewalk.models.model import Model
-    from ropewalk.tables import Cell
+    from ropewalk.reporting.tables import Cell
     from ropewalk.treebank import Treebank
 
 RUNS = 4
@@ -39,10 +39,10 @@ RUNS = 4
 def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weights: str) -> Path:
     """Make an untrained model and export it."""
     from ropewalk.training.config import from_mapping
-    from ropewalk.training.data import label_set, read_treebank
+    from ropewalk.training.examples import label_set, read_treebank
     from ropewalk.training.export import export
-    from ropewalk.training.folder import save
     from ropewalk.training.trainable import Trainable
+    from ropewalk.training.trained_files import save
 
     bank, _ = read_treebank([options.file], "skip", "train")
     vectors = ""

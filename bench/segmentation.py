@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu
-from ropewalk.segmentation import folder
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn
+from ropewalk.segmentation import segmenter_files
 from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import text_of, tokens_of
-from ropewalk.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def main() -> int:
     marking = seconds(lambda: sum(1 for _ in segmenter.marks(pieces)), given.runs)
     whole = seconds(lambda: sum(1 for _ in segmenter.stream(pieces)), given.runs)
     measured = {name: 100 * value for name, value in scores(gold, found).items()}
-    size = sum((given.model / name).stat().st_size for name in (folder.DESCRIPTION, folder.GRAPH))
+    size = sum((given.model / name).stat().st_size for name in (segmenter_files.DESCRIPTION, segmenter_files.GRAPH))
     rows = (
         ("size, kB", size / 1e3, None),
         ("loading, ms", 1e3 * loading, None),

@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from ropewalk.models.installed import in_folder
+from ropewalk.models.catalogue import in_folder
 from ropewalk.models.packages import module_of
 
 MODELS = Path(__file__).resolve().parent.parent / "models"

@@ -40,9 +40,9 @@ from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.formats import deps
 from ropewalk.formats.conllu import Text
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.scoring import attachment, breakdown, conll18, coverage, significance, statistics
-from ropewalk.scoring import graphs as graph_scores
-from ropewalk.scoring.splits import Corpus
+from ropewalk.laboratory import coverage, statistics
+from ropewalk.laboratory.splits import Corpus
+from ropewalk.scoring import attachment, breakdown, conll18, graph_scores, significance
 from ropewalk.treebank import Column
 
 if TYPE_CHECKING:

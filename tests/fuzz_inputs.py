@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import ropewalk
 from fuzz_tools import answered, arguments, run
-from ropewalk import conllu, deps, graph_labels_file, labels_file, sdp, summary
+from ropewalk import conllu, deps, sdp, summary
 from ropewalk.corpus import sources as corpus_sources
 from ropewalk.corpus.options import Options, Slice
 from ropewalk.documents import Document
@@ -27,9 +27,9 @@ from ropewalk.drawing import draw
 from ropewalk.encodings import get
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import FormatError, RopewalkError
-from ropewalk.formats import conllx, ud
+from ropewalk.formats import conllx, graph_label_files, label_files, ud
 from ropewalk.formats.text import token_banks
-from ropewalk.models.folder import parsed_json
+from ropewalk.models.storage import parsed_json
 from ropewalk.segmentation.reading import is_space
 from ropewalk.segmentation.segmenter import LINE_UNITS
 from ropewalk.segmentation.tokens import text_of
@@ -237,7 +237,7 @@ def encode_conllu(chance: Chance, home: Path) -> None:
     assert deps.write(bank, graphs)
     encoding = get(chance.choice(SPECS))
     file = home / "a.labels"
-    labels_file.write(file, encoding, [bank])
+    label_files.write(file, encoding, [bank])
     draw(bank[0], labels=(encoding.spec,)).svg()
 
 
@@ -253,14 +253,14 @@ def read_others(chance: Chance, home: Path) -> None:
 @cache
 def labels(spec: str) -> bytes:
     encoding, bank = get(spec), conllu.loads(SAMPLE)
-    return (labels_file.header(encoding) + labels_file.text_of(encoding, bank)).encode()
+    return (label_files.header(encoding) + label_files.text_of(encoding, bank)).encode()
 
 
 @cache
 def graph_labels(spec: str) -> bytes:
     encoding, bank = graph_encodings.get(spec), conllu.loads(SAMPLE)
-    nodes = graph_labels_file.Nodes.of(bank)
-    return (graph_labels_file.header(encoding) + graph_labels_file.text_of(encoding, nodes)).encode()
+    nodes = graph_label_files.Nodes.of(bank)
+    return (graph_label_files.header(encoding) + graph_label_files.text_of(encoding, nodes)).encode()
 
 
 def demand_readable(raw: bytes) -> None:
@@ -274,8 +274,8 @@ def demand_readable(raw: bytes) -> None:
 def read_labels(chance: Chance, home: Path) -> None:
     file = home / "a.labels"
     file.write_bytes(chance.damaged(labels(chance.choice(SPECS))))
-    reader = labels_file.LabelReader(file, chunk_bytes=chance.choice((1, 30, 1 << 20)))
-    trees = labels_file.LabelTrees(reader, repair_policy=chance.choice(("nearest", "root")))
+    reader = label_files.LabelReader(file, chunk_bytes=chance.choice((1, 30, 1 << 20)))
+    trees = label_files.LabelTrees(reader, repair_policy=chance.choice(("nearest", "root")))
     for bank in trees:
         assert all(sum(head == 0 for head in tree.heads) == 1 for tree in bank.trees())
         demand_readable(conllu.dumps(bank))
@@ -285,15 +285,15 @@ def fill_labels(chance: Chance, home: Path) -> None:
     file = home / "a.labels"
     file.write_bytes(chance.damaged(labels(chance.choice(SPECS))))
     original = conllu.loads(chance.damaged(SAMPLE.encode()) if chance.random() < 0.3 else SAMPLE.encode())
-    found = labels_file.fill([original], labels_file.LabelTrees(labels_file.LabelReader(file)))
+    found = label_files.fill([original], label_files.LabelTrees(label_files.LabelReader(file)))
     assert b"".join(map(conllu.dumps, found)).count(b"\n") == conllu.dumps(original).count(b"\n")
 
 
 def read_graph_labels(chance: Chance, home: Path) -> None:
     file = home / "a.labels"
     file.write_bytes(chance.damaged(graph_labels(chance.choice(GRAPH_SPECS))))
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
-    filled = b"".join(graph_labels_file.fill([conllu.loads(SAMPLE)], found))
+    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
+    filled = b"".join(graph_label_files.fill([conllu.loads(SAMPLE)], found))
     demand_readable(filled)
 
 

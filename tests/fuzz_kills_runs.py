@@ -74,7 +74,7 @@ class Trainings:
     def _started(self, out: Path, step: int) -> int:
         """Start a training, which goes on if there is one; it kills itself before a step."""
         from fault_tools import kill_before
-        from ropewalk.training.run import train
+        from ropewalk.training.training_run import train
 
         child = os.fork()
         if not child:

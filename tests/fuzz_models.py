@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import RopewalkError
-from ropewalk.models.folder import seal
-from ropewalk.models.installed import embedded_folder
+from ropewalk.models.catalogue import embedded_folder
+from ropewalk.models.storage import seal
 from ropewalk.segmentation.tokens import text_of
 from ropewalk.treebank import Treebank
 from ropewalk.trees import check

@@ -23,7 +23,7 @@ from onnx import TensorProto, defs, helper, numpy_helper
 from fuzz_tools import arguments, run
 from network_tools import make_external, network, rewritten
 from ropewalk.errors import ModelError
-from ropewalk.models.installed import embedded_folder
+from ropewalk.models.catalogue import embedded_folder
 from ropewalk.models.onnx import limits, structure
 from ropewalk.models.onnx.limits import demand_limits, varying
 from ropewalk.models.onnx.operators import RULES, Known, evaluate

@@ -9,7 +9,7 @@ import numpy as np
 
 from ropewalk.pipeline import Parser
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
-from ropewalk.segmentation.building import BETWEEN, Marked, build, build_many
+from ropewalk.segmentation.assembly import BETWEEN, Marked, build, build_many
 from ropewalk.segmentation.multiwords import Change, Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
 from ropewalk.treebank import Column, Probabilities
@@ -98,10 +98,10 @@ def exported(factory: pytest.TempPathFactory) -> Path:
 
     It is made once in a session of tests; the trained model is `trained` beside it.
     """
-    from ropewalk.segmentation.config import load as segmenter_config
-    from ropewalk.training import segmenter
+    from ropewalk.segmentation.segmenter_config import load as segmenter_config
+    from ropewalk.training import segmenter_training
     from ropewalk.training.export import export
-    from ropewalk.training.run import train
+    from ropewalk.training.training_run import train
     from training_tools import bank_of, config_of, once, write_bank
 
     def make(place: Path) -> None:
@@ -109,7 +109,7 @@ def exported(factory: pytest.TempPathFactory) -> Path:
         train(config_of(data, epochs=1, tags=("upos",)), place / "trained")
         lines = [f'{part} = "{data}"' for part in ("train", "dev")]
         (place / "segmenter.toml").write_text("\n".join(["[data]", *lines, ""]), encoding="utf-8")
-        segmenter.train(segmenter_config(place / "segmenter.toml", ["training.epochs=1"]), place / "segmenter")
+        segmenter_training.train(segmenter_config(place / "segmenter.toml", ["training.epochs=1"]), place / "segmenter")
         export(place / "trained", place / "exported", name="tiny", segmenter=place / "segmenter")
 
     return once(factory, "pipeline", make) / "exported"

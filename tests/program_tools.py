@@ -46,15 +46,15 @@ LIGHT = (  # ONNX Runtime is not among them: what loaded it cannot be forked
     "ropewalk.encodings.offsets",
     "ropewalk.encodings.transitions",
     "ropewalk.formats.ud",
-    "ropewalk.plots",
+    "ropewalk.reporting.plots",
     "ropewalk.scoring.conll18",
-    "ropewalk.scoring.coverage",
+    "ropewalk.laboratory.coverage",
     "ropewalk.scoring.significance",
-    "ropewalk.scoring.statistics",
+    "ropewalk.laboratory.statistics",
     "ropewalk.summary",
     "pipeline_tools",
 )
-HEAVY = (*LIGHT, "torch", "transformers", "ropewalk.training.run", "ropewalk.training.experiment")
+HEAVY = (*LIGHT, "torch", "transformers", "ropewalk.training.training_run", "ropewalk.laboratory.experiment")
 AT_START = ("ROPEWALK_PURE", "OMP_NUM_THREADS", "LC_ALL", "LANG")  # read when a program is loaded; so is PYTHON…
 HEADER = 8  # bytes that say how long a message is
 STARTED: dict[tuple[str, ...], Forking] = {}

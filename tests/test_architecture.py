@@ -21,29 +21,27 @@ PACKAGE = REPOSITORY / "src" / "ropewalk"
 
 # A module imports from its own part or from parts in the rows above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "escaping"),
-    ("tables", "progress"),
-    ("worker_processes",),
-    ("workers",),
-    ("kernels", "files"),
-    ("arrays", "plots", "lemmas", "feats"),
+    ("errors",),
+    ("kernels", "files", "parallel"),
+    ("arrays", "reporting", "feats", "options"),
     ("trees",),
     ("treebank",),
     ("documents",),
     ("ropes",),
     ("graphs",),
-    ("formats", "projectivity"),
-    ("summary", "repair", "enhancement"),
+    ("projectivity",),
+    ("summary", "repair", "morphology"),
     ("encodings",),
-    ("labels_file", "decoding", "scoring", "drawing"),
-    ("graph_labels_file",),
+    ("formats",),
+    ("decoding", "scoring", "drawing"),
     ("models",),
     ("segmentation",),
     ("training",),
     ("loading",),
     ("pipeline",),
-    ("spacy_component", "corpus", "serving", "client", "building"),
-    ("cli", "spacy_factory"),
+    ("laboratory", "integrations", "corpus", "serving"),
+    ("autobuild",),
+    ("cli",),
     ("__main__",),
 )
 FACADE = {"conllu": "formats", "displacy": "formats", "json": "formats"}  # what the package names without its home
@@ -125,7 +123,7 @@ def test_networks_reach_the_runtime_in_one_place() -> None:
 
 def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built() -> None:
     kinds = {"biaffine", "bilstm", "transformer"}
-    building = {"training/building.py", "models/onnx/model.py", "models/description.py"}
+    building = {"training/construction.py", "models/onnx/model.py", "models/description.py"}
     asked = set()
     for file in modules():
         for node in ast.walk(parsed(file)):
@@ -138,7 +136,7 @@ def test_kinds_of_parsers_and_encoders_are_asked_for_only_where_models_are_built
 
 def test_classes_of_encoders_and_heads_are_asked_for_only_where_models_are_built() -> None:
     """By `isinstance`, `is` or `match`; to name a class as a type, or to make one, is no question."""
-    homes = [*(PACKAGE / "training" / "encoders").glob("*.py"), PACKAGE / "training" / "heads.py"]
+    homes = [*(PACKAGE / "training" / "encoders").glob("*.py"), PACKAGE / "training" / "classifiers.py"]
     homes += [PACKAGE / "models" / "onnx" / f"{name}.py" for name in ("bilstm", "transformer")]
     classes = {node.name for file in homes for node in parsed(file).body if isinstance(node, ast.ClassDef)}
     assert classes >= {"BiLSTM", "Transformer", "WordRelations", "PairRelations", "BiaffineRelations", "OnnxBiLSTM"}
@@ -156,7 +154,7 @@ def test_classes_of_encoders_and_heads_are_asked_for_only_where_models_are_built
             names = {part for one in questions for part in re.findall(r"\w+", ast.unparse(one))}
             if names & classes:
                 asked.add(file.relative_to(PACKAGE).as_posix())
-    assert asked == {"training/building.py"}
+    assert asked == {"training/construction.py"}
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))

@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 
 from building_tools import LATIN, TINY, Invented
 from ropewalk import conllu
-from ropewalk.building import run
-from ropewalk.building.data import hold_out, licence
-from ropewalk.building.events import StageBegan, StageEnded
-from ropewalk.building.planning import (
+from ropewalk.autobuild import stages
+from ropewalk.autobuild.events import StageBegan, StageEnded
+from ropewalk.autobuild.planning import (
     LIFTED,
     OF_PIECES,
     PROJECTIVE,
@@ -28,25 +27,26 @@ from ropewalk.building.planning import (
     parser_minutes,
     plan,
 )
-from ropewalk.building.record import FILE
-from ropewalk.building.run import build, planned, work_folder
-from ropewalk.building.survey import Survey, TextCounts
+from ropewalk.autobuild.record import FILE
+from ropewalk.autobuild.stages import build, planned, work_folder
+from ropewalk.autobuild.survey import Survey, TextCounts
+from ropewalk.autobuild.treebank_files import hold_out, licence
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError, RopewalkError, TrainingError
-from ropewalk.scoring.splits import of_files
-from ropewalk.training import segmenter
+from ropewalk.laboratory.splits import of_files
+from ropewalk.training import segmenter_training
 from ropewalk.training.export import Report
 from ropewalk.training.loop import Clock, Progress
-from ropewalk.training.run import train as train_parser
-from ropewalk.training.segmenter import SegmenterOutcome
+from ropewalk.training.segmenter_training import SegmenterOutcome
+from ropewalk.training.training_run import train as train_parser
 from training_tools import bank_of, tiny_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ropewalk.building.events import Event
-    from ropewalk.scoring.splits import SplitSource
+    from ropewalk.autobuild.events import Event
+    from ropewalk.laboratory.splits import SplitSource
     from ropewalk.training.config import Config
 
 SEEN = Survey(
@@ -262,7 +262,7 @@ class Faked:
             ("export", self.export),
             ("train_parser", self.parser),
         ):
-            monkeypatch.setattr(run, name, stands_for)
+            monkeypatch.setattr(stages, name, stands_for)
         self._real: Callable[..., Any] = train_parser
 
     def _enter(self, name: str) -> None:
@@ -296,7 +296,7 @@ class Faked:
 
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> Faked:
-    monkeypatch.setattr(run, "demand_free", lambda _: None)
+    monkeypatch.setattr(stages, "demand_free", lambda _: None)
     return Faked(monkeypatch)
 
 
@@ -327,7 +327,7 @@ def test_the_segmenter_of_a_plan_learns_the_text(
     def stop(_: object) -> None:
         raise KeyboardInterrupt  # what follows is an export, which takes long
 
-    monkeypatch.setattr(segmenter, "as_onnx", stop)
+    monkeypatch.setattr(segmenter_training, "as_onnx", stop)
     changes = (*TINY, "segmenter.training.epochs=6", "segmenter.training.batch=10")
     epochs: list[Any] = []
     with pytest.raises(KeyboardInterrupt):

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from program_tools import PROGRAM, run
-from ropewalk import conllu, labels_file
+from ropewalk import conllu
 from ropewalk.encodings import get, known
 from ropewalk.errors import FormatError
+from ropewalk.formats import label_files
 from ropewalk.kernels import compiled
 from ropewalk.trees import check
 from strategies import trees, values
@@ -154,7 +155,7 @@ def test_a_wrong_label_file_is_named_by_line(text: str, line: int, says: str, tm
     file.write_text(text, encoding="utf-8", newline="\n")
     for size in (1 << 20, 7):
         with pytest.raises(FormatError) as caught:
-            list(labels_file.LabelReader(file, chunk_bytes=size))
+            list(label_files.LabelReader(file, chunk_bytes=size))
         assert str(caught.value).startswith(f"{file}:{line}: ")
         assert says in str(caught.value)
     done = run("decode", file, "-o", tmp_path / "out")
@@ -167,15 +168,15 @@ def test_what_is_not_utf8_is_named_by_line(tmp_path: Path) -> None:
     file = tmp_path / "labels"
     file.write_bytes(HEADER.encode() + b"A\t>^\troot\n\n\xff\t>^\troot\n\n")
     with pytest.raises(FormatError, match=r"labels:4: byte 0xff is not UTF-8"):
-        list(labels_file.LabelReader(file))
+        list(label_files.LabelReader(file))
 
 
 def test_a_wrong_label_in_the_second_column_is_named_by_its_own_line(tmp_path: Path) -> None:
     file = tmp_path / "labels"
-    header = labels_file.header(get("pos-offset"))
+    header = label_files.header(get("pos-offset"))
     file.write_text(header + "A\tNOUN\t-1\tNOUN\troot\nB\tNOUN\tNOUN\tNOUN\tobj\n\n", encoding="utf-8", newline="\n")
     with pytest.raises(FormatError, match="labels:3: 'NOUN' is not a label of pos-offset; expected a count of words"):
-        list(labels_file.LabelReader(file))
+        list(label_files.LabelReader(file))
 
 
 def test_wrong_labels_are_repaired_and_counted(tmp_path: Path) -> None:
@@ -265,9 +266,9 @@ def test_pieces_may_be_cut_anywhere(data: st.DataObject, tmp_path_factory: pytes
     original, labels = folder / "a.conllu", folder / "labels"
     original.write_bytes("".join(rows).encode())
     encoding = get("optimal-nonprojective")
-    labels_file.write(labels, encoding, conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))))
-    decoding = labels_file.LabelTrees(labels_file.LabelReader(labels, chunk_bytes=data.draw(st.integers(1, 200))))
-    filled = labels_file.fill(conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))), decoding)
+    label_files.write(labels, encoding, conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))))
+    decoding = label_files.LabelTrees(label_files.LabelReader(labels, chunk_bytes=data.draw(st.integers(1, 200))))
+    filled = label_files.fill(conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))), decoding)
     assert b"".join(conllu.dumps(bank) for bank in filled) == original.read_bytes()
 
 
@@ -306,7 +307,7 @@ def test_streams_of_any_length_take_constant_memory(command: str, sample: Path) 
     encoding = get("absolute")
     pieces = {
         "encode": (b"", sample.read_bytes(), ["-e", "absolute"]),
-        "decode": (labels_file.header(encoding).encode(), labels_file.text_of(encoding, bank).encode(), []),
+        "decode": (label_files.header(encoding).encode(), label_files.text_of(encoding, bank).encode(), []),
     }
     first, piece, options = pieces[command]
     program = (

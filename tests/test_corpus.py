@@ -28,14 +28,14 @@ from ropewalk import conllu, deps
 from ropewalk.cli.corpus import _Follower
 from ropewalk.cli.corpus import corpus as command
 from ropewalk.cli.shell import GraphDecoderName
-from ropewalk.corpus import Annotate, manifest, planning, run, shards, sources, stores
+from ropewalk.corpus import Annotate, driver, manifest, partition, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
 from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
 from ropewalk.errors import ConfigError, CorpusError, FormatError, MismatchError, ModelError, OptionError
 from ropewalk.feats import features_text
 from ropewalk.formats import arrow, ud
-from ropewalk.models.installed import locate
+from ropewalk.models.catalogue import locate
 from ropewalk.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -54,16 +54,16 @@ def json_lines(texts: dict[str, str]) -> str:
 
 def plan(
     files: Iterable[Path | str], options: Options, out: Path | str = NOWHERE
-) -> tuple[list[planning.File], list[FilePart]]:
+) -> tuple[list[partition.File], list[FilePart]]:
     """Look into files one after another, as a run does on all cores."""
-    found, _ = planning.find(map(str, files), str(out))
+    found, _ = partition.find(map(str, files), str(out))
     looked = []
-    doubles = planning.Doubles()
+    doubles = partition.Doubles()
     for number, file in enumerate(found):
-        one, keys = planning.inspect(file, options)
+        one, keys = partition.inspect(file, options)
         looked.append(one)
         doubles.add(keys, number)
-    return looked, planning.parts(looked, doubles.found(), options)
+    return looked, partition.parts(looked, doubles.found(), options)
 
 
 def records(parts: Iterable[FilePart], options: Options) -> list[sources.Record]:
@@ -206,14 +206,14 @@ def test_what_lies_in_the_output_is_no_input(tmp_path: Path) -> None:
     (tmp_path / "parsed-too").mkdir()
     (tmp_path / "parsed-too" / "b.txt").write_text("Two.", encoding="utf-8")
     out = tmp_path / "parsed"
-    before = planning.find([str(tmp_path)], str(out))
+    before = partition.find([str(tmp_path)], str(out))
     annotate([tmp_path], out, Options(output="jsonl"))
     assert list((out / "data").iterdir())
     for same in (str(out), f"file://{out}", f"{tmp_path}/other/../parsed"):
-        assert planning.find([str(tmp_path)], same) == before
+        assert partition.find([str(tmp_path)], same) == before
     assert [file.path for file in before[0]] == [f"{tmp_path}/a.txt", f"{tmp_path}/parsed-too/b.txt"]
     with pytest.raises(CorpusError, match="no files to read; expected some outside"):
-        run.run([str(out / "data")], str(out), Options())
+        driver.run([str(out / "data")], str(out), Options())
 
 
 def test_a_file_is_read_once_whatever_links_lead_to_it(tmp_path: Path) -> None:
@@ -232,11 +232,11 @@ def test_a_file_is_read_once_whatever_links_lead_to_it(tmp_path: Path) -> None:
     (tmp_path / "again").symlink_to(corpus)
     expected = ["a/a.txt", "elsewhere.txt", "z/z.txt"]
     for given in (str(corpus), f"file://{corpus}", f"local://{corpus}"):
-        found, unknown = planning.find([given], NOWHERE)
+        found, unknown = partition.find([given], NOWHERE)
         assert [file.path for file in found] == [f"{given}/{name}" for name in expected]
         assert not unknown
         others = [str(corpus / "hard.txt"), str(corpus / "a" / "link.txt"), str(tmp_path / "again")]
-        assert planning.find([given, *others], NOWHERE)[0] == found
+        assert partition.find([given, *others], NOWHERE)[0] == found
 
 
 def test_the_output_is_no_input_by_a_link_either(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_the_output_is_no_input_by_a_link_either(tmp_path: Path) -> None:
     (tmp_path / "out" / "data" / "part-000000.jsonl").write_text("{}", encoding="utf-8")
     (tmp_path / "too").symlink_to(tmp_path / "out")
     for out in ("out", "too"):
-        found, _ = planning.find([str(tmp_path / "in")], str(tmp_path / out))
+        found, _ = partition.find([str(tmp_path / "in")], str(tmp_path / out))
         assert [file.path for file in found] == [f"{tmp_path}/in/a.txt"]
 
 
@@ -257,7 +257,7 @@ def test_files_of_other_stores_have_no_inode_and_are_found(tmp_path: Path) -> No
         for name in ("in/b.txt", "in/sub/a.txt", "in/.hidden/c.txt"):
             store.pipe(f"/{tmp_path.name}/{name}", b"One.")
         given = f"memory://{tmp_path.name}/in"
-        found, _ = planning.find([given, f"{given}/b.txt"], NOWHERE)
+        found, _ = partition.find([given, f"{given}/b.txt"], NOWHERE)
         assert [file.path for file in found] == [f"{given}/b.txt", f"{given}/sub/a.txt"]
     finally:
         store.rm(f"/{tmp_path.name}", recursive=True)
@@ -293,15 +293,15 @@ def test_a_file_is_cut_into_parts_of_the_same_size(ending: str, tmp_path: Path) 
     assert max(counts) - min(counts) <= 1
 
 
-@pytest.mark.parametrize("held", [planning.HELD, 10])
+@pytest.mark.parametrize("held", [partition.HELD, 10])
 def test_double_ids_are_found_however_many_there_are(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "HELD", held)
+    monkeypatch.setattr(partition, "HELD", held)
     names = [[f"{(number * 7) % 41}" for number in range(file * 13)] for file in range(5)]
     seen: set[str] = set()
     wanted = set()
-    doubles = planning.Doubles()
+    doubles = partition.Doubles()
     for file, some in enumerate(names):
-        ids = planning._Ids()
+        ids = partition._Ids()
         for number, name in enumerate(some, start=1):
             ids.add(name, number)
             if name in seen:
@@ -426,7 +426,7 @@ def test_columns_that_are_not_text_are_refused() -> None:
 def test_names_of_kept_columns_do_not_clash(keep: tuple[str, ...], kind: Rows, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "One."}\n', encoding="utf-8")
     with pytest.raises(OptionError, match=message):
-        run.run([str(tmp_path)], str(tmp_path / "out"), Options(keep=keep, rows=kind))
+        driver.run([str(tmp_path)], str(tmp_path / "out"), Options(keep=keep, rows=kind))
     assert not (tmp_path / "out").exists()
 
 
@@ -588,7 +588,7 @@ def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_
     def begin(inputs: list[str], out: str, options: Options, **_: object) -> None:
         raise Begun(inputs, out, options)
 
-    monkeypatch.setattr(run, "run", begin)
+    monkeypatch.setattr(driver, "run", begin)
     with pytest.raises(Begun) as begun:
         command(["a.txt"], str(tmp_path), columns="upos, tree", graph_decoder=GraphDecoderName.ARCS)
     wanted = Options(columns=("tree", "upos"), graph_decoder="arcs")
@@ -601,7 +601,7 @@ def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize("workers", [0, 257, 99999])
 def test_so_many_workers_are_refused(workers: int, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=f"found {workers} workers; expected 1 to 256"):
-        run.run(["a.txt"], str(tmp_path / "out"), Options(), workers=workers)
+        driver.run(["a.txt"], str(tmp_path / "out"), Options(), workers=workers)
     done = program("a.txt", "-o", tmp_path / "out", "--workers", str(workers))
     assert done.returncode == 2
     assert "--workers" in done.stderr
@@ -611,7 +611,7 @@ def test_so_many_workers_are_refused(workers: int, tmp_path: Path) -> None:
 def test_a_shard_without_a_size_is_refused_and_leaves_nothing(size: float, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One.", encoding="utf-8")
     with pytest.raises(OptionError, match=r"shard is .*; expected at least 0.001 megabytes"):
-        run.run([str(tmp_path / "a.txt")], str(tmp_path / "out"), Options(shard=size))
+        driver.run([str(tmp_path / "a.txt")], str(tmp_path / "out"), Options(shard=size))
     assert not (tmp_path / "out").exists()
 
 
@@ -621,12 +621,12 @@ def test_a_cluster_that_cannot_be_joined_is_named_and_tokens_are_hinted_at(monke
 
     monkeypatch.setattr("ray.init", refuse)
     with pytest.raises(CorpusError, match=r"10\.0\.0\.1:6379: .*Failed to connect.*RAY_AUTH_MODE=token"):
-        run._join("10.0.0.1:6379")
+        driver._join("10.0.0.1:6379")
 
 
 def test_workers_in_another_folder_find_what_is_relative_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each task is done in a folder of its own, as by a worker that was started there."""
-    monkeypatch.setattr(run, "_ray", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr(driver, "_ray", lambda *_: contextlib.nullcontext())
 
     def elsewhere(
         items: list[dict[str, Any]], _blocks: int, work: Callable[[pa.Table], Iterable[pa.Table]]
@@ -639,18 +639,18 @@ def test_workers_in_another_folder_find_what_is_relative_here(monkeypatch: pytes
                 assert not list(there.iterdir())
             yield from found
 
-    monkeypatch.setattr(run, "_rows", elsewhere)
+    monkeypatch.setattr(driver, "_rows", elsewhere)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
     (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "Two."}\n', encoding="utf-8")
     pq.write_table(pa.table({"text": ["Three."]}), tmp_path / "in" / "c.parquet")
     (tmp_path / "model").symlink_to(locate("en"))
     monkeypatch.chdir(tmp_path)
-    for few, model in ((run.FEW, "en"), (0, "model")):
-        monkeypatch.setattr(run, "FEW", few)  # few are looked into here, others by workers
+    for few, model in ((driver.FEW, "en"), (0, "model")):
+        monkeypatch.setattr(driver, "FEW", few)  # few are looked into here, others by workers
         shards.parser_of.cache_clear()
         for _ in range(2):  # and the same command is the same again
-            state = run.run(["in"], f"out-{model}", Options(), model=model)
+            state = driver.run(["in"], f"out-{model}", Options(), model=model)
         assert (state.before, state.counts.documents, state.counts.errors) == (3, 3, 0)
         assert {row["id"] for row in rows(tmp_path / f"out-{model}")} == {"in/a.txt", "b", "in/c.parquet:1"}
         table = json.loads((tmp_path / f"out-{model}" / "manifest.json").read_text(encoding="utf-8"))
@@ -682,7 +682,7 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path) -> None:
     bad = {file.path.rsplit("/", 1)[1]: file.error for file in files if file.error}
     assert set(bad) == {"cut.parquet", "other.parquet", "cut.jsonl.gz"}
     assert "no column 'text'; found id, body" in str(bad["other.parquet"])
-    assert planning.find([str(folder)], NOWHERE)[1] == [f"{folder}/notes.md"]
+    assert partition.find([str(folder)], NOWHERE)[1] == [f"{folder}/notes.md"]
     annotate([folder], tmp_path / "out", options)
     assert {row["id"] for row in rows(tmp_path / "out")} == {
         "a", "j", f"{folder}/b.jsonl:10", f"{folder}/good.txt",
@@ -723,7 +723,7 @@ def test_shards_of_the_same_size_are_told_apart_where_hashes_are_checked(tmp_pat
     (tmp_path / "out" / "done" / f"{parts[2].name}.json").write_text("{}", encoding="utf-8")
     names = [record["name"] for record in done]
     for verify, expected_names in ((False, [*names[:2], *names[3:]]), (True, [names[0], *names[3:]])):
-        found = run._done(str(tmp_path / "out"), parts, options, verify=verify)
+        found = driver._done(str(tmp_path / "out"), parts, options, verify=verify)
         assert [record["name"] for record in found] == expected_names
 
 
@@ -734,7 +734,7 @@ def test_a_file_that_cannot_be_read_as_what_it_is_has_its_hash_in_the_manifest(t
     assert found.error
     assert (found.size, found.sha256) == (10, hashlib.sha256(b"no Parquet").hexdigest())
     assert found.cuts == ()
-    gone, _ = planning.inspect(replace(found, path=str(tmp_path / "b.parquet"), sha256=""), Options())
+    gone, _ = partition.inspect(replace(found, path=str(tmp_path / "b.parquet"), sha256=""), Options())
     assert "cannot be read" in str(gone.error)
     assert gone.sha256 == ""
 
@@ -756,7 +756,7 @@ def test_a_run_says_every_minute_how_far_it_is(
     follower = _Follower()
     clock = Clock()
     monkeypatch.setattr(follower, "_stop", clock)
-    state = run.RunState(3)
+    state = driver.RunState(3)
     follower.follow(state)
     state.add({"name": "part-000000.parquet", "counts": Counts(documents=2, words=1200).to_json()})
     monkeypatch.setattr(follower, "_begun", time.monotonic() - 60)
@@ -812,7 +812,7 @@ def test_stores_are_found_by_uri(tmp_path: Path) -> None:
         with pytest.raises(FormatError):
             stores.listed(wrong)
     with pytest.raises(FormatError, match="does not tell what it holds"):
-        planning.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")], NOWHERE)
+        partition.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")], NOWHERE)
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -880,8 +880,8 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     known = manifest.load(out)
     assert known == manifest.Manifest(GENERATOR, options.to_json(), tuple(files), ((0, 3),))
 
-    def look(file: planning.File) -> planning.File:
-        return planning.inspect(file, options)[0]
+    def look(file: partition.File) -> partition.File:
+        return partition.inspect(file, options)[0]
 
     manifest.demand_same(out, known, GENERATOR, options)
     manifest.demand_same_files(out, known, files, look)
@@ -899,14 +899,14 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     assert again_some is not None
     manifest.demand_same(out, again_some, GENERATOR, some)
     os.utime(source)
-    again, _ = planning.find([str(source)], NOWHERE)
+    again, _ = partition.find([str(source)], NOWHERE)
     manifest.demand_same_files(out, known, again, look)  # touched, and the same
     source.write_text("Two.", encoding="utf-8")
-    again, _ = planning.find([str(source)], NOWHERE)
+    again, _ = partition.find([str(source)], NOWHERE)
     with pytest.raises(MismatchError, match=r"another .*a\.txt than there is now"):
         manifest.demand_same_files(out, known, again, look)
     with pytest.raises(MismatchError, match="was made without b"):
-        manifest.demand_same_files(out, known, [*files, planning.File("b", 1, 1)], look)
+        manifest.demand_same_files(out, known, [*files, partition.File("b", 1, 1)], look)
     with pytest.raises(MismatchError, match="which is not there or not given now"):
         manifest.demand_same_files(out, known, [], look)
     (tmp_path / "out" / "manifest.json").write_text("{}", encoding="utf-8")
@@ -969,7 +969,7 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
     assert "was made with rows = 'document'" in other.stderr
     many = tmp_path / "many"  # so many that Ray looks into them
     many.mkdir()
-    for number in range(run.FILES + 1):
+    for number in range(driver.FILES + 1):
         (many / f"{number}.jsonl").write_text('{"id": "d", "text": "Again."}\n', encoding="utf-8")
     few = program(many, "-o", tmp_path / "few", *words[3:], "--max-errors", "0")
     assert few.returncode == 1

@@ -14,9 +14,9 @@ import program_tools
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get, known
 from ropewalk.errors import UnknownNameError
-from ropewalk.scoring.coverage import MEASURES, coverage, coverage_table, encodings_of
-from ropewalk.scoring.splits import Corpus
-from ropewalk.tables import FORMATS
+from ropewalk.laboratory.coverage import MEASURES, coverage, coverage_table, encodings_of
+from ropewalk.laboratory.splits import Corpus
+from ropewalk.reporting.tables import FORMATS
 from strategies import trees
 
 if TYPE_CHECKING:

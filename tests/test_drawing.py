@@ -26,7 +26,7 @@ from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
 from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 from ropewalk.trees import Graph, Tree
 from strategies import head_lists, projective_trees, trees, values
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ropewalk import conllu, labels_file
+from ropewalk import conllu
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.encodings.indexed import largest_index
+from ropewalk.formats import label_files
 from ropewalk.projectivity import SCHEMES
 from ropewalk.trees import projective, same_trees
 from test_encodings import SPECS
@@ -158,10 +159,10 @@ def test_a_label_file_filled_into_its_treebank_gives_the_file_again(path: Path, 
         encoding = get(spec)
         whole = bool(encoding.restores(bank).all()) if isinstance(encoding, PseudoProjective) else True
         file = tmp_path / "labels.gz"
-        labels_file.write(file, encoding, conllu.stream(path, chunk_bytes=1 << 18))
+        label_files.write(file, encoding, conllu.stream(path, chunk_bytes=1 << 18))
         out = io.BytesIO()
-        decoding = labels_file.LabelTrees(labels_file.LabelReader(file, chunk_bytes=100_003))
-        for piece in labels_file.fill(conllu.stream(path), decoding):
+        decoding = label_files.LabelTrees(label_files.LabelReader(file, chunk_bytes=100_003))
+        for piece in label_files.fill(conllu.stream(path), decoding):
             out.write(conllu.dumps(piece))
         assert (out.getvalue() == raw) == whole, spec
         assert not decoding.faults

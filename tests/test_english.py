@@ -13,7 +13,7 @@ import pytest
 import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ConfigError
-from ropewalk.models.installed import installed
+from ropewalk.models.catalogue import installed
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk import Parser
-    from ropewalk.models.installed import Installed
+    from ropewalk.models.catalogue import Installed
     from ropewalk.treebank import Treebank
 
 MOST_BYTES = 12_000_000

@@ -8,8 +8,8 @@ import pytest
 
 from program_tools import run
 from ropewalk import conllu, deps
-from ropewalk.enhancement import by_rules, copied
 from ropewalk.errors import CycleError
+from ropewalk.morphology.enhancement import by_rules, copied
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from ropewalk import encodings, errors, workers
+from ropewalk import encodings, errors
+from ropewalk.parallel import workers
 
 EVERY = [
     kind

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from program_tools import PROGRAM, run_bytes
-from ropewalk import plots
-from ropewalk.escaping import clean, latex_escape, markdown_escape, spreadsheet_escape
-from ropewalk.tables import FORMATS, Table, TableColumn, to_csv, to_html, to_latex, to_markdown, to_tsv
+from ropewalk.reporting import plots
+from ropewalk.reporting.escaping import clean, latex_escape, markdown_escape, spreadsheet_escape
+from ropewalk.reporting.tables import FORMATS, Table, TableColumn, to_csv, to_html, to_latex, to_markdown, to_tsv
 
 if TYPE_CHECKING:
     from collections.abc import Callable

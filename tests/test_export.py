@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from ropewalk import conllu
 from ropewalk.cli import app_of
 from ropewalk.errors import ModelError, UnknownNameError
-from ropewalk.models import folder, model
+from ropewalk.models import model, storage
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
 from ropewalk.models.onnx import bilstm
 from ropewalk.models.onnx.files import ENCODER
@@ -27,16 +27,16 @@ from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.model import load
 from ropewalk.models.onnx.session import Session
 from ropewalk.scoring.attachment import score
-from ropewalk.segmentation.config import NetworkOptions
 from ropewalk.segmentation.segmenter import network_sizes
+from ropewalk.segmentation.segmenter_config import NetworkOptions
 from ropewalk.training import onnx_graphs as graphs
-from ropewalk.training.data import label_set
+from ropewalk.training.examples import label_set
 from ropewalk.training.export import all_scores, export
-from ropewalk.training.folder import read_tensors, save, save_card
 from ropewalk.training.onnx_convolutions import whole_convolutions
-from ropewalk.training.run import train
-from ropewalk.training.segmenter import SegmenterNetwork, as_onnx
+from ropewalk.training.segmenter_training import SegmenterNetwork, as_onnx
 from ropewalk.training.trainable import Trainable
+from ropewalk.training.trained_files import read_tensors, save, save_card
+from ropewalk.training.training_run import train
 from ropewalk.treebank import Treebank
 from ropewalk.trees import check
 from training_tools import bank_of, config_of, once, tiny_encoder, write_bank
@@ -543,7 +543,7 @@ def test_what_is_no_exported_model_is_refused(tmp_path: Path, home: Path) -> Non
     with pytest.raises(ModelError, match="changed after the export"):
         load(place)
     (place / "heads.onnx").write_bytes(b"nothing of the kind")
-    folder.seal(place, table)
+    storage.seal(place, table)
     with pytest.raises(ModelError, match=r"heads\.onnx: is no network"):
         load(place)
 

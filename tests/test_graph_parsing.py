@@ -16,18 +16,18 @@ from ropewalk import conllu, deps
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, MismatchError, TrainingError, UnknownNameError
 from ropewalk.graphs import Graphs
-from ropewalk.models.graphs import graph_decoders
+from ropewalk.laboratory.experiment import Result, cells
+from ropewalk.laboratory.graph_results import graph_scores, graph_table
+from ropewalk.models.graph_decoding import graph_decoders
 from ropewalk.models.onnx.model import load as load_exported
 from ropewalk.pipeline import load as load_parser
-from ropewalk.scoring.graphs import MEASURES, between_words, enhanced, measures, score
-from ropewalk.training.building import graph_shape
+from ropewalk.scoring.graph_scores import MEASURES, between_words, enhanced, measures, score
 from ropewalk.training.config import from_mapping
-from ropewalk.training.data import label_set
-from ropewalk.training.experiment import Result, cells
+from ropewalk.training.construction import graph_shape
+from ropewalk.training.examples import label_set
 from ropewalk.training.export import export
-from ropewalk.training.graph_results import graph_scores, graph_table
-from ropewalk.training.run import train
 from ropewalk.training.trainable import Trainable, load
+from ropewalk.training.training_run import train
 from ropewalk.treebank import Column
 from ropewalk.trees import Graph
 from training_tools import bank_of, config_of, once, restored, write_bank

@@ -16,7 +16,7 @@ from udtools import udeval
 from ropewalk import conllu, deps
 from ropewalk.errors import MismatchError
 from ropewalk.graphs import Graphs
-from ropewalk.scoring import graphs as scoring
+from ropewalk.scoring import graph_scores as scoring
 from ropewalk.trees import Graph
 from strategies import many_graphs
 

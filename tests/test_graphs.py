@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk import conllu, deps, graph_labels_file, sdp
+from ropewalk import conllu, deps, sdp
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.errors import FormatError, GraphError, MismatchError
+from ropewalk.formats import graph_label_files
 from ropewalk.graphs import Graphs, cyclic
 from ropewalk.trees import Graph, frozen_ints
 from strategies import many_graphs
@@ -261,20 +262,20 @@ def test_label_files_lead_back_to_the_same_bytes(spec: str, tmp_path: Path, samp
     several = tmp_path / "several.conllu"
     several.write_bytes(ROPES.encode() + sample.read_bytes() + ROPES.encode())
     banks = conllu.stream(several, chunk_bytes=500)
-    graph_labels_file.write(file, get(spec), map(graph_labels_file.Nodes.of, banks))
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file, chunk_bytes=300))
-    back = b"".join(graph_labels_file.fill(conllu.stream(several, chunk_bytes=700), found))
+    graph_label_files.write(file, get(spec), map(graph_label_files.Nodes.of, banks))
+    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file, chunk_bytes=300))
+    back = b"".join(graph_label_files.fill(conllu.stream(several, chunk_bytes=700), found))
     assert back == several.read_bytes()
     assert not found.faults
     semantic = sdp.loads(SEMANTIC)
-    graph_labels_file.write(file, get(spec), [graph_labels_file.Nodes.of(semantic)])
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
-    assert graph_labels_file.fill_semantic(semantic, found).graphs == semantic.graphs
+    graph_label_files.write(file, get(spec), [graph_label_files.Nodes.of(semantic)])
+    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
+    assert graph_label_files.fill_semantic(semantic, found).graphs == semantic.graphs
 
 
-def labels(text: str, tmp_path: Path) -> graph_labels_file.LabelledGraphs:
+def labels(text: str, tmp_path: Path) -> graph_label_files.LabelledGraphs:
     (tmp_path / "labels").write_text(text, encoding="utf-8")
-    return graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(tmp_path / "labels"))
+    return graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(tmp_path / "labels"))
 
 
 @pytest.mark.parametrize(
@@ -292,25 +293,25 @@ def labels(text: str, tmp_path: Path) -> graph_labels_file.LabelledGraphs:
 )
 def test_faults_of_label_files_are_named_by_line(before: str, after: str, kind: str, line: int, tmp_path: Path) -> None:
     bank = conllu.loads(ROPES, "ropes.conllu")
-    text = graph_labels_file.header(get("relative"))
-    text += graph_labels_file.text_of(get("relative"), graph_labels_file.Nodes.of(bank))
+    text = graph_label_files.header(get("relative"))
+    text += graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
     assert before in text
     with pytest.raises(FormatError) as caught:
-        list(graph_labels_file.fill([bank], labels(text.replace(before, after, 1), tmp_path)))
+        list(graph_label_files.fill([bank], labels(text.replace(before, after, 1), tmp_path)))
     assert (caught.value.kind, caught.value.line) == (kind, line)
 
 
 def test_missing_and_additional_sentences_are_told(tmp_path: Path) -> None:
     bank, two = conllu.loads(ROPES), conllu.loads(2 * ROPES, "two.conllu")
-    head = graph_labels_file.header(get("relative"))
-    text = graph_labels_file.text_of(get("relative"), graph_labels_file.Nodes.of(bank))
+    head = graph_label_files.header(get("relative"))
+    text = graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
     with pytest.raises(FormatError, match=r"^two.conllu:13: .* has no labels for this sentence"):
-        list(graph_labels_file.fill([two], labels(head + text, tmp_path)))
+        list(graph_label_files.fill([two], labels(head + text, tmp_path)))
     with pytest.raises(FormatError, match=r"labels:12: labels for a sentence that .* does not have"):
-        list(graph_labels_file.fill([bank], labels(head + 2 * text, tmp_path)))
+        list(graph_label_files.fill([bank], labels(head + 2 * text, tmp_path)))
     semantic = sdp.loads(SEMANTIC, "a.sdp")
     with pytest.raises(FormatError, match=r"^a.sdp:2: the words from this sentence on"):
-        graph_labels_file.fill_semantic(semantic, labels(head + text, tmp_path))
+        graph_label_files.fill_semantic(semantic, labels(head + text, tmp_path))
 
 
 def test_graphs_are_checked_and_compared() -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ropewalk.encodings import get
+from ropewalk.laboratory import reproduction, splits
+from ropewalk.laboratory.coverage import coverage, encodings_of
+from ropewalk.laboratory.published import LABELS, published
+from ropewalk.laboratory.statistics import statistics
 from ropewalk.projectivity import lift, lower
-from ropewalk.scoring import reproduce, splits
-from ropewalk.scoring.coverage import coverage, encodings_of
-from ropewalk.scoring.published import LABELS, published
-from ropewalk.scoring.statistics import statistics
 from ropewalk.treebank import Treebank
 from test_projectivity import plain_lower
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk.encodings import Encoding
-    from ropewalk.scoring.splits import Corpus
+    from ropewalk.laboratory.splits import Corpus
 
 pytestmark = pytest.mark.treebanks
 
@@ -199,29 +199,29 @@ def test_labels_relations_and_indices_of_the_paper(treebanks: Path, name: str) -
 
 
 @cache
-def figures(folder: Path, release: str) -> reproduce.ReleaseFigures:
-    return reproduce.measure(published(), release, map(splits.read, splits.find(folder)))
+def figures(folder: Path, release: str) -> reproduction.ReleaseFigures:
+    return reproduction.measure(published(), release, map(splits.read, splits.find(folder)))
 
 
-def cells_by_row(compared: list[reproduce.CellComparison], state: str) -> Counter[tuple[str, ...]]:
+def cells_by_row(compared: list[reproduction.CellComparison], state: str) -> Counter[tuple[str, ...]]:
     return Counter(
         (one.cell.treebank, one.cell.kind, one.cell.row, one.cell.split) for one in compared if one.state == state
     )
 
 
 def test_the_report_on_three_releases(releases: dict[str, Path]) -> None:
-    compared = reproduce.compare(published(), [figures(folder, release) for release, folder in releases.items()])
+    compared = reproduction.compare(published(), [figures(folder, release) for release, folder in releases.items()])
     tally = Counter(one.state for one in compared)
-    assert tally[reproduce.EQUAL] >= 462
-    assert tally[reproduce.UNEXPLAINED] <= 7
-    assert tally.total() - tally[reproduce.NO_DATA] == 488
-    assert cells_by_row(compared, reproduce.UNEXPLAINED) == {
+    assert tally[reproduction.EQUAL] >= 462
+    assert tally[reproduction.UNEXPLAINED] <= 7
+    assert tally.total() - tally[reproduction.NO_DATA] == 488
+    assert cells_by_row(compared, reproduction.UNEXPLAINED) == {
         ("ug", "empirical", "O_P", "test"): 1,
         ("wo", "theoretical", "B_4/O_P", "test"): 2,
         ("wo", "empirical", "O_P", "test"): 2,
         ("wo", "empirical", "O_NP", "dev"): 2,
     }
-    assert cells_by_row(compared, reproduce.KNOWN) == {
+    assert cells_by_row(compared, reproduction.KNOWN) == {
         ("en", "", "en", ""): 1,
         ("ta", "empirical", "B_7", "test"): 2,
         ("ug", "empirical", "B_7", "dev"): 4,
@@ -229,23 +229,23 @@ def test_the_report_on_three_releases(releases: dict[str, Path]) -> None:
         ("wo", "empirical", "B_7", "dev"): 4,
         ("wo", "empirical", "B_7", "test"): 4,
     }
-    complete = {one.cell.treebank for one in compared if one.state != reproduce.NO_DATA}
+    complete = {one.cell.treebank for one in compared if one.state != reproduction.NO_DATA}
     assert complete == set(published().folders()) - {"PTB"}
 
 
 def test_every_reason_explains_each_of_its_cells(releases: dict[str, Path]) -> None:
     """A cell that is equal after all, or that a reason does not make equal, has no business in the reason."""
-    compared = reproduce.compare(published(), [figures(folder, release) for release, folder in releases.items()])
+    compared = reproduction.compare(published(), [figures(folder, release) for release, folder in releases.items()])
     for reason in published().reasons:
         named = [one for one in compared if reason.names(one.cell)]
         assert named
-        assert {one.state for one in named} == {reproduce.KNOWN}
+        assert {one.state for one in named} == {reproduction.KNOWN}
         assert all(one.reason == reason for one in named)
 
 
 def test_rows_of_another_release_have_no_data_without_it(releases: dict[str, Path]) -> None:
-    alone = reproduce.compare(published(), [figures(releases["2.14"], "2.14")])
+    alone = reproduction.compare(published(), [figures(releases["2.14"], "2.14")])
     for one in alone:
         if one.cell.release not in {"", "2.14"}:
-            assert (one.state, one.why) == (reproduce.NO_DATA, f"no UD {one.cell.release} at hand")
-    assert {one.cell.release for one in alone if one.state == reproduce.NO_DATA} >= {"2.15", "2.16"}
+            assert (one.state, one.why) == (reproduction.NO_DATA, f"no UD {one.cell.release} at hand")
+    assert {one.cell.release for one in alone if one.state == reproduction.NO_DATA} >= {"2.15", "2.16"}

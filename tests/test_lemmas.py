@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk import conllu
-from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
+from ropewalk.morphology.lemmas import apply_rule, frequent_rules, lemma_rule
 
 if TYPE_CHECKING:
     from pathlib import Path

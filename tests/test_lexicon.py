@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.lexicon import LONGEST, NOTHING, WEIGHTS, Lexicon
 from ropewalk.models.tags import fitted_weights, tag_columns, tag_sets
-from ropewalk.training.data import lexicon_of
+from ropewalk.training.examples import lexicon_of
 from ropewalk.treebank import Column
 from test_tags import bank_of_words
 

@@ -24,12 +24,12 @@ from ropewalk.formats.text import SPACES, text_pieces, token_banks
 from ropewalk.models import model
 from ropewalk.models.model import LongSentenceWarning
 from ropewalk.models.onnx import bilstm
+from ropewalk.parallel.workers import count_of
 from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
 from ropewalk.scoring.attachment import Parts
 from ropewalk.scoring.significance import compare
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
-from ropewalk.workers import count_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ import ropewalk
 from fuzz_models import SOURCE, attempt, trees
 from program_tools import run
 from ropewalk.errors import ModelError
-from ropewalk.models.folder import open_folder, parsed_json, seal
-from ropewalk.segmentation import folder as segmentation
+from ropewalk.models.storage import open_folder, parsed_json, seal
+from ropewalk.segmentation import segmenter_files as segmentation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,9 +16,9 @@ import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError
 from ropewalk.loading import load_model
-from ropewalk.models import installed
+from ropewalk.models import catalogue
 from ropewalk.models.description import EXPORTED, VERSION, Description, described
-from ropewalk.models.folder import seal
+from ropewalk.models.storage import seal
 
 if TYPE_CHECKING:
     from ropewalk.models.model import Model
@@ -81,9 +81,9 @@ def test_any_column_may_be_a_tag(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_folder_works_by_name_too(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(installed.VARIABLE, str(FIXTURES))
-    assert {one.name for one in installed.installed()} >= set(FOLDERS)
-    (found,) = [one for one in installed.installed() if one.name == kind]
+    monkeypatch.setenv(catalogue.VARIABLE, str(FIXTURES))
+    assert {one.name for one in catalogue.installed()} >= set(FOLDERS)
+    (found,) = [one for one in catalogue.installed() if one.name == kind]
     assert (found.treebank, found.licence) == ("UD_Invented-Ropes", "Apache-2.0")
     document = ropewalk.load(kind).tokens(expected()["sentences"])
     assert [word.relation for word in document.words] == expected()[kind]["relations"]

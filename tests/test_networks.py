@@ -19,12 +19,12 @@ from conftest import REPOSITORY
 from fuzz_models import SOURCE, trees
 from network_tools import TypedShape, make_external, network, rewritten
 from ropewalk.errors import ModelError
-from ropewalk.models.folder import seal
 from ropewalk.models.onnx import limits, operators, sizes
 from ropewalk.models.onnx.limits import demand_limits, varying
 from ropewalk.models.onnx.protobuf import fields, written
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.onnx.structure import MOST_NODES, read_network
+from ropewalk.models.storage import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ import pytest
 
 from program_tools import PROGRAM, run
 from ropewalk.files import are_same_output, is_replaced
-from ropewalk.models.installed import locate
+from ropewalk.models.catalogue import locate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ import pytest
 from docs_tools import install_example
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, UnknownNameError
-from ropewalk.models.options import to_mapping
+from ropewalk.options import to_mapping
 from ropewalk.scoring.attachment import score
 from ropewalk.training.config import from_mapping
-from ropewalk.training.run import train
 from ropewalk.training.trainable import load
+from ropewalk.training.training_run import train
 from training_tools import bank_of, config_of, restored, write_bank
 
 if TYPE_CHECKING:

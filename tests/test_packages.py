@@ -18,10 +18,10 @@ import ropewalk
 from conftest import REPOSITORY
 from program_tools import run
 from ropewalk.errors import ConfigError, ModelError
-from ropewalk.models import installed
-from ropewalk.models.folder import open_folder, seal
+from ropewalk.models import catalogue
 from ropewalk.models.packages import module_of
 from ropewalk.models.packaging import package
+from ropewalk.models.storage import open_folder, seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where packages are installed, for this process and those that it starts; no model lies elsewhere."""
     home = tmp_path / "site-packages"
     home.mkdir()
-    monkeypatch.setenv(installed.VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path / "none"))
     monkeypatch.syspath_prepend(str(home))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     return home
@@ -90,25 +90,25 @@ def test_models_in_packages_are_found_by_name(install: Callable[..., Path], monk
     home = install("tiny-one")
     parser = ropewalk.load("tiny-one")
     assert len(parser.tokens([["He", "slept"]]).words) == 2
-    (found,) = [one for one in installed.installed() if one.name == "tiny-one"]
+    (found,) = [one for one in catalogue.installed() if one.name == "tiny-one"]
     assert (found.path, found.embedded, found.treebank) == (home / "tiny-one", False, "UD_Invented-Ropes")
     assert "ropewalk_tiny_one" not in sys.modules
     for other in ("tiny_one", "Tiny-one", "tiny-one.x", "tiny", ""):
         with pytest.raises(ModelError):
-            installed.locate(other)
-    monkeypatch.setenv(installed.VARIABLE, str(home))  # the user's own come first
+            catalogue.locate(other)
+    monkeypatch.setenv(catalogue.VARIABLE, str(home))  # the user's own come first
     shutil.copytree(home / "tiny-one", home / "en")
-    assert installed.locate("en") == home / "en"
+    assert catalogue.locate("en") == home / "en"
 
 
 def test_what_is_in_the_package_comes_before_packages_of_that_name(install: Callable[..., Path]) -> None:
     install("en")
-    assert installed.locate("en") == installed.embedded_folder() / "en"
-    assert [one.embedded for one in installed.installed() if one.name == "en"] == [True]
+    assert catalogue.locate("en") == catalogue.embedded_folder() / "en"
+    assert [one.embedded for one in catalogue.installed() if one.name == "en"] == [True]
 
 
 def test_every_door_opens_a_packaged_model(install: Callable[..., Path]) -> None:
-    install("english", installed.embedded_folder() / "en")
+    install("english", catalogue.embedded_folder() / "en")
     done = run("parse", "-m", "english", "He slept.")
     assert done.returncode == 0, done.stderr
     assert " model english " in done.stdout.split("\n")[0]
@@ -155,7 +155,7 @@ def test_pip_installs_a_package_by_its_path(site: Path, tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
-    assert installed.locate("tiny-one") == site / "ropewalk_tiny_one" / "tiny-one"
+    assert catalogue.locate("tiny-one") == site / "ropewalk_tiny_one" / "tiny-one"
     assert len(ropewalk.load("tiny-one").tokens([["He", "slept"]]).words) == 2
     (metadata,) = site.glob("ropewalk_tiny_one-*.dist-info")
     said = (metadata / "METADATA").read_text(encoding="utf-8")
@@ -173,7 +173,7 @@ def test_a_licence_can_be_told_and_its_text_put_beside_it(tmp_path: Path) -> Non
     assert f"pip install {tmp_path / 'a'}" in done.stderr
     home = tmp_path / "a"
     assert (home / "LICENSE.txt").read_text(encoding="utf-8").endswith("\n\nDo as you like.\n")
-    assert installed.in_folder(home / "ropewalk_tiny" / "tiny").licence == "LGPLLR"
+    assert catalogue.in_folder(home / "ropewalk_tiny" / "tiny").licence == "LGPLLR"
     open_folder(home / "ropewalk_tiny" / "tiny").demand_whole()
 
 
@@ -228,10 +228,10 @@ def test_files_elsewhere_are_not_put_into_packages(tmp_path: Path) -> None:
 @pytest.fixture
 def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Path) -> None:  # noqa: ARG001 - nothing is installed
     """Six models that can be installed and are not."""
-    one = installed.in_folder(TINY).summary
+    one = catalogue.in_folder(TINY).summary
     several = [asdict(replace(one, name=name, treebank=treebank, las=0.9)) for name, treebank in NAMES.items()]
     (tmp_path / "models.json").write_text(json.dumps(several), encoding="utf-8")
-    monkeypatch.setattr(installed, "OFFERED", tmp_path / "models.json")
+    monkeypatch.setattr(catalogue, "OFFERED", tmp_path / "models.json")
 
 
 @pytest.mark.usefixtures("offered")
@@ -274,7 +274,7 @@ def test_the_list_is_that_of_the_models_in_the_repository(monkeypatch: pytest.Mo
     monkeypatch.syspath_prepend(str(REPOSITORY / "recipes"))
     from list_models import listing
 
-    assert listing() == installed.OFFERED.read_text(encoding="utf-8"), "run `make models`"
+    assert listing() == catalogue.OFFERED.read_text(encoding="utf-8"), "run `make models`"
 
 
 def packages() -> list[Path]:
@@ -283,7 +283,7 @@ def packages() -> list[Path]:
 
 @pytest.mark.parametrize("home", packages(), ids=lambda home: home.name)
 def test_packages_in_the_repository_are_whole_small_and_licensed(home: Path) -> None:
-    model = installed.in_folder(home / module_of(home.name) / home.name)
+    model = catalogue.in_folder(home / module_of(home.name) / home.name)
     source = open_folder(model.path)
     source.demand_whole()
     for file in source.table["files"]:

@@ -17,14 +17,15 @@ import torch
 import program_tools
 from ropewalk import conllu
 from ropewalk.encodings import get
+from ropewalk.laboratory import experiment
+from ropewalk.laboratory.published import ENCODINGS, published
+from ropewalk.reporting.tables import to_csv
 from ropewalk.scoring.attachment import score
-from ropewalk.scoring.published import ENCODINGS, published
-from ropewalk.tables import to_csv
-from ropewalk.training import config, experiment
-from ropewalk.training.data import label_set
-from ropewalk.training.heads import ArcScorer, BiaffineRelations
-from ropewalk.training.run import train
+from ropewalk.training import config
+from ropewalk.training.classifiers import ArcScorer, BiaffineRelations
+from ropewalk.training.examples import label_set
 from ropewalk.training.trainable import Trainable
+from ropewalk.training.training_run import train
 from training_tools import bank_of, config_of, tiny_encoder, write_bank
 
 if TYPE_CHECKING:

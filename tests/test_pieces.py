@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 from building_tools import LATIN, TINY, Invented
 from ropewalk import conllu
-from ropewalk.building.planning import BuildOptions
-from ropewalk.building.run import planned
+from ropewalk.autobuild.planning import BuildOptions
+from ropewalk.autobuild.stages import planned
 from ropewalk.cli import app_of
 from ropewalk.errors import FormatError, OptionError
+from ropewalk.laboratory.splits import of_files
 from ropewalk.models.features import read_vectors
-from ropewalk.scoring.splits import of_files
-from ropewalk.training.data import label_set
+from ropewalk.training.examples import label_set
 from ropewalk.training.pieces import PIECES, ROWS, PieceVectors, is_of_pieces
 from ropewalk.training.trainable import Trainable
 from ropewalk.training.vectors import write_vectors

@@ -18,7 +18,7 @@ from pipeline_tools import EveryWordOnTheFirst, toy_parser
 from ropewalk import Document, Parser, Sentence, conllu, load
 from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.text import text_pieces, token_banks
-from ropewalk.models.installed import installed, locate
+from ropewalk.models.catalogue import installed, locate
 from ropewalk.segmentation.tokens import text_of
 
 if TYPE_CHECKING:

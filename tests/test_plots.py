@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ropewalk import plots
 from ropewalk.errors import FormatError, MissingExtraError
-from ropewalk.plots import AxisLabels, Point
+from ropewalk.reporting import plots
+from ropewalk.reporting.plots import AxisLabels, Point
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ropewalk import progress
+from ropewalk.reporting import progress
 
 
 class Screen(io.StringIO):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ropewalk.models.installed import locate
+from ropewalk.models.catalogue import locate
 from ropewalk.models.onnx.files import HEADS
 from ropewalk.models.onnx.limits import InputSizes, varying
 from ropewalk.models.onnx.pruning import output_widths, without_others

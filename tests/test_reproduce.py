@@ -15,9 +15,9 @@ import pytest
 from program_tools import run
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get
-from ropewalk.scoring import reproduce
-from ropewalk.scoring.published import CellSet, PrintedCell, Published, Reason, published
-from ropewalk.scoring.splits import Corpus
+from ropewalk.laboratory import reproduction
+from ropewalk.laboratory.published import CellSet, PrintedCell, Published, Reason, published
+from ropewalk.laboratory.splits import Corpus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,13 +28,13 @@ LOST = Tree([0, 1, 1, 2], ["root", "a", "b", "c"])  # 4-bit labels cannot give i
 TAMIL = {"train": Treebank.of([PLAIN, CROSSED]), "dev": Treebank.of([CROSSED]), "test": Treebank.of([PLAIN])}
 
 
-Report = tuple[Published, list[reproduce.CellComparison], list[reproduce.ReleaseFigures]]
+Report = tuple[Published, list[reproduction.CellComparison], list[reproduction.ReleaseFigures]]
 
 
 def compared(splits: dict[str, Treebank], release: str = "2.14", source: Published | None = None) -> Report:
     source = source or published()
-    figures = [reproduce.measure(source, release, [Corpus("UD_Tamil-TTB", splits)])]
-    return source, reproduce.compare(source, figures), figures
+    figures = [reproduction.measure(source, release, [Corpus("UD_Tamil-TTB", splits)])]
+    return source, reproduction.compare(source, figures), figures
 
 
 def test_every_printed_cell_is_a_figure_with_its_source() -> None:
@@ -118,7 +118,7 @@ def test_the_misprint_lacks_a_k() -> None:
     (text,) = (cell.text for cell in published().cells if (cell.treebank, cell.column) == ("en", "trees"))
     others = [cell.text for cell in published().cells if cell.column == "trees" and cell.treebank not in {"en", "ta"}]
     assert all(other.endswith("k") for other in others)
-    assert reproduce.written_like(f"{text}k", 16_622, percent=False) == f"{text}k"
+    assert reproduction.written_like(f"{text}k", 16_622, percent=False) == f"{text}k"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_the_misprint_lacks_a_k() -> None:
     ],
 )
 def test_figures_are_written_like_the_papers(text: str, figure: float, percent: bool, expected: str) -> None:  # noqa: FBT001 - a parameter of the test
-    assert reproduce.written_like(text, figure, percent=percent) == expected
+    assert reproduction.written_like(text, figure, percent=percent) == expected
 
 
 def test_cells_are_equal_differ_or_have_no_data() -> None:
@@ -142,17 +142,17 @@ def test_cells_are_equal_differ_or_have_no_data() -> None:
     by = {(one.cell.column, one.cell.kind, one.cell.row, one.cell.split): one for one in comparisons
           if one.cell.treebank == "ta"}  # fmt: skip
     assert by["trees", "", "ta", ""].ours == "4"
-    assert by["trees", "", "ta", ""].state == reproduce.UNEXPLAINED
+    assert by["trees", "", "ta", ""].state == reproduction.UNEXPLAINED
     exact = by["UAS", "theoretical", "B_7", "test"]
-    assert (exact.ours, exact.cell.text, exact.state) == ("100.00", "100", reproduce.EQUAL)
+    assert (exact.ours, exact.cell.text, exact.state) == ("100.00", "100", reproduction.EQUAL)
     other = by["UAS", "empirical", "B_7", "test"]  # it has a reason, which is none for these trees
-    assert (other.ours, other.state, other.why) == ("100.00", reproduce.UNEXPLAINED, "")
+    assert (other.ours, other.state, other.why) == ("100.00", reproduction.UNEXPLAINED, "")
     for one in comparisons:
         if one.cell.treebank != "ta":
-            assert (one.state, one.ours) == (reproduce.NO_DATA, "")
+            assert (one.state, one.ours) == (reproduction.NO_DATA, "")
             known = one.cell.release in {"", "2.14"}
             assert one.why == (f"no folder {one.cell.folder}" if known else f"no UD {one.cell.release} at hand")
-    assert all(one.state == reproduce.NO_DATA for one in compared(TAMIL, "2.15")[1])
+    assert all(one.state == reproduction.NO_DATA for one in compared(TAMIL, "2.15")[1])
 
 
 def tamil(text: str, column: str, **further: str) -> PrintedCell:
@@ -172,10 +172,10 @@ def test_a_reason_holds_only_if_it_makes_the_cell_equal() -> None:
     def states(reason: Reason) -> list[str]:
         source = replace(published(), cells=cells, reasons=(reason,))
         found = compared(TAMIL | {"dev": Treebank.of([LOST])}, source=source)[1]
-        assert [one.reason is reason for one in found] == [one.state == reproduce.KNOWN for one in found]
+        assert [one.reason is reason for one in found] == [one.state == reproduction.KNOWN for one in found]
         return [one.state for one in found]
 
-    equal, known, unexplained = reproduce.EQUAL, reproduce.KNOWN, reproduce.UNEXPLAINED
+    equal, known, unexplained = reproduction.EQUAL, reproduction.KNOWN, reproduction.UNEXPLAINED
     five = Reason("misprint", "another figure", (anywhere,), correct="5")
     assert states(five) == [equal, known, unexplained, unexplained]
     copied = Reason("copied", "of another encoding", (anywhere,), encoding="four-bit(policy=published)")
@@ -216,24 +216,24 @@ class Page(HTMLParser):
 
 def test_the_report_holds_every_cell_and_marks_differences() -> None:
     source, comparisons, figures = compared(TAMIL)
-    sections = reproduce.report(source, comparisons, figures)
+    sections = reproduction.report(source, comparisons, figures)
     tally = Counter(one.state for one in comparisons)
-    text = reproduce.markdown(source, sections, "1.2.3")
+    text = reproduction.markdown(source, sections, "1.2.3")
     assert "ropewalk 1.2.3" in text
-    assert f"{tally[reproduce.EQUAL]} equal" in text
+    assert f"{tally[reproduction.EQUAL]} equal" in text
     assert "UD 2.14: coverage of ta; statistics of ta" in text
     shown = text.partition("## Treebank and encoding statistics")[2].partition("## Every cell")[0]
     assert shown.count("\\|") == len(comparisons)
-    assert shown.count("\\[?\\]") == tally[reproduce.UNEXPLAINED]
-    assert shown.count("**") // 2 - 11 == tally[reproduce.UNEXPLAINED]  # eleven titles are bold too
-    assert shown.count("<u>") == tally[reproduce.KNOWN]
+    assert shown.count("\\[?\\]") == tally[reproduction.UNEXPLAINED]
+    assert shown.count("**") // 2 - 11 == tally[reproduction.UNEXPLAINED]  # eleven titles are bold too
+    assert shown.count("<u>") == tally[reproduction.KNOWN]
     listed = text.partition("## Every cell")[2].partition("\n## ")[0]
-    assert len(listed.strip().splitlines()) - 6 == tally[reproduce.KNOWN] + tally[reproduce.UNEXPLAINED]
+    assert len(listed.strip().splitlines()) - 6 == tally[reproduction.KNOWN] + tally[reproduction.UNEXPLAINED]
     page = Page()
-    page.feed(reproduce.page(source, sections, "1.2.3"))
+    page.feed(reproduction.page(source, sections, "1.2.3"))
     assert page.open == []
     assert page.links == []  # it needs nothing else
-    assert page.seen["strong"] == tally[reproduce.UNEXPLAINED]
+    assert page.seen["strong"] == tally[reproduction.UNEXPLAINED]
 
 
 def test_the_command_writes_both_files_or_neither(tmp_path: Path) -> None:

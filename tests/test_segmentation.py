@@ -19,16 +19,17 @@ from ropewalk import conllu
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.conllu import escaped, unescaped
-from ropewalk.segmentation import building, config, folder, reading, windows
+from ropewalk.segmentation import assembly, reading, segmenter_files, windows
+from ropewalk.segmentation import segmenter_config as config
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE, align
-from ropewalk.segmentation.building import Marked, build
+from ropewalk.segmentation.assembly import Marked, build
 from ropewalk.segmentation.evaluation import scores
-from ropewalk.segmentation.folder import Stored
 from ropewalk.segmentation.multiwords import Change, Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space, single_spaced
 from ropewalk.segmentation.segmenter import Segmenter
+from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
-from ropewalk.training.segmenter import SegmenterNetwork, altered, as_onnx, context, train, varied
+from ropewalk.training.segmenter_training import SegmenterNetwork, altered, as_onnx, context, train, varied
 from ropewalk.treebank import Heading, Treebank
 
 if TYPE_CHECKING:
@@ -415,7 +416,7 @@ def test_pieces_make_no_difference(text: str, seed: int, marks: int, data: st.Da
             build(windows.mark([text], CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER)
         )
         small_windows(patch)
-        patch.setattr(building, "SENTENCES", 2)
+        patch.setattr(assembly, "SENTENCES", 2)
         banks = list(build(windows.mark(pieces, CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER))
     assert text_of(banks) == text_of(whole)
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
@@ -456,8 +457,8 @@ def test_windows_see_all_that_the_network_sees() -> None:
 
 
 def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "MOST_CHARACTERS", 10)
-    monkeypatch.setattr(building, "MOST_TOKENS", 4)
+    monkeypatch.setattr(assembly, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(assembly, "MOST_TOKENS", 4)
     text = "a" * 25 + " b c d e\nf\r\n\r\ng\n \nh i"
     bank = built(text, np.zeros(len(text), dtype=np.uint8))
     assert [bank[number].forms for number in range(len(bank))] == [
@@ -513,9 +514,9 @@ def test_a_megabyte_on_one_line(text: str, joins: bool) -> None:  # noqa: FBT001
     banks = list(newborn(joins=joins).stream([text]))
     assert text_of(banks) == text
     assert (
-        max(int(bank.lengths.max(initial=0)) for bank in banks) <= 3 * building.MOST_TOKENS
+        max(int(bank.lengths.max(initial=0)) for bank in banks) <= 3 * assembly.MOST_TOKENS
     )  # of up to three words each
-    assert max(map(len, banks)) <= building.SENTENCES
+    assert max(map(len, banks)) <= assembly.SENTENCES
 
 
 def test_half_characters_are_refused_with_their_place() -> None:
@@ -593,7 +594,7 @@ def test_words_with_spaces_are_learnt(home: Path, tmp_path: Path) -> None:
     bank = segmenter.segment(SPACED_TEXT)
     assert bank.column("form").texts() == SPACED_BANK.column("form").texts()
     assert text_of(segmenter.stream(SPACED_TEXT)) == SPACED_TEXT
-    folder.save(tmp_path / "again", folder.load(tmp_path / "out"))
+    segmenter_files.save(tmp_path / "again", segmenter_files.load(tmp_path / "out"))
     written = [(tmp_path / name / "segmenter.json").read_bytes() for name in ("out", "again")]
     assert written[0] == written[1]
 
@@ -683,8 +684,8 @@ def test_incomplete_folders_are_refused(home: Path, tmp_path: Path) -> None:
 
 
 def test_files_come_back_as_they_were_saved(home: Path, tmp_path: Path) -> None:
-    stored = folder.load(home / "out")
-    folder.save(tmp_path, stored)
+    stored = segmenter_files.load(home / "out")
+    segmenter_files.save(tmp_path, stored)
     for file in ("segmenter.json", "segmenter.onnx"):
         assert (tmp_path / file).read_bytes() == (home / "out" / file).read_bytes()
 

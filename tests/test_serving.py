@@ -21,8 +21,8 @@ from program_tools import run
 from ropewalk import conllu
 from ropewalk.cli.serve import serve
 from ropewalk.cli.shell import GraphDecoderName
-from ropewalk.client import Client
 from ropewalk.errors import OptionError, RequestError
+from ropewalk.integrations.client import Client
 from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
 from ropewalk.serving.computing import Computer
@@ -47,7 +47,7 @@ SENTENCE = "The old rope maker walks slowly backwards all day while his children
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Two models: the English one, and the same under another name."""
     folder = tmp_path_factory.mktemp("models") / "english-two"
-    from ropewalk.models.installed import locate
+    from ropewalk.models.catalogue import locate
 
     shutil.copytree(locate("en"), folder)
     with serving("--model", "en", "--model", str(folder), "--max-words", "60", "--max-bytes", "300000") as one:

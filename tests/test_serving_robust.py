@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from process_tools import children, gone, kill, wait_until, workers_of
-from ropewalk.client import Client
 from ropewalk.errors import RequestError, RequestTooLargeError
+from ropewalk.integrations.client import Client
 from ropewalk.serving import Settings
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.computing import HELP, Call, ParseJob

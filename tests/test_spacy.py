@@ -20,7 +20,7 @@ spacy = pytest.importorskip("spacy", exc_type=ImportError)
 from spacy import displacy  # noqa: E402 - only if there is spaCy
 from spacy.tokens import Doc  # noqa: E402 - likewise
 
-from ropewalk.spacy_component import Component, noun_chunks  # noqa: E402 - likewise
+from ropewalk.integrations.spacy_component import Component, noun_chunks  # noqa: E402 - likewise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ def facts(doc: Doc) -> list[tuple[Any, ...]]:
 
 def test_the_component_is_found_by_its_entry_point() -> None:
     (point,) = entry_points(group="spacy_factories", name="ropewalk")
-    assert point.value == "ropewalk.spacy_factory:make"
+    assert point.value == "ropewalk.integrations.spacy_factory:make"
 
 
 def test_pipelines_without_the_component_load_nothing_of_it() -> None:
@@ -60,7 +60,7 @@ def test_pipelines_without_the_component_load_nothing_of_it() -> None:
 import sys, spacy
 spacy.blank("en").add_pipe("sentencizer")
 assert "ropewalk" in spacy.registry.factories.get_all()
-assert "ropewalk.spacy_factory" in sys.modules
+assert "ropewalk.integrations.spacy_factory" in sys.modules
 assert "ropewalk.pipeline" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from ropewalk import Tree, Treebank, conllu
 from ropewalk.encodings import get
 from ropewalk.errors import FormatError, OptionError, UnknownNameError
-from ropewalk.scoring import splits, statistics
-from ropewalk.scoring.published import LABELS
-from ropewalk.scoring.splits import Corpus
-from ropewalk.tables import FORMATS
+from ropewalk.laboratory import splits, statistics
+from ropewalk.laboratory.published import LABELS
+from ropewalk.laboratory.splits import Corpus
+from ropewalk.reporting.tables import FORMATS
 from strategies import trees
 
 if TYPE_CHECKING:

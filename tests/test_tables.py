@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ropewalk.cli.shell import Format
-from ropewalk.tables import (
+from ropewalk.reporting.tables import (
     FORMATS,
     Table,
     TableColumn,

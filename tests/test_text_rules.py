@@ -15,11 +15,11 @@ import ropewalk
 from ropewalk import conllu
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError
-from ropewalk.models.installed import embedded_folder, language_of
-from ropewalk.segmentation import abbreviations, building
+from ropewalk.models.catalogue import embedded_folder, language_of
+from ropewalk.segmentation import abbreviations, assembly
 from ropewalk.segmentation import rules as rules_module
 from ropewalk.segmentation.alignment import END, SENTENCE
-from ropewalk.segmentation.building import LineUnit, Marked, build
+from ropewalk.segmentation.assembly import LineUnit, Marked, build
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
 from ropewalk.segmentation.rules import Rules
@@ -182,7 +182,7 @@ def test_a_language_without_known_abbreviations_has_none() -> None:
 @pytest.mark.parametrize("mark", [0, END | SENTENCE])
 def test_rules_are_the_same_wherever_the_text_is_cut(mark: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences that are done are not seen again: rules must not look further than what is kept of them."""
-    for module in (building, rules_module):
+    for module in (assembly, rules_module):
         monkeypatch.setattr(module, "CONTEXT", 15)
     text = (
         '- a\n- cf. B "Who?" she\n# see Fig. IV\n> b @c.d @e #f. Art. I am C++ x.js, g.org/h(i) <3 wwwwwwwwwwwww'

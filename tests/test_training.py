@@ -20,24 +20,24 @@ from program_tools import run
 from ropewalk import conllu, encodings
 from ropewalk.cli.shell import Decoder
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
+from ropewalk.laboratory.experiment import decoder_name
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
-from ropewalk.models.options import changed, read, to_mapping
 from ropewalk.models.subwords import SPARE, windows
-from ropewalk.models.trees import SCALES, TEMPERATURES
+from ropewalk.models.tree_decoding import SCALES, TEMPERATURES
+from ropewalk.options import changed, read, to_mapping
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
 from ropewalk.training.config import LOSSES, PARSERS, TeacherOptions, from_mapping
 from ropewalk.training.crf import ArcTreeLoss, SequenceLoss, TreeLoss
-from ropewalk.training.data import examples, forms_of, label_set, read_treebank
-from ropewalk.training.experiment import decoder_name
+from ropewalk.training.examples import examples, forms_of, label_set, read_treebank
 from ropewalk.training.export import all_scores
-from ropewalk.training.folder import save
-from ropewalk.training.run import train
 from ropewalk.training.substitution import OPEN, substituted
 from ropewalk.training.trainable import Trainable, load
+from ropewalk.training.trained_files import save
+from ropewalk.training.training_run import train
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import Tree, check, projective
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from ropewalk.training.config import Config
     from ropewalk.training.loop import Progress
-    from ropewalk.training.run import Outcome
+    from ropewalk.training.training_run import Outcome
 
 FIXTURES = Path(__file__).parent / "fixtures" / "version-1"
 ENCODINGS = (
@@ -163,7 +163,7 @@ import json, os, signal, torch
 torch.set_num_threads(1)
 from ropewalk.training.config import LOSSES, PARSERS, TeacherOptions, from_mapping
 from ropewalk.training.crf import ArcTreeLoss, SequenceLoss, TreeLoss
-from ropewalk.training.run import train
+from ropewalk.training.training_run import train
 def kill(progress):
     if progress.epoch == 3:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ropewalk.building.planning import BuildOptions
+from ropewalk import options
+from ropewalk.autobuild.planning import BuildOptions
 from ropewalk.errors import ConfigError
-from ropewalk.models import options
-from ropewalk.segmentation import config as segmentation_config
-from ropewalk.training import config, experiment
+from ropewalk.laboratory import experiment
+from ropewalk.segmentation import segmenter_config
+from ropewalk.training import config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def test_the_ready_made_grids_are_sound(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SEGMENTERS, ids=lambda path: path.name)
 def test_the_ready_made_segmenters_are_sound(path: Path) -> None:
-    found = segmentation_config.load(path)
+    found = segmenter_config.load(path)
     assert found.data.train
     assert found.data.dev
 
@@ -121,7 +122,7 @@ def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
 def test_numbers_and_nesting_without_end_are_refused(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(text, encoding="utf-8")
-    for load in (config.load, segmentation_config.load, experiment.cells):
+    for load in (config.load, segmenter_config.load, experiment.cells):
         with pytest.raises(ConfigError, match=message):
             load(file)
 
@@ -137,7 +138,7 @@ def numeric(kind: type, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]
             yield f"{where}{one.name}", dict(one.metadata)
 
 
-@pytest.mark.parametrize("kind", [config.Config, segmentation_config.SegmenterConfig, BuildOptions])
+@pytest.mark.parametrize("kind", [config.Config, segmenter_config.SegmenterConfig, BuildOptions])
 def test_every_number_has_bounds(kind: type) -> None:
     found = {name: limits for name, limits in numeric(kind) if not name.startswith("decoding.")}
     assert len(found) >= 3

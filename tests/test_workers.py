@@ -16,8 +16,9 @@ import pytest
 
 import ropewalk
 from process_tools import children, gone, wait_until, workers_of
-from ropewalk import errors, worker_processes, workers
+from ropewalk import errors
 from ropewalk.errors import FormatError, OptionError, RopewalkError, WorkerError
+from ropewalk.parallel import processes, workers
 from worker_tools import LATE, make_dying, make_failing, make_large, make_late_square, make_nothing, make_square
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def test_tasks_are_taken_only_as_they_are_needed() -> None:
     results = workers.apply(make_square, tasks(), 2)
     for _ in range(10):
         next(results)
-    assert taken <= 10 + 2 * worker_processes.AHEAD * 2
+    assert taken <= 10 + 2 * processes.AHEAD * 2
     results.close()  # type: ignore[attr-defined]  # it is a generator
 
 
@@ -102,22 +103,22 @@ def test_what_cannot_be_made_is_told(share: bool) -> None:  # noqa: FBT001 - a p
 
 @both
 def test_a_dead_worker_is_replaced(share: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of tests
-    make = partial(make_dying, str(tmp_path / "deaths"), worker_processes.FORGIVEN)
+    make = partial(make_dying, str(tmp_path / "deaths"), processes.FORGIVEN)
     assert list(workers.apply(make, range(12), 2, share=share)) == list(range(12))
-    assert (tmp_path / "deaths").read_text(encoding="ascii") == str(worker_processes.FORGIVEN)
+    assert (tmp_path / "deaths").read_text(encoding="ascii") == str(processes.FORGIVEN)
 
 
 def test_a_task_that_kills_every_worker_is_given_up(tmp_path: Path) -> None:
     make = partial(make_dying, str(tmp_path / "deaths"), 99)
     with pytest.raises(WorkerError, match="over part 5 of the input") as caught:
         list(workers.apply(make, range(12), 2))
-    assert caught.value.deaths == worker_processes.FORGIVEN + 1
+    assert caught.value.deaths == processes.FORGIVEN + 1
 
 
 def test_a_process_whose_starter_died_before_it_sent_anything_ends_in_silence() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
-        program = worker_processes.PROGRAM.format(path=sys.path, end=theirs.fileno())
+        program = processes.PROGRAM.format(path=sys.path, end=theirs.fileno())
         with subprocess.Popen(
             [sys.executable, "-c", program], stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]
         ) as process:

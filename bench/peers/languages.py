@@ -24,14 +24,14 @@ from places import HOME, files_of, home_of
 
 from ropewalk import conllu
 from ropewalk.files import creating
-from ropewalk.models.installed import locate
+from ropewalk.models.catalogue import locate
+from ropewalk.reporting.tables import Table, TableColumn, to_markdown, to_text
 from ropewalk.scoring.conll18 import evaluate
-from ropewalk.tables import Table, TableColumn, to_markdown, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.tables import Cell
+    from ropewalk.reporting.tables import Cell
 
 SHOWN = ("Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "MLAS", "BLEX")
 ABOVE = ("Words", "UFeats", "Lemmas", "LAS")  # in which we mean to be above UDPipe

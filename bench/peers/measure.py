@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from places import HOME, english, files_of
 
 if TYPE_CHECKING:
-    from ropewalk.tables import Cell, Table
+    from ropewalk.reporting.tables import Cell, Table
 
 # Of ropewalk nothing that loads numpy is imported before all runs are over: a process starts as a copy of this one, and
 # what this one holds would count as memory of theirs.
@@ -158,8 +158,8 @@ def measure(systems: list[System], treebank: dict[str, Path], work: Path, rounds
 def scored(systems: list[System], test: Path, work: Path, ending: str, title: str) -> Table:
     """Score what was annotated, as the CoNLL 2018 shared task did."""
     from ropewalk import conllu
+    from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring.conll18 import evaluate
-    from ropewalk.tables import Table, TableColumn
 
     gold = conllu.read(test)
     rows: list[tuple[Cell, ...]] = []
@@ -177,8 +177,8 @@ def megabytes(folder: Path) -> float:
 
 def timed(systems: list[System], found: list[Figures], words: int) -> Table:
     """Put speed and sizes together."""
-    from ropewalk.models.installed import locate
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.models.catalogue import locate
+    from ropewalk.reporting.tables import Table, TableColumn
 
     spacy = next(figures for system, figures in zip(systems, found, strict=True) if system.kind == "spacy")
     rows: list[tuple[Cell, ...]] = []
@@ -233,7 +233,7 @@ def page(tables: list[Table], words: int, rounds: int, home: Path) -> str:
     """Write the page of the documentation."""
     from train import MADE, PIPELINE, UDPIPE_PARSER, UDPIPE_TOKENIZER
 
-    from ropewalk.tables import to_markdown
+    from ropewalk.reporting.tables import to_markdown
 
     used = json.loads((home / "udpipe" / MADE).read_text(encoding="utf-8"))["recipe"]
     short = [
@@ -296,8 +296,8 @@ def main() -> int:
         from_text = scored(systems, test, work, "-text", "English EWT, test file, from text")
         times = timed(systems, found, words)
     from ropewalk.files import creating, make_folder
-    from ropewalk.plots import AxisLabels, Point, scatter
-    from ropewalk.tables import to_text
+    from ropewalk.reporting.plots import AxisLabels, Point, scatter
+    from ropewalk.reporting.tables import to_text
 
     las = SHOWN.index("LAS") + 1
     points = {

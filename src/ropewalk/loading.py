@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ropewalk.errors import MissingExtraError
+from ropewalk.models.catalogue import locate
 from ropewalk.models.description import TRAINED
-from ropewalk.models.folder import open_folder
-from ropewalk.models.installed import locate
+from ropewalk.models.storage import open_folder
 
 if TYPE_CHECKING:
     from ropewalk.models.model import Model

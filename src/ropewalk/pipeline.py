@@ -12,10 +12,10 @@ from ropewalk.documents import Document
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
 from ropewalk.loading import load_model
-from ropewalk.models.installed import SEGMENTER
-from ropewalk.models.options import MOST_THREADS
+from ropewalk.models.catalogue import SEGMENTER
+from ropewalk.options import MOST_THREADS
+from ropewalk.parallel.workers import apply, count_of
 from ropewalk.treebank import Treebank
-from ropewalk.workers import apply, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -18,7 +18,7 @@ import typer
 
 from ropewalk.cli.shell import bug_line, end_tidily, open_streams, say, version_line
 from ropewalk.errors import RopewalkError
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs

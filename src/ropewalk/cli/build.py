@@ -12,14 +12,14 @@ import typer
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
 from ropewalk.cli.shell import as_folder, demand_outside, folder_option, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ropewalk.building.events import Event
-    from ropewalk.building.planning import Plan
-    from ropewalk.scoring.splits import SplitSource
+    from ropewalk.autobuild.events import Event
+    from ropewalk.autobuild.planning import Plan
+    from ropewalk.laboratory.splits import SplitSource
 
 
 def build(
@@ -83,10 +83,10 @@ def build(
         raise typer.BadParameter("what is written is named by -o, --output; use -o FOLDER")
     prepare_torch()
     warn_if_uncompiled()
-    from ropewalk.building.planning import BuildOptions
-    from ropewalk.building.run import build as run
-    from ropewalk.building.run import planned
-    from ropewalk.models.options import checked
+    from ropewalk.autobuild.planning import BuildOptions
+    from ropewalk.autobuild.stages import build as run
+    from ropewalk.autobuild.stages import planned
+    from ropewalk.options import checked
 
     options = checked(
         BuildOptions,
@@ -131,10 +131,10 @@ def _lines(plan: "Plan") -> list[str]:
 
 def _teller(stack: ExitStack) -> "Callable[[Event], None]":
     """Say what a build tells: its plan, its stages, and how far each is, with the time that remains."""
-    from ropewalk.building.events import StageBegan, StageEnded
-    from ropewalk.building.planning import Plan
+    from ropewalk.autobuild.events import StageBegan, StageEnded
+    from ropewalk.autobuild.planning import Plan
     from ropewalk.training.loop import Progress
-    from ropewalk.training.segmenter import SegmenterProgress
+    from ropewalk.training.segmenter_training import SegmenterProgress
 
     begun = time.monotonic()
     inner = stack.enter_context(ExitStack())

@@ -31,8 +31,8 @@ from ropewalk.cli.shell import (
 
 if TYPE_CHECKING:
     from ropewalk.cli.evaluate import Bars
+    from ropewalk.reporting.tables import Cell, Table
     from ropewalk.scoring.attachment import Judged, Parts
-    from ropewalk.tables import Cell, Table
 
     Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
@@ -101,7 +101,8 @@ def compare(
     Systems that were trained from several seeds are compared by their means: --system joint=a1.conllu,a2.conllu. The
     interval and the p-value of the bootstrap are then about other seeds too.
     """
-    from ropewalk import conllu, plots
+    from ropewalk import conllu
+    from ropewalk.reporting import plots
     from ropewalk.scoring.attachment import judge
 
     systems = _systems(predicted or [], seeds or [])
@@ -202,8 +203,8 @@ def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
 
 
 def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None) -> "Table":
+    from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import significance
-    from ropewalk.tables import Table, TableColumn
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
@@ -267,9 +268,9 @@ def _about_seeds(parts: "list[Outputs]") -> str:
 
 
 def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, Bars]":
+    from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring.attachment import scores_of
     from ropewalk.scoring.significance import most_different
-    from ropewalk.tables import Table, TableColumn
 
     gold = judged[0].gold
     scores = [scores_of(one) for one in judged]

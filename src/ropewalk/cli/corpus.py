@@ -23,7 +23,7 @@ from ropewalk.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from ropewalk.corpus.run import RunState
+    from ropewalk.corpus.driver import RunState
 
 
 class Rows(StrEnum):
@@ -115,9 +115,9 @@ def corpus(
     """
     _demand_packages()
     warn_if_uncompiled()
+    from ropewalk.corpus.driver import run
     from ropewalk.corpus.options import Options
     from ropewalk.corpus.report import tables
-    from ropewalk.corpus.run import run
 
     options = Options(
         text=text,

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from ropewalk.scoring.coverage import Coverage
-    from ropewalk.scoring.graph_statistics import GraphCorpus
-    from ropewalk.scoring.splits import SplitSource
-    from ropewalk.tables import Table
+    from ropewalk.laboratory.coverage import Coverage
+    from ropewalk.laboratory.graph_statistics import GraphCorpus
+    from ropewalk.laboratory.splits import SplitSource
+    from ropewalk.reporting.tables import Table
 
 
 class Split(StrEnum):
@@ -100,10 +100,10 @@ def coverage(
     UD's layout, or one that holds such folders, or the files given by --train, --dev and --test. --plot draws
     bars of LAS over words, the mean of several treebanks.
     """
-    from ropewalk import plots
-    from ropewalk.scoring import coverage as library
-    from ropewalk.scoring.published import PAPER
-    from ropewalk.scoring.splits import read
+    from ropewalk.laboratory import coverage as library
+    from ropewalk.laboratory.published import PAPER
+    from ropewalk.laboratory.splits import read
+    from ropewalk.reporting import plots
 
     warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
@@ -130,7 +130,7 @@ def coverage(
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]") -> "Table":
-    from ropewalk.scoring import graph_statistics as library
+    from ropewalk.laboratory import graph_statistics as library
 
     chosen = library.encodings_of(encodings)
     rows = [row for corpus in graph_corpora(found) for row in library.coverage(corpus, chosen, splits=splits)]
@@ -139,7 +139,7 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", split
 
 def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":
     """Find the treebanks that a command was given, and say which splits are missing."""
-    from ropewalk.scoring import splits
+    from ropewalk.laboratory import splits
 
     given = dict(zip(splits.SPLITS, files, strict=True))
     if treebanks and any(given.values()):
@@ -165,9 +165,9 @@ def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
 
 def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
     """Read the graphs of every split: DEPS of CoNLL-U, or .sdp files."""
-    from ropewalk.graph_labels_file import Nodes
+    from ropewalk.formats.graph_label_files import Nodes
     from ropewalk.graphs import Graphs
-    from ropewalk.scoring.graph_statistics import GraphCorpus
+    from ropewalk.laboratory.graph_statistics import GraphCorpus
 
     for source in found:
         splits = {
@@ -187,7 +187,7 @@ def demand_trees(found: "Iterable[SplitSource]") -> None:
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:
-    from ropewalk import plots
+    from ropewalk.reporting import plots
 
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:

@@ -47,7 +47,8 @@ def decode(
     one tree with one root. Graphs stay as the labels spell them, whatever they lack. The file is read piece by
     piece: its size does not matter.
     """
-    from ropewalk import conllu, labels_file
+    from ropewalk import conllu
+    from ropewalk.formats import label_files
 
     if file == into == "-":
         raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
@@ -58,20 +59,21 @@ def decode(
             raise typer.BadParameter("--graphs needs --into, the file into which the graphs go")
         _decode_graphs(file, into, output)
         return
-    trees = labels_file.LabelTrees(labels_file.LabelReader(file), repair_policy=repair.value)
-    conllu.write(output, labels_file.named(trees) if into is None else labels_file.fill(conllu.stream(into), trees))
+    trees = label_files.LabelTrees(label_files.LabelReader(file), repair_policy=repair.value)
+    conllu.write(output, label_files.named(trees) if into is None else label_files.fill(conllu.stream(into), trees))
     _tell("faults in the labels", trees.faults)
     _tell("repairs", trees.repairs)
 
 
 def _decode_graphs(file: str, into: str, output: str) -> None:
-    from ropewalk import conllu, graph_labels_file, sdp
+    from ropewalk import conllu, sdp
+    from ropewalk.formats import graph_label_files
 
-    found = graph_labels_file.LabelledGraphs(graph_labels_file.GraphLabelReader(file))
+    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
     if is_semantic(into):
-        sdp.write(output, graph_labels_file.fill_semantic(sdp.read(into), found))
+        sdp.write(output, graph_label_files.fill_semantic(sdp.read(into), found))
     else:
-        put(output, graph_labels_file.fill(conllu.stream(into), found))
+        put(output, graph_label_files.fill(conllu.stream(into), found))
     _tell("faults in the labels", found.faults)
 
 

@@ -20,7 +20,7 @@ from ropewalk.cli.shell import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.graph_labels_file import Nodes
+    from ropewalk.formats.graph_label_files import Nodes
     from ropewalk.treebank import Treebank
 
 
@@ -85,8 +85,9 @@ def encode(
 
 
 def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output: str) -> None:
-    from ropewalk import conllu, labels_file
+    from ropewalk import conllu
     from ropewalk.encodings import get
+    from ropewalk.formats import label_files
 
     chosen = get(encoding, **given)
     warn_if_uncompiled()
@@ -99,7 +100,7 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
             lifted += int((~chosen.covers(bank)).sum()) if chosen.loses_lifted else 0
             yield bank
 
-    labels_file.write(output, chosen, counted())
+    label_files.write(output, chosen, counted())
     if lifted:
         say(
             f"{lifted:,} of {plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were lifted: "
@@ -108,8 +109,8 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
 
 
 def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int], output: str) -> None:
-    from ropewalk import graph_labels_file
     from ropewalk.encodings.graphs import DEFAULT, get
+    from ropewalk.formats import graph_label_files
 
     chosen = get(encoding or DEFAULT, **given)
     warn_if_uncompiled()
@@ -118,12 +119,12 @@ def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int],
     def counted() -> "Iterator[Nodes]":
         nonlocal cut, many
         for bank in graph_banks(file):
-            nodes = graph_labels_file.Nodes.of(bank)
+            nodes = graph_label_files.Nodes.of(bank)
             many += len(nodes.graphs)
             cut += int((~chosen.covers(nodes.graphs)).sum())
             yield nodes
 
-    graph_labels_file.write(output, chosen, counted())
+    graph_label_files.write(output, chosen, counted())
     if cut:
         say(
             f"{cut:,} of {plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left out: they "

@@ -7,7 +7,7 @@ import typer
 from ropewalk.cli.shell import FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
-    from ropewalk.tables import Cell, Table
+    from ropewalk.reporting.tables import Cell, Table
 
 
 def encodings(
@@ -25,7 +25,7 @@ def encodings(
 def _of_trees() -> "Table":
     from ropewalk.encodings import get, known, options_of
     from ropewalk.projectivity import SCHEMES
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     def row(name: str) -> "tuple[Cell, ...]":
         encoding = get(name)
@@ -62,7 +62,7 @@ def _of_trees() -> "Table":
 
 def _of_graphs() -> "Table":
     from ropewalk.encodings.graphs import KNOWN, get, options_of
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     names = ("name", "columns", "options", "covers", "cites")
     return Table(

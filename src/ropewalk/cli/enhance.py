@@ -30,7 +30,7 @@ def enhance(
     the baselines that a parser of graphs is held against. Empty nodes are taken out.
     """
     from ropewalk import conllu, sdp
-    from ropewalk.enhancement import by_rules, copied
+    from ropewalk.morphology.enhancement import by_rules, copied
 
     if is_semantic(file):
         raise sdp.refused(file, "CoNLL-U")

@@ -27,10 +27,10 @@ from ropewalk.cli.shell import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.reporting.tables import Cell, Table
     from ropewalk.scoring.attachment import Judged, PunctuationBy
     from ropewalk.scoring.breakdown import Breakdown, Confusion
     from ropewalk.scoring.conll18 import Score
-    from ropewalk.tables import Cell, Table
     from ropewalk.treebank import Treebank
 
 
@@ -131,7 +131,8 @@ def evaluate(
     2018 shared task is printed instead, which aligns them. With --graphs the scores are precision, recall and F1
     of arcs, F1 over sentences, whole graphs, and for CoNLL-U the ELAS and EULAS of the IWPT shared tasks.
     """
-    from ropewalk import conllu, plots
+    from ropewalk import conllu
+    from ropewalk.reporting import plots
     from ropewalk.scoring.attachment import first_difference, judge
 
     _demand_one_source(
@@ -230,9 +231,9 @@ def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, 
 
 def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table":
     from ropewalk import conllu, deps, sdp
+    from ropewalk.laboratory.graph_statistics import scores_table
     from ropewalk.scoring.attachment import first_difference
-    from ropewalk.scoring.graph_statistics import scores_table
-    from ropewalk.scoring.graphs import enhanced, score
+    from ropewalk.scoring.graph_scores import enhanced, score
 
     if predicting and is_semantic(gold):
         raise typer.BadParameter("--model parses CoNLL-U; give PRED for .sdp files")
@@ -278,8 +279,8 @@ def _attachment(
     punct_list: "Sequence[str]",
     no_subtypes: bool,
 ) -> "tuple[Table, Bars]":
+    from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring.attachment import score
-    from ropewalk.tables import Table, TableColumn
 
     kinds = {"without subtypes": False} if no_subtypes else {"with subtypes": True, "without subtypes": False}
     found = {
@@ -319,8 +320,8 @@ def _attachment(
 
 
 def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
+    from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import conll18
-    from ropewalk.tables import Table, TableColumn
 
     def row(name: str, score: "Score") -> tuple[str, float, float, float, float | None]:
         accuracy = score.aligned_accuracy
@@ -353,7 +354,7 @@ def _breakdown(judged: "Judged", by: EvaluateBy) -> "tuple[Table, Bars]":
 
 
 def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     columns = [
         TableColumn(found.by, "group", numeric=False),
@@ -382,7 +383,7 @@ def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
 
 
 def _confusion(found: "Confusion", rules: str) -> "tuple[Table, Bars]":
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     totals = dict(zip(found.names, found.counts.sum(axis=1).tolist(), strict=True))
     rows = tuple(

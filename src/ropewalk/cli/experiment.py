@@ -12,8 +12,8 @@ from ropewalk.cli.shell import folder_option, plural, prepare_torch, say, warn_i
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
-    from ropewalk.tables import Table
-    from ropewalk.training.experiment import Result
+    from ropewalk.laboratory.experiment import Result
+    from ropewalk.reporting.tables import Table
 
 
 def experiment(
@@ -37,11 +37,12 @@ def experiment(
     """
     prepare_torch()
     warn_if_uncompiled()
-    from ropewalk import files, plots
+    from ropewalk import files
     from ropewalk.errors import ModelError
-    from ropewalk.scoring.published import published
-    from ropewalk.training import experiment as library
-    from ropewalk.training.graph_results import graph_table
+    from ropewalk.laboratory import experiment as library
+    from ropewalk.laboratory.graph_results import graph_table
+    from ropewalk.laboratory.published import published
+    from ropewalk.reporting import plots
 
     plots.require("figure.svg")
     planned = library.cells(grid, changes or [])
@@ -83,7 +84,7 @@ def experiment(
 
 def _write(path: Path, table: "Table") -> None:
     from ropewalk import files
-    from ropewalk.tables import FORMATS
+    from ropewalk.reporting.tables import FORMATS
 
     for form, suffix in (("markdown", "md"), ("csv", "csv"), ("latex", "tex")):
         with files.creating(path.with_suffix(f".{suffix}")) as file:

@@ -23,8 +23,8 @@ from ropewalk.cli.shell import (
 )
 
 if TYPE_CHECKING:
+    from ropewalk.reporting.tables import Cell, Table
     from ropewalk.summary import Summary
-    from ropewalk.tables import Cell, Table
 
 
 def info(
@@ -57,8 +57,8 @@ def _of_trees(files: list[str], on_error: OnError) -> "Table":
 
 
 def _of_graphs(files: list[str], on_error: OnError) -> "Table":
-    from ropewalk.graph_labels_file import Nodes
-    from ropewalk.scoring.graph_statistics import GraphSummary, summarize, summary_table
+    from ropewalk.formats.graph_label_files import Nodes
+    from ropewalk.laboratory.graph_statistics import GraphSummary, summarize, summary_table
 
     found = [
         sum((summarize(Nodes.of(bank).graphs) for bank in graph_banks(file, on_error)), start=GraphSummary())
@@ -69,7 +69,7 @@ def _of_graphs(files: list[str], on_error: OnError) -> "Table":
 
 def _summary_of(file: str, on_error: OnError) -> "Summary":
     from ropewalk import conllu, sdp
-    from ropewalk.progress import track
+    from ropewalk.reporting.progress import track
     from ropewalk.summary import Summary, summarize
 
     if is_semantic(file):
@@ -90,7 +90,7 @@ def _summary_of(file: str, on_error: OnError) -> "Summary":
 
 
 def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "Table":
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     def row(name: str, summary: "Summary") -> "tuple[Cell, ...]":
         share = summary.nonprojective_share

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from ropewalk.cli.shell import Format, FormatOption, OutputOption, show, table_format
 
 if TYPE_CHECKING:
-    from ropewalk.models.installed import ModelSummary
-    from ropewalk.tables import Cell
+    from ropewalk.models.catalogue import ModelSummary
+    from ropewalk.reporting.tables import Cell
 
 SHOWN = 6  # columns that fit a terminal
 
@@ -17,9 +17,9 @@ def models(form: FormatOption = None, output: OutputOption = "-") -> None:
     Models lie inside the package, as folders in ROPEWALK_MODELS, by default where the system keeps a user's data, or in
     packages of their own.
     """
-    from ropewalk.models.installed import installable, installed, own_folder
+    from ropewalk.models.catalogue import installable, installed, own_folder
     from ropewalk.models.packages import distribution_of
-    from ropewalk.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, TableColumn
 
     columns = (
         TableColumn("name", numeric=False),

@@ -35,7 +35,7 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -217,8 +217,8 @@ def parse(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     warn_if_uncompiled()
+    from ropewalk.parallel.workers import apply, count_of
     from ropewalk.pipeline import load
-    from ropewalk.workers import apply, count_of
 
     parser = load(
         model,

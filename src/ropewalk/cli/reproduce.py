@@ -31,22 +31,24 @@ def reproduce(
     cells marked, and for each of them the reason, where one is known. Cells for which there is no data say so.
     """
     from ropewalk import __version__, files
-    from ropewalk.scoring import published, reproduce, splits
+    from ropewalk.laboratory import published, reproduction, splits
 
     warn_if_uncompiled()
     source = published.published()
     found = {release: splits.find(folder) for release, folder in _by_release(folders).items()}
     for release, treebanks in found.items():
         note_missing(treebanks, f"UD {release}, ")
-    releases = [reproduce.measure(source, release, map(splits.read, treebanks)) for release, treebanks in found.items()]
-    compared = reproduce.compare(source, releases)
-    sections = reproduce.report(source, compared, releases)
-    texts = [write(source, sections, __version__) for write in (reproduce.markdown, reproduce.page)]
+    releases = [
+        reproduction.measure(source, release, map(splits.read, treebanks)) for release, treebanks in found.items()
+    ]
+    compared = reproduction.compare(source, releases)
+    sections = reproduction.report(source, compared, releases)
+    texts = [write(source, sections, __version__) for write in (reproduction.markdown, reproduction.page)]
     output.mkdir(parents=True, exist_ok=True)
     with files.creating(output / "report.md") as first, files.creating(output / "report.html") as second:
         for file, text in zip((first, second), texts, strict=True):
             file.write(text.encode("utf-8"))
-    for line in (*reproduce.releases_used(compared), reproduce.summary_line(compared)):
+    for line in (*reproduction.releases_used(compared), reproduction.summary_line(compared)):
         say(line)
 
 

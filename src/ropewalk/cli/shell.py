@@ -11,13 +11,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
 
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ropewalk.formats.sdp import SemanticBank
-    from ropewalk.tables import Table
+    from ropewalk.reporting.tables import Table
     from ropewalk.treebank import Treebank
 
 Item = TypeVar("Item")
@@ -26,7 +26,7 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 
 class Format(StrEnum):
-    """How a table is written; the names are those of `ropewalk.tables.FORMATS`."""
+    """How a table is written; the names are those of `ropewalk.reporting.tables.FORMATS`."""
 
     TABLE = "table"
     JSON = "json"
@@ -258,7 +258,7 @@ def table_format(form: Format | None, output: str) -> Format:
 
 def show(table: "Table", asked: Format | None, output: str) -> None:
     """Write a table, such as a terminal shows it where it goes to one."""
-    from ropewalk.tables import FORMATS, to_text
+    from ropewalk.reporting.tables import FORMATS, to_text
 
     form = table_format(asked, output)
     if form is Format.TABLE and output == "-" and sys.stdout.isatty():
@@ -283,7 +283,7 @@ def colourful(output: str) -> bool:
 
 def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float]") -> "Iterator[Item]":
     """Pass on what is read from a file, and show how much of it is done; `size` is an item's bytes."""
-    from ropewalk.progress import track
+    from ropewalk.reporting.progress import track
 
     path = Path(source)
     known = path.stat().st_size if path.is_file() and path.suffix not in {".gz", ".xz"} else None

@@ -30,9 +30,9 @@ from ropewalk.cli.shell import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.scoring.splits import SplitSource
-    from ropewalk.scoring.statistics import Statistics
-    from ropewalk.tables import Table
+    from ropewalk.laboratory.splits import SplitSource
+    from ropewalk.laboratory.statistics import Statistics
+    from ropewalk.reporting.tables import Table
 
 
 class LabelsIn(StrEnum):
@@ -43,7 +43,7 @@ class LabelsIn(StrEnum):
 
 
 class Which(StrEnum):
-    """Which table to print; the names are those of `ropewalk.scoring.statistics.TABLES`."""
+    """Which table to print; the names are those of `ropewalk.laboratory.statistics.TABLES`."""
 
     SUMMARY = "summary"
     LABELS = "labels"
@@ -81,10 +81,10 @@ def stats(
     histogram of the largest index. With --graphs the summary counts arcs, heads, cycles, planes and indices, and
     the table labels has the labels of each encoding.
     """
-    from ropewalk import plots
-    from ropewalk.scoring import splits, statistics
-    from ropewalk.scoring.coverage import encodings_of
-    from ropewalk.scoring.published import LABELS
+    from ropewalk.laboratory import splits, statistics
+    from ropewalk.laboratory.coverage import encodings_of
+    from ropewalk.laboratory.published import LABELS
+    from ropewalk.reporting import plots
 
     warn_if_uncompiled()
     found = sources(treebanks, train, dev, test)
@@ -105,7 +105,7 @@ def stats(
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str) -> "Table":
-    from ropewalk.scoring import graph_statistics as library
+    from ropewalk.laboratory import graph_statistics as library
 
     if which is Which.LABELS:
         return library.labels_table(graph_corpora(found), library.encodings_of(encodings), labels_in)
@@ -118,7 +118,7 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which
 
 
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:
-    from ropewalk import plots
+    from ropewalk.reporting import plots
 
     most = max(len(one.indices) for one in counted)
     plots.bars(

@@ -55,7 +55,7 @@ def train(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk.training import config as configuration
-    from ropewalk.training.run import train as run
+    from ropewalk.training.training_run import train as run
 
     wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
     problems: list[FormatError] = []

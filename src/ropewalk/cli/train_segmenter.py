@@ -7,7 +7,7 @@ import typer
 from ropewalk.cli.shell import folder_option, prepare_torch, say, warn_if_uncompiled
 
 if TYPE_CHECKING:
-    from ropewalk.training.segmenter import SegmenterProgress
+    from ropewalk.training.segmenter_training import SegmenterProgress
 
 
 def train_segmenter(
@@ -25,8 +25,8 @@ def train_segmenter(
     """
     prepare_torch()
     warn_if_uncompiled()
-    from ropewalk.segmentation import config as configuration
-    from ropewalk.training.segmenter import train
+    from ropewalk.segmentation import segmenter_config as configuration
+    from ropewalk.training.segmenter_training import train
 
     outcome = train(configuration.load(config, changes or ()), out, report=_line)
     for part, scores in outcome.scores.items():

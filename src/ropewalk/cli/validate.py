@@ -16,7 +16,7 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.corpus import stores
-from ropewalk.corpus.planning import File
+from ropewalk.corpus.partition import File
 from ropewalk.errors import MismatchError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ropewalk.tables import Table, TableColumn
+from ropewalk.reporting.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from ropewalk.treebank import Column as Strings

@@ -11,7 +11,7 @@ from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.drawing.scene import Arc, Kind, Row, Scene, demand_few
 from ropewalk.encodings.graphs import get
 from ropewalk.errors import MismatchError
-from ropewalk.escaping import clean
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

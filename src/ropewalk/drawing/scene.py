@@ -17,8 +17,8 @@ from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError, demand_sequence, demand_type
-from ropewalk.escaping import clean
 from ropewalk.kernels.codes import INDEX, SUPER
+from ropewalk.reporting.escaping import clean
 from ropewalk.ropes import arcs_of, brackets, rope_cover
 from ropewalk.treebank import EDITABLE, Treebank
 from ropewalk.trees import Graph, Tree

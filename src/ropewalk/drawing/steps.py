@@ -13,8 +13,8 @@ from ropewalk.drawing.svg import to_svg
 from ropewalk.encodings import FAULTS
 from ropewalk.encodings.text import EMPTY
 from ropewalk.errors import MismatchError
-from ropewalk.escaping import clean
 from ropewalk.kernels.codes import INDEX
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

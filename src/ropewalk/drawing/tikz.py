@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import units
 from ropewalk.encodings.text import BRACKET
-from ropewalk.escaping import latex_escape
+from ropewalk.reporting.escaping import latex_escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk.decoding import ARC_DECODERS, DECODERS
 from ropewalk.errors import ConfigError, ModelError
 from ropewalk.models.calibration import PLAIN
-from ropewalk.models.options import checked, option, to_mapping
+from ropewalk.options import checked, option, to_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,6 @@ import numpy as np
 from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.description import LONGEST_BY_ARCS, DecodingOptions
-from ropewalk.models.options import checked
 from ropewalk.models.scorer import GRAPHS, TAGS
 from ropewalk.models.tags import (
     column_of,
@@ -22,7 +21,8 @@ from ropewalk.models.tags import (
     number_of_lemmas,
     tag_columns,
 )
-from ropewalk.models.trees import tree_decoder
+from ropewalk.models.tree_decoding import tree_decoder
+from ropewalk.options import checked
 from ropewalk.treebank import Probabilities, Treebank, starts_of
 from ropewalk.trees import frozen_ints
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     from ropewalk.graphs import Graphs
     from ropewalk.models.description import Description
-    from ropewalk.models.graphs import GraphDecoder
+    from ropewalk.models.graph_decoding import GraphDecoder
     from ropewalk.models.labels import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.tags import Shares
-    from ropewalk.models.trees import Trees
+    from ropewalk.models.tree_decoding import Trees
     from ropewalk.treebank import Column
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
@@ -335,7 +335,7 @@ def demand_decoders(description: Description, labels: LabelSet) -> None:
 
 def _graph_decoder(description: Description, names: GraphNames) -> GraphDecoder:
     """Load what graphs need only for models that have them."""
-    from ropewalk.models.graphs import GraphDecoder
+    from ropewalk.models.graph_decoding import GraphDecoder
 
     return GraphDecoder(description, names)
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.models.folder import CONFIG
+from ropewalk.models.storage import CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import __version__, files
 from ropewalk.errors import ConfigError, ModelError
+from ropewalk.models.catalogue import in_folder
 from ropewalk.models.description import EXPORTED, training_record
-from ropewalk.models.folder import CARD, CONFIG, TOKENIZER, open_folder, read_content, seal
-from ropewalk.models.installed import in_folder
 from ropewalk.models.packages import NAME, distribution_of, module_of
+from ropewalk.models.storage import CARD, CONFIG, TOKENIZER, open_folder, read_content, seal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ropewalk.models.folder import ModelFolder
-    from ropewalk.models.installed import Installed
+    from ropewalk.models.catalogue import Installed
+    from ropewalk.models.storage import ModelFolder
 
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?")
 IDENTIFIER = re.compile(  # of a licence, as SPDX writes those that treebanks have

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.feats import NONE, features_of, features_text
-from ropewalk.lemmas import apply_rule, frequent_rules, lemma_rule
 from ropewalk.models.combinations import WEIGHTS as WEIGHTS_OF_RELATIONS
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import frequent, numbers
 from ropewalk.models.lexicon import WEIGHTS
+from ropewalk.morphology.lemmas import apply_rule, frequent_rules, lemma_rule
 from ropewalk.treebank import Column
 from ropewalk.trees import frozen_ints
 

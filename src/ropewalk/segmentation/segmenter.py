@@ -11,8 +11,8 @@ from ropewalk.errors import ConfigError, FormatError, ModelError
 from ropewalk.formats.text import checked_texts
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
-from ropewalk.segmentation import folder
-from ropewalk.segmentation.building import build, build_many
+from ropewalk.segmentation import segmenter_files
+from ropewalk.segmentation.assembly import build, build_many
 from ropewalk.segmentation.reading import (
     LONGEST,
     CharacterReader,
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.models.onnx.limits import InputSizes
-    from ropewalk.segmentation.building import LineUnit, Marked
-    from ropewalk.segmentation.folder import Stored
+    from ropewalk.segmentation.assembly import LineUnit, Marked
     from ropewalk.segmentation.reading import CharacterVocabulary, Numbers
+    from ropewalk.segmentation.segmenter_files import Stored
 
 LINE_UNITS = ("sentence", "paragraph")
 
@@ -56,7 +56,7 @@ class Segmenter:
     """Finds the sentences, tokens and words of raw text; every character can be had back by `tokens.text_of`."""
 
     def __init__(
-        self, stored: Stored, threads: int = 0, *, each_line: LineUnit = None, name: str = folder.GRAPH
+        self, stored: Stored, threads: int = 0, *, each_line: LineUnit = None, name: str = segmenter_files.GRAPH
     ) -> None:
         if each_line not in (None, *LINE_UNITS):
             raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
@@ -75,7 +75,7 @@ class Segmenter:
         With `each_line` it takes each line for a `sentence`, or for a `paragraph`; empty lines begin paragraphs.
         """
         home = Path(path)
-        return cls(folder.load(home), threads, each_line=each_line, name=str(home / folder.GRAPH))
+        return cls(segmenter_files.load(home), threads, each_line=each_line, name=str(home / segmenter_files.GRAPH))
 
     def _demand_fit(self, vocabulary: CharacterVocabulary, name: str) -> None:
         """Mark one character, the last that the vocabulary has, to find out now whether the network knows as many."""
@@ -87,7 +87,9 @@ class Segmenter:
             shape = self._score({**given, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
         except Exception as failure:
             raise ModelError(
-                name, f"is of another segmenter than {folder.DESCRIPTION}; copy or train the segmenter again: {failure}"
+                name,
+                f"is of another segmenter than {segmenter_files.DESCRIPTION}; "
+                f"copy or train the segmenter again: {failure}",
             ) from failure
         if shape not in {(1, 3), (1, 4)}:
             raise ModelError(name, f"marks a character with numbers of shape {shape}; expected (1, 3) or (1, 4)")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ropewalk.formats.text import checked_texts
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
-from ropewalk.segmentation.building import BETWEEN, Marked, demand_short
+from ropewalk.segmentation.assembly import BETWEEN, Marked, demand_short
 from ropewalk.segmentation.reading import codes_of
 from ropewalk.treebank import starts_of
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from ropewalk.errors import RequestError, WorkerError
+from ropewalk.parallel.processes import FORGIVEN
 from ropewalk.serving.computing import Answers
-from ropewalk.worker_processes import FORGIVEN
 
 if TYPE_CHECKING:
     from ropewalk.serving.crew import Crew

@@ -15,7 +15,7 @@ import numpy as np
 from ropewalk.documents import Document
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.loading import HUB
-from ropewalk.models.installed import in_folder, installed, locate
+from ropewalk.models.catalogue import in_folder, installed, locate
 from ropewalk.pipeline import load
 from ropewalk.serving.sources import RequestSource, cut, demand_lengths
 from ropewalk.treebank import Treebank

@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from ropewalk.errors import RopewalkError, WorkerError
+from ropewalk.parallel.processes import starter_of
 from ropewalk.serving.computing import HELP, Computer
-from ropewalk.worker_processes import starter_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ropewalk.training.building import head_shape, reader_name
+from ropewalk.training.construction import head_shape, reader_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

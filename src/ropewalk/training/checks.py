@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.decoding import ARC_DECODERS, DECODERS
 from ropewalk.errors import ConfigError, TrainingError
-from ropewalk.models.options import flat_options, to_mapping
-from ropewalk.training.building import OWN, graph_shape, head_shape
+from ropewalk.options import flat_options, to_mapping
 from ropewalk.training.config import PARSERS, Config, from_mapping
+from ropewalk.training.construction import OWN, graph_shape, head_shape
 
 if TYPE_CHECKING:
     from collections.abc import Collection

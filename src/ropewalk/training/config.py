@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.models.description import DecodingOptions
-from ropewalk.models.options import (
+from ropewalk.models.subwords import WIDEST
+from ropewalk.models.tags import FEATS
+from ropewalk.options import (
     EPOCHS,
     LARGEST,
     MANY,
@@ -21,10 +23,8 @@ from ropewalk.models.options import (
     option,
     read,
 )
-from ropewalk.models.subwords import WIDEST
-from ropewalk.models.tags import FEATS
 from ropewalk.scoring.attachment import MEASURES
-from ropewalk.scoring.graphs import MEASURES as GRAPH_MEASURES
+from ropewalk.scoring.graph_scores import MEASURES as GRAPH_MEASURES
 
 if TYPE_CHECKING:
     import os

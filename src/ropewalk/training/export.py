@@ -13,7 +13,9 @@ from torch import Tensor, nn
 from ropewalk import files
 from ropewalk.errors import ModelError, demand_known
 from ropewalk.models.description import EXPORTED, training_record
-from ropewalk.models.folder import (
+from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
+from ropewalk.models.onnx.model import load
+from ropewalk.models.storage import (
     CARD,
     CONFIG,
     LABELS,
@@ -24,14 +26,12 @@ from ropewalk.models.folder import (
     seal,
     write_json,
 )
-from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
-from ropewalk.models.onnx.model import load
-from ropewalk.segmentation import folder as segmentation
+from ropewalk.segmentation import segmenter_files as segmentation
 from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of
-from ropewalk.training.data import read_treebank
-from ropewalk.training.run import measures
+from ropewalk.training.examples import read_treebank
 from ropewalk.training.trainable import Trainable
+from ropewalk.training.training_run import measures
 from ropewalk.treebank import Treebank
 from ropewalk.trees import Tree
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats
-    from ropewalk.training.graphs import GraphHeads
-    from ropewalk.training.heads import ArcScorer, PairScorer
+    from ropewalk.training.classifiers import ArcScorer, PairScorer
+    from ropewalk.training.graph_training import GraphHeads
     from ropewalk.training.loop import ScoresByName
     from ropewalk.training.network import Network
 

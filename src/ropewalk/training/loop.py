@@ -26,11 +26,11 @@ from torch.distributed.fsdp import fully_shard
 from ropewalk import files
 from ropewalk.errors import TrainingError
 from ropewalk.models.batching import shuffled
-from ropewalk.models.folder import read_content, read_json, write_json
 from ropewalk.models.scorer import arc_places
-from ropewalk.training import folder
+from ropewalk.models.storage import read_content, read_json, write_json
+from ropewalk.training import trained_files
+from ropewalk.training.classifiers import DISTANCES
 from ropewalk.training.config import TrainingOptions
-from ropewalk.training.heads import DISTANCES
 from ropewalk.training.network import Targets
 from ropewalk.training.tracking import Tracker
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.inputs import Inputs
     from ropewalk.training.config import Config
-    from ropewalk.training.data import Examples
+    from ropewalk.training.examples import Examples
     from ropewalk.training.network import Network
     from ropewalk.training.teaching import Lessons
 
@@ -368,8 +368,8 @@ class _Run:
         tensors = {f"model/{key}": value for key, value in model.items()}
         for weight, values in optimizer["state"].items():
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
-        digest = folder.write_tensors(place / name, tensors)
-        weights = folder.packed(model) if state.best_epoch == state.epoch else None
+        digest = trained_files.write_tensors(place / name, tensors)
+        weights = trained_files.packed(model) if state.best_epoch == state.epoch else None
         if weights is not None:
             state.best_weights = _digest(weights)
         table = {"tensors": name, "sha256": digest, **asdict(state)}
@@ -379,9 +379,9 @@ class _Run:
     def _settle(self, name: str, weights: bytes | None) -> None:
         """Write what follows from the checkpoint of this name, and remove earlier ones."""
         if weights is not None:
-            folder.write_content(self.job.home / folder.WEIGHTS, weights)
+            trained_files.write_content(self.job.home / trained_files.WEIGHTS, weights)
         log = "".join(json.dumps(entry) + "\n" for entry in self.state.history)
-        folder.write_content(self.job.home / "log.jsonl", log.encode("utf-8"))
+        trained_files.write_content(self.job.home / "log.jsonl", log.encode("utf-8"))
         for old in (self.job.home / CHECKPOINT).glob("epoch-*.safetensors"):
             if old.name != name:
                 files.remove(old)
@@ -402,7 +402,7 @@ class _Run:
         raw = read_content(file)
         if _digest(raw) != digest:
             raise _damaged(file)
-        tensors = folder.unpacked(raw, file)
+        tensors = trained_files.unpacked(raw, file)
         if self.accelerator.is_main_process:
             self._settle(file.name, self._lost_weights(tensors))
         _, optimizer = self._weights()
@@ -422,12 +422,12 @@ class _Run:
 
     def _lost_weights(self, tensors: Mapping[str, Tensor]) -> bytes | None:
         """Return the weights of the best epoch, that of the checkpoint, if they are lost: they are written after it."""
-        file = self.job.home / folder.WEIGHTS
+        file = self.job.home / trained_files.WEIGHTS
         if file.is_file() and _digest(read_content(file)) == self.state.best_weights:
             return None
         if self.state.best_epoch != self.state.epoch:
             raise _damaged(file)
-        return folder.packed(_model_of(tensors))
+        return trained_files.packed(_model_of(tensors))
 
 
 def _digest(raw: bytes) -> str:

@@ -10,18 +10,25 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
+from ropewalk.training.classifiers import (
+    ArcScorer,
+    BiaffineRelations,
+    FeedForward,
+    PairRelations,
+    WordRelations,
+    one_layer,
+)
 from ropewalk.training.crf import arc_loss, whole_loss
-from ropewalk.training.graphs import GraphHeads
-from ropewalk.training.heads import ArcScorer, BiaffineRelations, FeedForward, PairRelations, WordRelations, one_layer
+from ropewalk.training.graph_training import GraphHeads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.models.description import GraphShape, HeadShape
     from ropewalk.models.labels import LabelSet
+    from ropewalk.training.classifiers import RelationHead
     from ropewalk.training.encoders import Batch, WordEncoder
-    from ropewalk.training.graphs import GraphTargets
-    from ropewalk.training.heads import RelationHead
+    from ropewalk.training.graph_training import GraphTargets
 
 RELATIONS: dict[str, type[WordRelations | PairRelations | BiaffineRelations]] = {
     "words": WordRelations,

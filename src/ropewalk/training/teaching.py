@@ -16,17 +16,17 @@ import torch
 
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
+from ropewalk.models.catalogue import locate
 from ropewalk.models.description import TRAINED, training_record
-from ropewalk.models.folder import open_folder
-from ropewalk.models.installed import locate
 from ropewalk.models.labels import MISSING
 from ropewalk.models.onnx.model import load as load_exported
+from ropewalk.models.storage import open_folder
 from ropewalk.models.tags import column_of
-from ropewalk.models.trees import tree_decoder
-from ropewalk.training.data import Examples, examples, forms_of
-from ropewalk.training.folder import read_tensors, write_tensors
+from ropewalk.models.tree_decoding import tree_decoder
+from ropewalk.training.examples import Examples, examples, forms_of
 from ropewalk.training.network import TeacherProbabilities
 from ropewalk.training.trainable import load as load_trained
+from ropewalk.training.trained_files import read_tensors, write_tensors
 from ropewalk.treebank import Column, Treebank
 from ropewalk.trees import frozen_ints
 

@@ -10,7 +10,7 @@ import numpy as np
 from ropewalk import conllu
 from ropewalk.errors import ConfigError
 from ropewalk.formats.text import text_pieces, token_banks
-from ropewalk.models.installed import SEGMENTER, locate
+from ropewalk.models.catalogue import SEGMENTER, locate
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.treebank import Column, Treebank, starts_of
 

@@ -10,17 +10,17 @@ import numpy as np
 import torch
 
 from ropewalk.errors import ModelError, RopewalkError
+from ropewalk.models.catalogue import locate
 from ropewalk.models.description import EXPORTED, TRAINED, Description
-from ropewalk.models.folder import CONFIG, LABELS, open_folder, read_content, short_hash
-from ropewalk.models.installed import locate
 from ropewalk.models.model import Model
 from ropewalk.models.scorer import Scorer
-from ropewalk.training import exported, folder
-from ropewalk.training.building import graph_shape, head_shape, is_own, loss_options, new_encoder, stored_encoder
-from ropewalk.training.graphs import graph_outputs
-from ropewalk.training.heads import make_orthogonal
+from ropewalk.models.storage import CONFIG, LABELS, open_folder, read_content, short_hash
+from ropewalk.training import exported_weights, trained_files
+from ropewalk.training.classifiers import make_orthogonal
+from ropewalk.training.construction import graph_shape, head_shape, is_own, loss_options, new_encoder, stored_encoder
+from ropewalk.training.graph_training import graph_outputs
 from ropewalk.training.network import LossOptions, Network
-from ropewalk.training.scoring import TorchEncoder, TorchHeads
+from ropewalk.training.torch_scorer import TorchEncoder, TorchHeads
 
 if TYPE_CHECKING:
     import os
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.models.description import DecodingOptions
-    from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.storage import ModelFolder
     from ropewalk.training.config import Config
 
 
@@ -81,11 +81,11 @@ class Trainable:
         with torch.device("meta" if is_own(home.description.encoder) else "cpu"):  # which takes no memory
             outline = _built(home, labels, further)
         weights = (
-            folder.read_tensors(home.path / folder.WEIGHTS)
+            trained_files.read_tensors(home.path / trained_files.WEIGHTS)
             if home.format == TRAINED
-            else exported.read_weights(home, outline)
+            else exported_weights.read_weights(home, outline)
         )
-        folder.demand_fit(outline, weights, home.path)
+        trained_files.demand_fit(outline, weights, home.path)
         network = _built(home, labels, further)
         network.load_state_dict(dict(weights))
         network.eval()
@@ -131,7 +131,7 @@ def load(path: Path, threads: int = 0, device: str = "cpu") -> Model:
     found = Trainable.load(home)
     found.network.to(device)
     plain = found.model()
-    contents = (read_content(home / name) for name in (folder.WEIGHTS, LABELS))
+    contents = (read_content(home / name) for name in (trained_files.WEIGHTS, LABELS))
     return Model(
         plain.description,
         plain.labels,

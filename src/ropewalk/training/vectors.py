@@ -12,11 +12,11 @@ import torch
 from ropewalk import files
 from ropewalk.errors import OptionError
 from ropewalk.models.batching import alike
-from ropewalk.models.folder import LABELS
 from ropewalk.models.labels import LabelSet
-from ropewalk.progress import track
-from ropewalk.training.building import demand_transformer, new_encoder
+from ropewalk.models.storage import LABELS
+from ropewalk.reporting.progress import track
 from ropewalk.training.config import EncoderOptions
+from ropewalk.training.construction import demand_transformer, new_encoder
 from ropewalk.training.trainable import Trainable
 
 if TYPE_CHECKING:

@@ -14,20 +14,20 @@ import numpy as np
 
 from ropewalk.errors import ModelError
 from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, Lookup
-from ropewalk.models.folder import LABELS
 from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.storage import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
+    from ropewalk.models.storage import ModelFolder
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 

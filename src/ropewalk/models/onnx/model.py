@@ -9,25 +9,25 @@ import numpy as np
 from ropewalk.errors import ModelError, RopewalkError
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.models.description import EXPORTED, LONGEST_BY_ARCS
-from ropewalk.models.folder import LABELS, open_folder
 from ropewalk.models.model import PIECE, Model
 from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.pruning import output_widths, without_others
 from ropewalk.models.onnx.session import Session, naming
 from ropewalk.models.scorer import BLOCK, Scorer
+from ropewalk.models.storage import LABELS, open_folder
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
     from ropewalk.models.description import Description
-    from ropewalk.models.folder import ModelFolder
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.bilstm import OnnxBiLSTM
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
+    from ropewalk.models.storage import ModelFolder
 
 SHORT = 4  # words of sentences that are scored many at a time
 ARC_SCALE = 2  # arcs of the longest sentences take more memory than all else

@@ -10,18 +10,18 @@ import numpy as np
 from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models import subwords
 from ropewalk.models.batching import alike
-from ropewalk.models.folder import CONFIG, TOKENIZER
 from ropewalk.models.onnx.files import BESIDE, ENCODER
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session, cores
+from ropewalk.models.storage import CONFIG, TOKENIZER
 from ropewalk.models.subwords import Tokens
 
 if TYPE_CHECKING:
-    from ropewalk.models.folder import ModelFolder
     from ropewalk.models.inputs import Arrays, Inputs
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
+    from ropewalk.models.storage import ModelFolder
     from ropewalk.treebank import Column
     from ropewalk.trees import Ints
 

@@ -12,8 +12,8 @@ from ropewalk.errors import ModelError
 from ropewalk.models import subwords
 from ropewalk.models.description import EncoderShape
 from ropewalk.models.features import CASINGS
-from ropewalk.models.folder import TOKENIZER
 from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.storage import TOKENIZER
 from ropewalk.models.subwords import Tokens
 from ropewalk.training.encoders.base import Batch, WordEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, traced

@@ -1,0 +1,265 @@
+"""A build from a treebank's files to a model's folder, stage by stage; what is done is never done again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from ropewalk import files
+from ropewalk.autobuild import treebank_files as treebanks
+from ropewalk.autobuild.events import StageBegan, StageEnded
+from ropewalk.autobuild.planning import CANDIDATES, OF_FILE, OF_PIECES, TEACHING, ReaderFacts, parser_minutes, plan
+from ropewalk.autobuild.record import BuildRecord
+from ropewalk.autobuild.survey import survey
+from ropewalk.errors import OptionError
+from ropewalk.models.storage import CARD, CONFIG, read_content, read_json, write_json
+from ropewalk.pipeline import load
+from ropewalk.scoring import conll18
+from ropewalk.training.card import names_of
+from ropewalk.training.checks import only_used
+from ropewalk.training.config import TeacherOptions
+from ropewalk.training.examples import read_treebank
+from ropewalk.training.export import demand_free, export
+from ropewalk.training.loop import CHECKPOINT
+from ropewalk.training.pieces import files_of, is_of_pieces, word_vectors
+from ropewalk.training.segmenter_training import raw
+from ropewalk.training.segmenter_training import train as train_segmenter
+from ropewalk.training.training_run import train as train_parser
+from ropewalk.training.vectors import load_encoder
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from ropewalk.autobuild.events import Event
+    from ropewalk.autobuild.planning import BuildOptions, Plan
+    from ropewalk.laboratory.splits import SplitSource
+    from ropewalk.training.config import Config
+    from ropewalk.training.segmenter_training import SegmenterProgress
+    from ropewalk.training.training_run import Outcome
+    from ropewalk.treebank import Treebank
+
+STAGES = {
+    "segmenter": "learning to find words and sentences in raw text",
+    "teachers": "learning trees and tags with other seeds",
+    "parser": "learning trees and tags",
+    "export": "making a folder that needs no torch",
+    "test": "scoring from raw text",
+}
+FROM_TEXT = "\n## From raw text"  # the heading of a part of the card
+COLUMNS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}  # as CoNLL 2018 calls them
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build left: the model's and the working folder, seconds of all stages, and the scores of each."""
+
+    model: Path
+    work: Path
+    seconds: float
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def work_folder(out: str | os.PathLike[str]) -> Path:
+    """Name the working folder of a build: beside the model's."""
+    target = Path(out).resolve()
+    return target.with_name(f"{target.name}.work")
+
+
+def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks.TreebankData]:
+    """Look at a treebank and say what would be done with it; nothing is written."""
+    if options.encoder and options.vectors:
+        raise OptionError("--encoder and --vectors do not go together: a pretrained encoder reads no static vectors")
+    data = treebanks.read(source)
+    about = {"name": data.name, "licence": data.licence}
+    blueprint = plan(survey(data, CANDIDATES), options, about, _reader(data.train, options))
+    asked = {change.partition("=")[0].strip().removeprefix("parser.") for change in options.changes}
+    return replace(blueprint, parser=only_used(blueprint.parser, asked)), data
+
+
+def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
+    """See what a pretrained encoder or static vectors know of a treebank's words, which also shows that they load."""
+    forms = bank.column("form").texts()
+    if options.encoder:
+        encoder = load_encoder(options.encoder)
+        unknown = encoder.tokenizer.unk_token_id
+        known = {
+            form: unknown not in encoder.tokenizer(form, add_special_tokens=False)["input_ids"] for form in set(forms)
+        }
+        return ReaderFacts(encoder.size, sum(known[form] for form in forms) / len(forms))
+    if options.vectors:
+        most = OF_PIECES if is_of_pieces(options.vectors) else OF_FILE
+        words, rows = word_vectors(options.vectors, most, forms)
+        known_words = set(words)
+        found = sum(form in known_words or form.lower() in known_words for form in forms)
+        return ReaderFacts(rows.shape[1], found / len(forms), most)
+    return None
+
+
+def build(
+    source: SplitSource,
+    out: str | os.PathLike[str],
+    options: BuildOptions,
+    *,
+    command: str = "",
+    report: Callable[[Event], None] = lambda _: None,
+) -> Built:
+    """Build a parser of a treebank into a folder, or go on with a build that was interrupted.
+
+    Its state lies in `work_folder(out)`, which may be removed at the end; `report` hears how far it is.
+    """
+    model, work = Path(out).resolve(), work_folder(out)  # a bare name would be taken for an installed model's
+    demand_free(model)
+    record = _recorded(source, options, work, report)
+    if "export" in record.stages and not (model / CONFIG).is_file():  # it was moved or removed since
+        done = [name for name in record.stages if name not in {"export", "test"}]
+        record = replace(record, stages={name: record.stages[name] for name in done})
+    test = [str(source.files["test"])] if "test" in source.files else []
+    left_out = {*(() if test else ("test",)), *(() if record.parser.teacher.model else ("teachers",))}
+    names = [name for name in STAGES if name not in left_out]
+    building = _Building(record, work, model, options, command, tuple(test), report)
+    for number, name in enumerate(names, start=1):
+        building.stage(name, number, len(names))
+    stages = building.record.stages
+    return Built(model, work, building.record.seconds, {name: stages[name]["scores"] for name in names})
+
+
+def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Callable[[Event], None]) -> BuildRecord:
+    """Give the record of a build that goes on, or plan one that begins."""
+    given = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
+    digests = {part: treebanks.digest(path) for part, path in given.items()}
+    record = BuildRecord.load(work)
+    if record is not None:
+        record.demand_same(digests, options, work)
+        return record
+    blueprint, data = planned(source, options)
+    report(blueprint)
+    paths = treebanks.write_parts(data, files.make_folder(work))
+    train, dev = (str(paths["train"]),), (str(paths["dev"]),)
+    segmenter = replace(blueprint.segmenter, data=replace(blueprint.segmenter.data, train=train, dev=dev))
+    teachers = tuple(str(work / f"teacher-{number}") for number in range(1, blueprint.teachers + 1))
+    parser = replace(
+        blueprint.parser,
+        data=replace(blueprint.parser.data, train=train, dev=dev),
+        teacher=replace(blueprint.parser.teacher, model=teachers),
+    )
+    record = BuildRecord.begin(digests, options, replace(blueprint, segmenter=segmenter, parser=parser))
+    record.save(work)
+    return record
+
+
+@dataclass(slots=True)
+class _Building:
+    """A build that is under way."""
+
+    record: BuildRecord
+    work: Path
+    model: Path
+    options: BuildOptions
+    command: str
+    test: tuple[str, ...]
+    report: Callable[[Event], None]
+
+    def stage(self, name: str, number: int, of: int) -> None:
+        """Do a stage unless it is done, and record it."""
+        before = name in self.record.stages
+        if not before:
+            self.report(StageBegan(number, of, name, STAGES[name]))
+            begun = time.monotonic()
+            stage = {
+                "segmenter": self._segmenter,
+                "teachers": self._teachers,
+                "parser": self._parser,
+                "export": self._export,
+                "test": self._test,
+            }
+            given = stage[name]()
+            self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **given}))
+        found = self.record.stages[name]
+        self.report(StageEnded(name, found["seconds"], found["scores"], before))
+
+    def _keep(self, record: BuildRecord) -> None:
+        record.save(self.work)
+        self.record = record
+
+    def _segmenter(self) -> Mapping[str, Any]:
+        learnt = time.monotonic()
+
+        def report(progress: SegmenterProgress) -> None:
+            nonlocal learnt
+            learnt = time.monotonic()
+            self.report(progress)
+
+        outcome = train_segmenter(self.record.segmenter, self.work / "segmenter", report=report)
+        return {"scores": outcome.scores, "export": round(time.monotonic() - learnt, 1)}
+
+    def _minutes(self) -> float:
+        return parser_minutes(self.options, self.record.seconds, self.record.stages["segmenter"]["export"])
+
+    def _teachers(self) -> Mapping[str, Any]:
+        """Train parsers with other seeds, one after another; give the mean of their scores."""
+        parser = self.record.parser
+        homes = [Path(name) for name in parser.teacher.model]
+        if self.record.teacher is None:  # what time is left is known now, and stays the same if this is interrupted
+            training = replace(parser.training, minutes=round(TEACHING * self._minutes() / len(homes), 3))
+            self._keep(replace(self.record, teacher=replace(parser, training=training, teacher=TeacherOptions())))
+        assert self.record.teacher is not None  # noqa: S101 - as set just now
+        found = []
+        for number, home in enumerate(homes, start=1):
+            config = replace(self.record.teacher, seed=parser.seed + number)
+            found.append(self._trained(config, home).scores["dev"])
+        return {"scores": {"dev": {name: fmean(one[name] for one in found) for name in found[0]}}}
+
+    def _parser(self) -> Mapping[str, Any]:
+        home = self.work / "parser"
+        if not _has_begun(home):  # likewise
+            training = replace(self.record.parser.training, minutes=self._minutes())
+            self._keep(replace(self.record, parser=replace(self.record.parser, training=training)))
+        return {"scores": self._trained(self.record.parser, home).scores}
+
+    def _trained(self, config: Config, home: Path) -> Outcome:
+        """Train a parser, or go on where it was."""
+        return train_parser(
+            config, home, resume=_has_begun(home), command=self.command, report=self.report, tell=self.report
+        )
+
+    def _export(self) -> Mapping[str, Any]:
+        found = export(
+            self.work / "parser",
+            self.model,
+            weights="int8",
+            segmenter=self.work / "segmenter",
+            test=self.test,
+        )
+        return {"scores": {"test": found.scores} if found.scores else {}}
+
+    def _test(self) -> Mapping[str, Any]:
+        """Score the exported model from raw text, and let its configuration and card tell it."""
+        gold = read_treebank(self.test, self.record.parser.data.bad_trees, "test")[0]
+        parser = load(self.model, threads=self.options.threads, confidence=False)
+        found = conll18.evaluate(gold, parser(raw(gold)).treebank)
+        tags = [COLUMNS[name] for name in COLUMNS if name in self.record.parser.model.tags]
+        names = ("Tokens", "Sentences", "Words", *tags, "UAS", "LAS", "CLAS")
+        scores = {name: found[name].f1 for name in names}
+        table = read_json(self.model / CONFIG)
+        write_json(self.model / CONFIG, {**table, "scores": {**table.get("scores", {}), "text": scores}})
+        card = read_content(self.model / CARD).split(FROM_TEXT.encode())[0]  # it may have been written before
+        with files.creating(self.model / CARD) as file:
+            file.write(card + _from_text(scores, self.test).encode("utf-8"))
+        return {"scores": {"test": scores}}
+
+
+def _has_begun(home: Path) -> bool:
+    return (home / CHECKPOINT / CONFIG).is_file()
+
+
+def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:
+    """Write the part of a card that tells how well raw text is parsed."""
+    rows = "".join(f"| {name} | {100 * value:.2f} |\n" for name, value in scores.items())
+    return (
+        f"{FROM_TEXT}\n\nOn the text of {names_of(test)}, F1 by the rules of CoNLL 2018 (without subtypes, "
+        f"punctuation included).\n\n| measure | F1 |\n| --- | ---: |\n{rows}"
+    )

@@ -1,0 +1,1 @@
+"""Ropewalk in other programs: the spaCy component, the client of a served parser."""

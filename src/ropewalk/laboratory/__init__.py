@@ -1,0 +1,1 @@
+"""What researchers measure: coverage, statistics, the paper's tables, experiments."""

@@ -1,0 +1,70 @@
+"""What a grid tells of enhanced graphs: every way to decode them, beside what basic trees give by themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ropewalk.models.graph_decoding import graph_decoders
+from ropewalk.morphology.enhancement import by_rules, copied
+from ropewalk.reporting.tables import Table, TableColumn
+from ropewalk.scoring.graph_scores import MEASURES, measures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.laboratory.experiment import Result
+    from ropewalk.models.model import Model
+    from ropewalk.reporting.tables import Cell
+    from ropewalk.training.loop import ScoresByName
+    from ropewalk.treebank import Treebank
+
+BASELINES: Final = {
+    "the basic tree copied": copied,
+    "the basic tree with rules": by_rules,
+    "the basic tree with rules and cases": lambda bank: by_rules(bank, cases=True),
+}
+SHOWN: Final = dict(zip(MEASURES, ("ELAS", "EULAS", "labelled F1", "unlabelled F1", "whole graphs"), strict=True))
+BETWEEN: Final = ": "  # a way and a measure
+
+
+def graph_scores(model: Model, gold: Treebank) -> ScoresByName:
+    """Score the graphs of a model by each of its decoders, and those that its trees give, as `WAY: MEASURE`."""
+    if model.labels.graphs is None:
+        return {}
+    names = graph_decoders(model.description, model.labels.graphs)
+    found = {name: model.with_decoding(graph_decoder=name).parse(gold) for name in names}
+    trees = found["joint"]
+    found |= {name: trees.with_graphs(make(trees)) for name, make in BASELINES.items()}
+    return {
+        f"{name}{BETWEEN}{measure}": value
+        for name, bank in found.items()
+        for measure, value in measures(gold, bank).items()
+    }
+
+
+def graph_table(results: Sequence[Result]) -> Table:
+    """Write the scores of graphs: a row for each run and each way to its graphs; without graphs there is none."""
+    rows: list[tuple[Cell, ...]] = []
+    for result in results:
+        ways = dict.fromkeys(key.partition(BETWEEN)[0] for key in result.scores if BETWEEN in key)
+        rows += [
+            (
+                result.treebank,
+                result.part,
+                result.encoder,
+                result.encoding,
+                way,
+                *(100 * result.scores[f"{way}{BETWEEN}{measure}"] for measure in MEASURES),
+            )
+            for way in ways
+        ]
+    names = ("treebank", "part", "encoder", "model", "graphs by")
+    return Table(
+        "Enhanced graphs",
+        (
+            *(TableColumn(name, numeric=False) for name in names),
+            *(TableColumn(shown, measure, decimals=2) for measure, shown in SHOWN.items()),
+        ),
+        tuple(rows),
+        notes=("Paths through empty nodes are arcs. Rules see the features of the treebank, models words alone.",),
+    )

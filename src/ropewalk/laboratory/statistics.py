@@ -1,0 +1,268 @@
+"""What a treebank asks of the encodings: the paper's table of treebank and encoding statistics, and more.
+
+Trees, indices, ropes and brackets are counted over all splits that there are; labels and relations in train, as in
+the paper, or in all splits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ropewalk.encodings.indexed import bracket_labels, largest_index
+from ropewalk.errors import demand_known
+from ropewalk.kernels.codes import INDEX
+from ropewalk.projectivity import lift
+from ropewalk.reporting.tables import Cell, Table, TableColumn
+from ropewalk.ropes import COVERS, Arcs, rope_thickness, structural_arcs
+from ropewalk.treebank import Treebank
+from ropewalk.trees import checked_trees, projective
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ropewalk.encodings import Encoding, Labels
+    from ropewalk.laboratory.splits import Corpus
+    from ropewalk.trees import Ints
+
+COUNTED_IN: Final = ("train", "all")
+INDEX_COLUMNS: Final = 3  # the table has 0, 1, 2 and then all from 3 on
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatistics:
+    """The labels of one encoding: how many distinct ones there are, and the entropy of one word's, in bits."""
+
+    encoding: str
+    symbol: str
+    distinct: int
+    entropy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What one treebank holds; number k of `indices`, `stars` and `thickness` counts the trees that have k.
+
+    `indices` goes by the largest index of a tree's optimal non-projective labels, `stars` by the largest number of
+    `*` in one of its labels, which is what the paper's "#indices" counts. `brackets` gives the brackets per word of
+    each rope cover. What would be counted in a split that is not there is None, or empty.
+    """
+
+    name: str
+    trees: dict[str, int]
+    words: int
+    nonprojective: int
+    counted_in: str
+    relations: int | None
+    lifted_relations: int | None
+    indices: tuple[int, ...]
+    stars: tuple[int, ...]
+    thickness: tuple[int, ...]
+    brackets: dict[str, float]
+    labels: tuple[LabelStatistics, ...]
+
+    @property
+    def all_trees(self) -> int:
+        """How many trees there are in all splits."""
+        return sum(self.trees.values())
+
+
+def statistics(corpus: Corpus, encodings: Sequence[Encoding], *, labels_in: str = "train") -> Statistics:
+    """Count what one treebank holds."""
+    demand_known("place to count labels in", labels_in, COUNTED_IN)
+    everything = Treebank.concat(corpus.splits.values())
+    counted = everything if labels_in == "all" else corpus.splits.get("train")
+    heads, offsets = everything.heads, everything.offsets
+    return Statistics(
+        name=corpus.name,
+        trees={split: len(bank) for split, bank in corpus.splits.items()},
+        words=everything.words,
+        nonprojective=int((~projective(heads, offsets)).sum()),
+        counted_in=labels_in,
+        relations=None if counted is None else _distinct(counted.relations.ids),
+        lifted_relations=None if counted is None else _distinct(lift(counted, "head").relations.ids),
+        indices=_histogram(largest_index(heads, offsets)),
+        stars=_histogram(most_stars(heads, offsets)),
+        thickness=_histogram(rope_thickness(heads, offsets)),
+        brackets={cover: brackets_per_word(everything, cover) for cover in COVERS},
+        labels=() if counted is None else tuple(label_statistics(counted, encoding) for encoding in encodings),
+    )
+
+
+def _distinct(ids: npt.NDArray[np.integer]) -> int:
+    """How many different numbers there are."""
+    return int(np.count_nonzero(np.bincount(ids)))
+
+
+def joint_ids(labels: Labels) -> npt.NDArray[np.int64]:
+    """Number the labels of all words, those of several columns taken together."""
+    joint = labels.ids[0].astype(np.int64)
+    for ids, names in zip(labels.ids[1:], labels.alphabets[1:], strict=True):
+        joint = joint * len(names) + ids
+    return joint
+
+
+def label_statistics(bank: Treebank, encoding: Encoding) -> LabelStatistics:
+    """Count the labels of one encoding over a treebank."""
+    counts = np.unique(joint_ids(encoding.encode(bank)), return_counts=True)[1]
+    shares = counts / counts.sum()
+    entropy = abs(float(-(shares * np.log2(shares)).sum()))  # a single label has 0, not -0
+    return LabelStatistics(encoding.spec, encoding.symbol, len(counts), entropy)
+
+
+def most_stars(heads: Ints, offsets: Ints) -> Ints:
+    """Give for each of many trees the largest number of `*` in one of its optimal non-projective labels."""
+    heads, offsets = checked_trees(heads, offsets)
+    symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
+    before = np.concatenate([[0], np.cumsum(symbols // INDEX)])
+    out = np.zeros(len(offsets) - 1, dtype=np.int32)
+    of_word = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    np.maximum.at(out, of_word, np.diff(before[starts]).astype(np.int32))
+    return out
+
+
+def brackets_per_word(bank: Treebank, cover: str) -> float:
+    """Two brackets for a structural arc and one for any other; node 0's opening brackets are in no label."""
+    structural = structural_arcs(Arcs.of_trees(bank.heads, bank.offsets), cover)
+    return (bank.words + int(structural[bank.heads > 0].sum())) / max(bank.words, 1)
+
+
+def _histogram(values: Ints) -> tuple[int, ...]:
+    return tuple(np.bincount(values).tolist())
+
+
+def shares(counts: Sequence[int], columns: int = INDEX_COLUMNS) -> list[float]:
+    """Percentages of 0, 1, … and, last, of all from `columns` on."""
+    total = sum(counts)
+    padded = [*counts, *[0] * columns]
+    return [100 * part / total for part in [*padded[:columns], sum(padded[columns:])]]
+
+
+def summary_table(many: Sequence[Statistics]) -> Table:
+    """The paper's table of treebank and encoding statistics, a row for each treebank."""
+    specs = _specs(many)
+    rows = [
+        (
+            one.name,
+            one.all_trees,
+            *(_distinct_of(one, spec) for spec in specs),
+            one.relations,
+            one.lifted_relations,
+            *shares(one.stars),
+        )
+        for one in many
+    ]
+    columns = (
+        TableColumn("treebank", numeric=False),
+        TableColumn("trees"),
+        *(TableColumn(f"labels {spec}", f"labels_{spec}") for spec in specs),
+        TableColumn("relations"),
+        TableColumn("relations, lifted", "relations_lifted"),
+        *(
+            TableColumn(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2)
+            for number in ("0", "1", "2", "3+")
+        ),
+    )
+    return Table(
+        title=f"Treebank and encoding statistics; labels and relations distinct in {_counted_in(many)}, "
+        "trees and * in all splits",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            *_notes(many),
+            "most *: the largest number of * in one label of the tree, the paper's #indices, not the largest index",
+        ),
+    )
+
+
+def labels_table(many: Sequence[Statistics]) -> Table:
+    """Distinct labels and label entropy, a row for each treebank and encoding."""
+    return Table(
+        title=f"Labels in {_counted_in(many)}",
+        columns=(
+            TableColumn("treebank", numeric=False),
+            TableColumn("encoding", numeric=False),
+            TableColumn("distinct labels", "labels"),
+            TableColumn("entropy", unit="bits per word", decimals=3),
+        ),
+        rows=tuple((one.name, part.encoding, part.distinct, part.entropy) for one in many for part in one.labels),
+        notes=_notes(many),
+    )
+
+
+def indices_table(many: Sequence[Statistics]) -> Table:
+    """How many trees have which largest index, and which largest number of `*` in one label."""
+    most = max((len(one.stars) for one in many), default=1)
+
+    def rows(one: Statistics) -> list[tuple[Cell, ...]]:
+        return [
+            (one.name, what, *counts, *[0] * (most - len(counts)))
+            for what, counts in (("largest index", one.indices), ("most * in one label", one.stars))
+        ]
+
+    return Table(
+        title="Trees by index, all splits",
+        columns=(
+            TableColumn("treebank", numeric=False),
+            TableColumn("counted", numeric=False),
+            *(TableColumn(str(number), f"trees_{number}") for number in range(most)),
+        ),
+        rows=tuple(row for one in many for row in rows(one)),
+    )
+
+
+def ropes_table(many: Sequence[Statistics]) -> Table:
+    """How many trees have which rope thickness, and how many brackets a word takes in each rope cover."""
+    most = max((len(one.thickness) for one in many), default=1)
+    return Table(
+        title="Rope thickness and brackets, all splits",
+        columns=(
+            TableColumn("treebank", numeric=False),
+            TableColumn("words"),
+            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2),
+            *(
+                TableColumn(f"{cover} cover", f"brackets_{cover}", unit="brackets per word", decimals=3)
+                for cover in COVERS
+            ),
+            *(TableColumn(f"thickness {number}", f"thickness_{number}", unit="trees") for number in range(1, most)),
+        ),
+        rows=tuple(
+            (
+                one.name,
+                one.words,
+                100 * one.nonprojective / one.all_trees,
+                *(one.brackets[cover] for cover in COVERS),
+                *one.thickness[1:],
+                *[0] * (most - len(one.thickness)),
+            )
+            for one in many
+        ),
+        notes=("covers: all is that of naive brackets, farthest that of 4-bit, proper that of optimal brackets",),
+    )
+
+
+TABLES: Final = {"summary": summary_table, "labels": labels_table, "indices": indices_table, "ropes": ropes_table}
+
+
+def _specs(many: Sequence[Statistics]) -> list[str]:
+    return list(dict.fromkeys(part.encoding for one in many for part in one.labels))
+
+
+def _distinct_of(one: Statistics, spec: str) -> int | None:
+    return next((part.distinct for part in one.labels if part.encoding == spec), None)
+
+
+def _counted_in(many: Sequence[Statistics]) -> str:
+    return "all splits" if any(one.counted_in == "all" for one in many) else "train"
+
+
+def _notes(many: Sequence[Statistics]) -> tuple[str, ...]:
+    return tuple(
+        f"{one.name}: no {' or '.join(missing)} at hand"
+        for one in many
+        if (missing := [split for split in ("train", "dev", "test") if split not in one.trees])
+    )

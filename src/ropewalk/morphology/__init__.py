@@ -1,0 +1,1 @@
+"""Lemma rules and enhanced dependencies."""

@@ -1,0 +1,434 @@
+"""The network that marks the characters of raw text, and its training.
+
+Convolutions read characters; at the first and last character of each stretch between spaces their vectors, with one for
+the word as a whole, go into wider convolutions over such stretches; what these find goes back to the characters. All of
+it sees so many neighbours and no more, so that a long text can be read in windows that overlap by `context` stretches.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ropewalk import conllu, files
+from ropewalk.errors import ConfigError, TrainingError
+from ropewalk.models.onnx.session import Session
+from ropewalk.options import to_mapping
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
+from ropewalk.segmentation.assembly import build
+from ropewalk.segmentation.evaluation import scores
+from ropewalk.segmentation.multiwords import Splitter
+from ropewalk.segmentation.reading import (
+    FEW,
+    UNKNOWN,
+    CharacterReader,
+    CharacterVocabulary,
+    characters_known,
+    codes_of,
+    pairs_known,
+    words_known,
+)
+from ropewalk.segmentation.segmenter import Segmenter, network_sizes
+from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
+from ropewalk.segmentation.tokens import tokens_of
+from ropewalk.segmentation.windows import mark
+from ropewalk.training.loop import Clock, rate
+from ropewalk.training.onnx_convolutions import whole_convolutions
+from ropewalk.training.onnx_graphs import rounded, traced
+from ropewalk.treebank import Treebank
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+    import onnx
+
+    from ropewalk.segmentation.reading import Numbers
+    from ropewalk.segmentation.segmenter_config import NetworkOptions, SegmenterConfig, SegmenterTraining
+    from ropewalk.segmentation.tokens import RawSentence
+    from ropewalk.trees import Bools
+
+KERNEL, CHUNK_KERNEL = 5, 3
+MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has tokens with spaces inside
+JOINABLE = 16  # beside the marks: spaces follow that a token may go over
+OUTSIDE = 255  # in place of the marks of spaces, which are not learnt
+SHIFTS = np.arange(-30, 31) / 10  # of odds that are tried on the dev data
+WRAP = 80  # characters of a line of raw text
+PARAGRAPHS = 20  # that are laid out alike in training
+CHECKED, MOST_APART = 20_000, 1e-3  # characters, and how far the graph may be from the network
+
+
+class SegmenterNetwork(nn.Module):
+    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's.
+
+    If tokens have spaces inside, there is a fourth: whether the token goes on over the spaces that follow.
+    """
+
+    def __init__(
+        self, options: NetworkOptions, characters: int, words: int, pairs: int = 0, *, joins: bool = False
+    ) -> None:
+        super().__init__()
+        size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
+        self.characters = nn.Embedding(characters, options.character_size)
+        self.words = nn.Embedding(words, options.word_size)
+        sizes = [options.character_size, *(size for _ in options.character_dilations)]
+        self.near = nn.ModuleList(
+            nn.Conv1d(before, size, KERNEL, padding="same", dilation=dilation)
+            for before, dilation in zip(sizes, options.character_dilations, strict=False)
+        )
+        self.pairs = nn.Embedding(pairs, options.pair_size) if pairs else None
+        self.chunk = nn.Linear(2 * size + options.word_size + (options.pair_size if pairs else 0), wide)
+        self.far = nn.ModuleList(
+            nn.Conv1d(wide, wide, CHUNK_KERNEL, padding="same", dilation=dilation)
+            for dilation in options.chunk_dilations
+        )
+        self.from_character = nn.Linear(size, hidden)
+        self.from_chunk = nn.Linear(wide, hidden, bias=False)
+        self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
+        self.dropout = nn.Dropout(options.dropout)
+        with torch.no_grad():
+            for table in filter(None, (self.words, self.pairs)):
+                table.weight *= options.word_spread
+
+    def forward(  # noqa: PLR0913, PLR0917 - what is read
+        self,
+        characters: Tensor,
+        chunks: Tensor,
+        words: Tensor,
+        first: Tensor,
+        last: Tensor,
+        pairs: Tensor | None = None,
+    ) -> Tensor:
+        """Give odds for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3 or 4]."""
+        near = self.characters(characters).T[None]
+        for layer in self.near:
+            near = functional.relu(layer(near))
+        near = self.dropout(near[0].T)
+        found = [near[first], near[last], self.dropout(self.words(words))]
+        if self.pairs is not None:
+            found.append(self.dropout(self.pairs(pairs)))
+        far = torch.cat(found, dim=1)
+        far = functional.relu(self.chunk(far)).T[None]
+        for layer in self.far:
+            far = far + functional.relu(layer(self.dropout(far)))
+        far = self.from_chunk(self.dropout(far[0].T))
+        odds: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
+        return odds
+
+
+def context(options: NetworkOptions) -> int:
+    """Say how many chunks on each side a chunk's marks depend on; a chunk has at least one character.
+
+    Whether a line is short depends on the chunks before it.
+    """
+    characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
+    chunks = sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + (options.pair_size > 0)
+    return characters + chunks + FEW + 1
+
+
+@dataclass(frozen=True, slots=True)
+class SegmenterProgress:
+    """How far a run is: the epoch that just ended, its loss a token, and the scores on the dev data."""
+
+    epoch: int
+    epochs: int
+    done: float  # share of the run
+    loss: float
+    characters_per_second: float
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmenterOutcome:
+    """What a run left: where its segmenter is, and its scores."""
+
+    home: Path
+    scores: dict[str, dict[str, float]]
+
+
+def train(
+    config: SegmenterConfig,
+    out: str | os.PathLike[str],
+    *,
+    report: Callable[[SegmenterProgress], None] = lambda _: None,
+) -> SegmenterOutcome:
+    """Train a segmenter into a folder, choosing on the dev data how readily sentences end."""
+    if config.training.threads:
+        torch.set_num_threads(config.training.threads)
+    sentences = list(tokens_of(_read(config.data.train, "train")))
+    dev = _read(config.data.dev, "dev")
+    test = _read(config.data.test, "test") if config.data.test else None
+    splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
+    aligned = align(sentences)
+    model = config.model
+    least_pairs = model.least_pairs if model.pair_size else 0
+    vocabulary = CharacterVocabulary.of(aligned.text, model.least_characters, model.least_words, least_pairs)
+    known = (characters_known(vocabulary), words_known(vocabulary), pairs_known(vocabulary))
+    torch.manual_seed(config.seed)
+    network = SegmenterNetwork(model, *known, joins=bool((aligned.marks & JOIN).any()))
+    trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
+    for progress in _epochs(config, trained, sentences, dev):
+        report(progress)
+    trained.balance(dev)
+    graph = as_onnx(network)
+    _check(graph.SerializeToString(), trained, raw(dev))
+    small = rounded(whole_convolutions(graph, "characters")).SerializeToString(deterministic=True)
+    stored = Stored(vocabulary, splitter, trained.context, small, {})
+    segmenter = Segmenter(stored, config.training.threads)
+    banks = {"dev": dev, **({} if test is None else {"test": test})}
+    found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
+    home = Path(out)
+    with files.creating_folder(home, keep=True) as part:  # a parser's folder, perhaps, whose files must fit together
+        save(part, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))
+    return SegmenterOutcome(home, found)
+
+
+def raw(bank: Treebank) -> str:
+    """Give a treebank's raw text in lines of at most 80 characters, as the CoNLL shared tasks do."""
+    return align(tokens_of(bank), wrap=WRAP).text
+
+
+def portable(config: SegmenterConfig) -> SegmenterConfig:
+    """Name files without the folders they lie in, which mean nothing elsewhere."""
+
+    def names(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(Path(path).name for path in paths)
+
+    data = config.data
+    return replace(config, data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)))
+
+
+def _read(paths: Sequence[str], part: str) -> Treebank:
+    if not paths:
+        raise ConfigError("configuration", f"data.{part}", "is empty; expected a treebank, or several")
+    return Treebank.concat([conllu.read(path) for path in paths])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A network with all that is needed to segment text by it."""
+
+    network: SegmenterNetwork
+    reader: CharacterReader
+    splitter: Splitter
+    context: int
+
+    def score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
+        """Give the log odds of the marks of some chunks' characters."""
+        with torch.inference_mode():
+            found: npt.NDArray[np.float32] = self.network(**_tensors(part)).numpy()
+        return found
+
+    def segment(self, text: str) -> Treebank:
+        """Find the sentences of a text."""
+        self.network.eval()
+        return Treebank.concat(build(mark([text], self.reader, self.score, self.context), self.splitter))
+
+    def balance(self, bank: Treebank) -> None:
+        """Move the odds of each mark to where its F1 is best, or near it over some odds around."""
+        self.network.eval()
+        aligned = align(tokens_of(bank), wrap=WRAP)
+        reading = self.reader.read(codes_of(aligned.text))
+        inside = np.flatnonzero(reading.places >= 0)
+        odds = self.score(reading.part(0, len(reading.first)))[inside]
+        gold = aligned.marks[reading.places[inside]]
+        ends = gold & END > 0
+        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends, unless it goes on
+        joinable = reading.joinable(0, len(reading.places))[inside]
+        stops = reading.places[inside][ends] + 1
+        tokens = (aligned.text[start:stop].strip() for start, stop in itertools.pairwise([0, *stops.tolist()]))
+        splittable = np.zeros_like(ends)  # others stay one word whatever their marks say
+        splittable[ends] = [bool(token) and len(self.splitter.split(token)) > 1 for token in tokens]
+        for place, bit in enumerate(MARKS[: odds.shape[1]]):
+            asked = odds[:, place]
+            if bit == END:
+                found = [np.where(forced, ends, asked > shift) for shift in SHIFTS]
+            elif bit == JOIN:
+                found = [np.where(joinable, asked <= shift, ends) for shift in SHIFTS]
+            else:
+                found = [(asked > shift) & (splittable if bit == MULTIWORD else ends) for shift in SHIFTS]
+            wanted = ends if bit == JOIN else gold & bit > 0
+            values = [_f1(wanted, marks, spans=bit != MULTIWORD) for marks in found]
+            smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
+            with torch.no_grad():
+                self.network.out.bias[place] -= float(SHIFTS[int(np.argmax(smooth))])
+
+
+def _f1(gold: Bools, found: Bools, *, spans: bool) -> float:
+    """Score marks, or the spans that end with them."""
+    ours, theirs = ([-1, *np.flatnonzero(marks).tolist()] for marks in (gold, found))
+    same = len(set(itertools.pairwise(ours)) & set(itertools.pairwise(theirs)) if spans else set(ours) & set(theirs))
+    return 2 * same / (len(ours) + len(theirs))
+
+
+def _tensors(part: dict[str, Numbers]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in part.items()}
+
+
+def _epochs(
+    config: SegmenterConfig, trained: Trained, sentences: Sequence[RawSentence], dev: Treebank
+) -> Iterator[SegmenterProgress]:
+    options = config.training
+    network = trained.network
+    decays = [weight for weight in network.parameters() if weight.ndim > 1]
+    others = [weight for weight in network.parameters() if weight.ndim <= 1]
+    groups = [{"params": decays, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=options.rate)
+    text = raw(dev)
+    clock = Clock(options.minutes)
+    for epoch in range(options.epochs):
+        begun = time.monotonic()
+        random = np.random.default_rng([config.seed, epoch])
+        torch.manual_seed(int(random.integers(2**31)))
+        aligned = varied(sentences, options, random)
+        network.train()
+        total = tokens = 0.0
+        read = 0
+        batches = _batches(aligned, trained.reader, options, random)
+        for number, (part, marks) in enumerate(batches):
+            done = clock.done((epoch + number / len(batches)) / options.epochs)
+            for group in optimizer.param_groups:
+                group["lr"] = options.rate * rate(done, options.warmup, "linear")
+            summed, many = _loss(network(**_tensors(part)), torch.from_numpy(marks))
+            optimizer.zero_grad()
+            (summed / max(many, 1)).backward()
+            nn.utils.clip_grad_norm_(network.parameters(), options.clip or float("inf"))
+            optimizer.step()
+            total += float(summed.detach())
+            tokens += many
+            read += len(marks)
+            if clock.is_up:
+                break
+        loss = total / max(tokens, 1)
+        if not np.isfinite(loss):
+            raise TrainingError(f"epoch {epoch + 1}: the loss is {loss}; lower training.rate or training.clip")
+        speed = read / max(time.monotonic() - begun, 1e-9)
+        found = scores(dev, trained.segment(text))
+        done = clock.done((epoch + 1) / options.epochs)
+        yield SegmenterProgress(epoch + 1, options.epochs, done, loss, speed, found)
+        if clock.is_up:
+            break
+
+
+def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
+    """Sum the losses of all marks, and count tokens.
+
+    Whether sentences and multiword tokens end is asked at ends, whether a token goes on over spaces before them.
+    """
+    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS[: odds.shape[1]]], dim=1).float()
+    inside, ends = marks != OUTSIDE, (marks & END > 0) & (marks != OUTSIDE)
+    costs = functional.binary_cross_entropy_with_logits(odds, wanted, reduction="none")
+    joinable = (marks & JOINABLE > 0) & inside
+    return costs[inside, 0].sum() + costs[ends, 1:3].sum() + costs[joinable, 3:].sum(), int(ends.sum())
+
+
+def _batches(
+    aligned: Aligned, reader: CharacterReader, options: SegmenterTraining, random: np.random.Generator
+) -> list[tuple[dict[str, Numbers], npt.NDArray[np.uint8]]]:
+    """Cut a text into batches in a random order; some words and characters are hidden."""
+    reading = reader.read(codes_of(aligned.text))
+    words = np.where(random.random(len(reading.words)) < options.forget_words, UNKNOWN, reading.words)
+    hidden = random.random(len(reading.characters)) < options.forget_characters
+    characters = np.where(hidden, reader.categories[reading.characters], reading.characters)
+    pairs = reading.pairs
+    if pairs is not None:
+        pairs = np.where(random.random(len(pairs)) < options.forget_pairs, UNKNOWN, pairs)
+    reading = replace(reading, words=words, characters=characters, pairs=pairs)
+    asked = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
+    marks = np.where(reading.places >= 0, aligned.marks[reading.places] | asked, OUTSIDE).astype(np.uint8)
+    starts = np.arange(0, len(words), options.batch)
+    out = []
+    for start in random.permutation(starts).tolist():
+        stop = min(start + options.batch, len(words))
+        out.append((reading.part(start, stop), marks[reading.first[start] : reading.last[stop - 1] + 1]))
+    return out
+
+
+def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random: np.random.Generator) -> Aligned:
+    """Lay out sentences as raw text, paragraphs in a random order, with lines and ends that vary."""
+    opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
+    spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
+    order = random.permutation(len(spans)).tolist()
+    out = []
+    for start in range(0, len(order), PARAGRAPHS):
+        chosen = [
+            altered(sentence, random) if random.random() < options.altered else sentence
+            for place in order[start : start + PARAGRAPHS]
+            for sentence in sentences[slice(*spans[place])]
+        ]
+        lines = random.random() < options.lines
+        if lines and random.random() < 0.5:
+            chosen = [_on_a_line(sentence) for sentence in chosen]
+        wrap = int(random.integers(WRAP - 20, WRAP + 20)) if random.random() < options.wrapped else 0
+        out.append(align(chosen, wrap=wrap, paragraph="\n" if lines else PARAGRAPH))
+    return Aligned(
+        "\n".join(one.text for one in out),
+        np.concatenate([part for one in out for part in (one.marks, np.zeros(1, dtype=np.uint8))][:-1]),
+    )
+
+
+def _on_a_line(sentence: RawSentence) -> RawSentence:
+    *tokens, last = sentence.tokens
+    return replace(sentence, tokens=(*tokens, last._replace(after="\n")))
+
+
+def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
+    """Write a sentence as others might: without final punctuation, its capital or both, in one case, with “quotes”."""
+    tokens = list(sentence.tokens)
+    how = int(random.integers(6))
+    if how in {0, 2} and len(tokens) > 2 and not tokens[-1].text[-1].isalnum():
+        last = tokens.pop()
+        tokens[-1] = tokens[-1]._replace(after=last.after)
+    if how in {1, 2}:
+        tokens[0] = tokens[0]._replace(text=tokens[0].text.lower())
+    if how == 3:
+        tokens = [token._replace(text=token.text.upper()) for token in tokens]
+    if how == 4:
+        tokens = [token._replace(text=token.text.lower()) for token in tokens]
+    if how == 5:
+        quotes = itertools.cycle("“”")
+        tokens = [
+            token._replace(text=next(quotes) if token.text == '"' else token.text.replace("'", "\u2019"))
+            for token in tokens
+        ]
+    return replace(sentence, tokens=tuple(tokens))
+
+
+class _Marks(nn.Module):
+    """The network as it is exported."""
+
+    def __init__(self, network: SegmenterNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, given: dict[str, Tensor]) -> Tensor:
+        odds: Tensor = self.network(**given)
+        return odds
+
+
+def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
+    """Write a network as ONNX."""
+    sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
+    if network.pairs is not None:
+        sizes["pairs"] = 32
+    given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
+    return traced(_Marks(network), given, ["odds"])
+
+
+def _check(graph: bytes, trained: Trained, text: str) -> None:
+    """Stop if the graph does not say what the network says."""
+    reading = trained.reader.read(codes_of(text[:CHECKED]))
+    part = reading.part(0, len(reading.first))
+    (odds,) = Session(graph, GRAPH, 0, network_sizes(trained.context)).run(part)
+    apart = float(np.abs(odds - trained.score(part)).max(initial=0))
+    if apart > MOST_APART:
+        raise TrainingError(f"the graph differs from the network by {apart:.3g}; expected at most {MOST_APART}")
