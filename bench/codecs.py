@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import conllu, kernels
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.trees import projective
 from ropewalk.encodings import get
 from ropewalk.projectivity import lift, lower
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
-from ropewalk.treebank import Treebank
-from ropewalk.trees import frozen_ints, projective
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

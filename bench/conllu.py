@@ -23,12 +23,12 @@ import numpy as np
 from pyconll.load import load_from_file
 
 from ropewalk import conllu, kernels
-from ropewalk.treebank import Column
+from ropewalk.core.columns import Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 STREAMED_WORDS = 1_000_000
 LEAST_RATIO = 10.0

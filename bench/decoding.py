@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ropewalk.reporting.tables import Cell
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 Floats = npt.NDArray[np.float64]
 

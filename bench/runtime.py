@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model
     from ropewalk.reporting.tables import Cell
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 RUNS = 4
 

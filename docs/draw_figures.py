@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.drawing import draw, enhanced_scene, to_steps, to_svg, trace
-from ropewalk.graphs import Graphs
-from ropewalk.trees import Graph, Tree
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 FOLDER = Path(__file__).parent / "figures"
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample.conllu"

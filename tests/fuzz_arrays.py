@@ -17,21 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzz_tools import answered, arguments, run
-from ropewalk import (
-    Graph,
-    Tree,
-    Treebank,
-    conllu,
-    decoding,
-    graphs,
-    kernels,
-    projectivity,
-    repair,
-    ropes,
-    summary,
-    treebank,
-    trees,
-)
+from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels, projectivity, repair
+from ropewalk.core import arrays, columns, graphs, ropes, trees
+from ropewalk.core.columns import Column
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.drawing import draw
 from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
@@ -43,7 +31,7 @@ from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.laboratory import coverage, statistics
 from ropewalk.laboratory.splits import Corpus
 from ropewalk.scoring import attachment, breakdown, conll18, graph_scores, significance
-from ropewalk.treebank import Column
+from ropewalk.treebank import summary, treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -330,7 +318,7 @@ def _stretches(dice: Dice) -> object:
     stops = starts + dice.rng.integers(0, 4, size=20)
     if dice.happens():
         starts, stops = dice.choice(((starts - 3, stops), (starts, stops + 9), (stops, starts), (starts, stops[:-1])))
-    return treebank.intern(raw, dice.junk() if dice.happens(0.1) else starts, stops)
+    return columns.intern(raw, dice.junk() if dice.happens(0.1) else starts, stops)
 
 
 def _edited(dice: Dice) -> object:
@@ -494,7 +482,7 @@ def _parts(dice: Dice) -> list[attachment.Parts]:
 TARGETS: dict[str, Callable[[Dice], object]] = {
     "trees.Tree": Dice.tree,
     "trees.Graph": Dice.graph,
-    "trees.frozen_ints": lambda dice: trees.frozen_ints(dice.junk()),
+    "arrays.frozen_ints": lambda dice: arrays.frozen_ints(dice.junk()),
     "trees.positions": lambda dice: trees.positions(dice.offsets()),
     "trees.heads_and_offsets": lambda dice: trees.heads_and_offsets(*dice.given()),
     "trees.check": lambda dice: trees.check(*dice.given()),

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import ropewalk
 from fuzz_tools import answered, arguments, run
-from ropewalk import conllu, deps, sdp, summary
+from ropewalk import conllu, deps, sdp
 from ropewalk.corpus import sources as corpus_sources
 from ropewalk.corpus.options import Options, Slice
-from ropewalk.documents import Document
 from ropewalk.drawing import draw
 from ropewalk.encodings import get
 from ropewalk.encodings import graphs as graph_encodings
@@ -36,7 +35,9 @@ from ropewalk.segmentation.tokens import text_of
 from ropewalk.serving import api, views
 from ropewalk.serving.fields import Fields
 from ropewalk.serving.sources import read_conllu as read_pasted
-from ropewalk.treebank import Treebank
+from ropewalk.treebank import summary
+from ropewalk.treebank.documents import Document
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 
 import ropewalk
 from ropewalk import conllu
+from ropewalk.core.trees import check
 from ropewalk.errors import RopewalkError
 from ropewalk.models.catalogue import embedded_folder
 from ropewalk.models.storage import seal
 from ropewalk.segmentation.tokens import text_of
-from ropewalk.treebank import Treebank
-from ropewalk.trees import check
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ropewalk import Sentence, Treebank, conllu
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.drawing import Picture, draw, scene, to_html, to_steps, trace
-from ropewalk.treebank import Heading
-from ropewalk.trees import Graph, Tree
+from ropewalk.treebank.surface import Heading
 
 FOLDER = Path(__file__).parent / "golden"
 SAMPLE = FOLDER.parent.parent / "examples" / "sample.conllu"

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.pipeline import Parser
 from ropewalk.segmentation.alignment import END, MULTIWORD, SENTENCE
 from ropewalk.segmentation.assembly import BETWEEN, Marked, build, build_many
 from ropewalk.segmentation.multiwords import Change, Splitter
 from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of
-from ropewalk.treebank import Column, Probabilities
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.surface import Probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 TOKEN = re.compile(r"\w+'\w+|\w+|[^\w\s]")
 ENDS = re.compile(r"[.!?](?=\s)")

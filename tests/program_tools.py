@@ -51,7 +51,7 @@ LIGHT = (  # ONNX Runtime is not among them: what loaded it cannot be forked
     "ropewalk.laboratory.coverage",
     "ropewalk.scoring.significance",
     "ropewalk.laboratory.statistics",
-    "ropewalk.summary",
+    "ropewalk.treebank.summary",
     "pipeline_tools",
 )
 HEAVY = (*LIGHT, "torch", "transformers", "ropewalk.training.training_run", "ropewalk.laboratory.experiment")

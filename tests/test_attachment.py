@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk import conllu
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree, crossing_arcs, is_projective
 from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError
 from ropewalk.scoring import breakdown
 from ropewalk.scoring.attachment import CONTENT, MEASURES, NAMES, Judged, judge, score
 from ropewalk.scoring.breakdown import BREAKDOWNS
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree, crossing_arcs, is_projective
+from ropewalk.treebank.treebank import Treebank
 from strategies import trees
 
 if TYPE_CHECKING:

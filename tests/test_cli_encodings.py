@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from program_tools import PROGRAM, run
 from ropewalk import conllu
+from ropewalk.core.trees import check
 from ropewalk.encodings import get, known
 from ropewalk.errors import FormatError
 from ropewalk.formats import label_files
 from ropewalk.kernels import compiled
-from ropewalk.trees import check
 from strategies import trees, values
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.trees import Tree
+    from ropewalk.core.trees import Tree
 
 RESTORING = ("optimal+head", "four-bit+path", "hexatags+head+path", "optimal-nonprojective", "pos-offset", "covington")
 

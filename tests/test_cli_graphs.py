@@ -10,12 +10,12 @@ import pytest
 from conftest import REPOSITORY
 from program_tools import run
 from ropewalk import conllu, deps
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.trees import Graph
 from ropewalk.drawing import enhanced_scene
 from ropewalk.encodings.graphs import KNOWN
 from ropewalk.errors import FormatError, MismatchError
-from ropewalk.graphs import Graphs
-from ropewalk.treebank import Column
-from ropewalk.trees import Graph
 from test_graphs import ROPES, SEMANTIC
 
 if TYPE_CHECKING:

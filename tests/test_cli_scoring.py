@@ -10,11 +10,13 @@ import pytest
 
 from program_tools import run
 from ropewalk import conllu
+from ropewalk.core.columns import Column
 from ropewalk.scoring import attachment, conll18
-from ropewalk.treebank import Column, Treebank
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ropewalk.treebank.treebank import Treebank
 
 FORMATS = ("table", "json", "csv", "tsv", "markdown", "latex", "html")
 BREAKDOWNS = ("relation", "distance", "length", "projectivity", "upos")

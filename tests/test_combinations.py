@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree
 from ropewalk.models.combinations import MOST, WEIGHTS, Combinations
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.tags import fitted_relation_weight, tag_columns
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 
 SETS = {"upos": ("A", "B"), "xpos": ("a", "b", "c")}
 Word = tuple[int, int, str]  # its two classes and its relation

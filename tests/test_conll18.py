@@ -16,7 +16,7 @@ from ropewalk.scoring import conll18
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 SCORER: Any = udeval  # it has no types
 PAIRS = 400

@@ -22,9 +22,10 @@ from pyconll.load import load_from_string
 
 from conftest import FEW
 from ropewalk import conllu
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree
 from ropewalk.errors import FormatError, OptionError, RopewalkError
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 from strategies import banks, trees
 
 if TYPE_CHECKING:

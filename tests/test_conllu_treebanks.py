@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu
-from ropewalk.treebank import Column, Treebank
+from ropewalk.core.columns import Column
+from ropewalk.treebank.treebank import Treebank
 from test_conllu import same_as_oracles
 
 pytestmark = pytest.mark.treebanks

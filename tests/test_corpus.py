@@ -33,10 +33,10 @@ from ropewalk.corpus.annotate import parsed
 from ropewalk.corpus.options import FilePart, Options, Slice
 from ropewalk.corpus.report import Counts, script
 from ropewalk.errors import ConfigError, CorpusError, FormatError, MismatchError, ModelError, OptionError
-from ropewalk.feats import features_text
 from ropewalk.formats import arrow, ud
 from ropewalk.models.catalogue import locate
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.features import features_text
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

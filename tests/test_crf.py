@@ -9,13 +9,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from ropewalk.core.columns import Column  # noqa: E402 - likewise
+from ropewalk.core.trees import Tree, is_projective  # noqa: E402 - likewise
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
 from ropewalk.encodings import Labels, get  # noqa: E402 - likewise
 from ropewalk.errors import TrainingError  # noqa: E402 - likewise
 from ropewalk.training import crf  # noqa: E402 - likewise
 from ropewalk.training.crf import SequenceLoss, TreeLoss, whole_loss  # noqa: E402 - likewise
-from ropewalk.treebank import Column  # noqa: E402 - likewise
-from ropewalk.trees import Tree, is_projective  # noqa: E402 - likewise
 
 
 def well_formed(encoding: str, words: int) -> list[tuple[int, ...]]:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu, decoding
+from ropewalk.core.trees import check, projective, same_trees
 from ropewalk.encodings import get
-from ropewalk.trees import check, projective, same_trees
 
 pytestmark = pytest.mark.treebanks
 

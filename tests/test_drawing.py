@@ -20,6 +20,7 @@ from conftest import REPOSITORY
 from golden_pictures import FOLDER, HOSTILE, LONG, pictures
 from program_tools import run
 from ropewalk import Sentence, Treebank, conllu, draw, encodings
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
@@ -27,7 +28,6 @@ from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
 from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
 from ropewalk.reporting.escaping import clean
-from ropewalk.trees import Graph, Tree
 from strategies import head_lists, projective_trees, trees, values
 
 if TYPE_CHECKING:

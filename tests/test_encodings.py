@@ -17,6 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import FEW, REPOSITORY
+from ropewalk.core.columns import Column
+from ropewalk.core.ropes import rope_cover
+from ropewalk.core.trees import Tree, check, crossing_arcs, planes, projective, same_trees
 from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
 from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
@@ -33,9 +36,7 @@ from ropewalk.kernels import compiled
 from ropewalk.projectivity import SCHEMES
 from ropewalk.repair import POLICIES as REPAIRS
 from ropewalk.repair import repair
-from ropewalk.ropes import rope_cover
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree, check, crossing_arcs, planes, projective, same_trees
+from ropewalk.treebank.treebank import Treebank
 from strategies import RELATIONS, trees
 from test_ropes import every_tree
 
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
+    from ropewalk.core.arrays import Bools, Ints
     from ropewalk.encodings.base import Ids
-    from ropewalk.trees import Bools, Ints
 
 MOST_WORDS = 7 if compiled() else 5
 PROJECTIVE = ("optimal", "four-bit", "brackets(stacks=1)", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu
+from ropewalk.core.trees import projective, same_trees
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.encodings.indexed import largest_index
 from ropewalk.formats import label_files
 from ropewalk.projectivity import SCHEMES
-from ropewalk.trees import projective, same_trees
 from test_encodings import SPECS
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 pytestmark = pytest.mark.treebanks
 

@@ -12,20 +12,20 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu
+from ropewalk.core.trees import check
 from ropewalk.errors import ConfigError
 from ropewalk.models.catalogue import installed
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import align
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.tokens import text_of, tokens_of
-from ropewalk.trees import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk import Parser
     from ropewalk.models.catalogue import Installed
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 MOST_BYTES = 12_000_000
 LEAST_LAS, LEAST_WORDS, LEAST_SENTENCES = 0.87, 0.987, 0.77

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from ropewalk import conllu
 from ropewalk.cli import app_of
+from ropewalk.core.trees import check
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models import model, storage
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
@@ -37,8 +38,7 @@ from ropewalk.training.segmenter_training import SegmenterNetwork, as_onnx
 from ropewalk.training.trainable import Trainable
 from ropewalk.training.trained_files import read_tensors, save, save_card
 from ropewalk.training.training_run import train
-from ropewalk.treebank import Treebank
-from ropewalk.trees import check
+from ropewalk.treebank.treebank import Treebank
 from training_tools import bank_of, config_of, once, tiny_encoder, write_bank
 
 if TYPE_CHECKING:

@@ -20,10 +20,11 @@ import pytest
 
 import fuzz_arrays
 from conftest import REPOSITORY
-from ropewalk import Treebank, decoding, kernels, ropes, trees
+from ropewalk import Treebank, decoding, kernels
+from ropewalk.core import ropes, trees
+from ropewalk.core.columns import Column
 from ropewalk.encodings import get
 from ropewalk.errors import CycleError, MismatchError
-from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +37,13 @@ ARRAYS = re.compile(r"\b(Arcs|Column|Corpus|Graphs?|Ints|Judged|Labels|NDArray|P
 START = """
 import faulthandler, sys
 import numpy as np
-from ropewalk import Graph, Tree, Treebank, conllu, projectivity, repair, ropes, trees
+from ropewalk import Graph, Tree, Treebank, conllu, projectivity, repair
+from ropewalk.core import ropes
+from ropewalk.core import trees
 from ropewalk.encodings import Labels, bracketing, get
 from ropewalk.errors import RopewalkError
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.treebank import Column
+from ropewalk.core.columns import Column
 
 def bank(*heads):
     lines = [f"{n}\\tw\\t_\\t_\\t_\\t_\\t{head}\\tdep\\t_\\t_" for n, head in enumerate(heads, 1)]

@@ -12,6 +12,11 @@ from hypothesis import strategies as st
 
 from conftest import FEW
 from ropewalk import encodings
+from ropewalk.core.arrays import frozen_bools, frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs, arc_planes, same_graphs
+from ropewalk.core.ragged import lengths_to_offsets
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.graphs import get
@@ -23,10 +28,8 @@ from ropewalk.errors import (
     UncoveredGraphError,
     UnknownNameError,
 )
-from ropewalk.graphs import Graphs, arc_planes, frozen_bools, lengths_to_offsets, same_graphs
 from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Graph, Tree, frozen_ints
+from ropewalk.treebank.treebank import Treebank
 from strategies import many_graphs, projective_trees, trees
 
 SPECS = (

@@ -13,9 +13,11 @@ import torch
 from conftest import REPOSITORY
 from program_tools import run
 from ropewalk import conllu, deps
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.trees import Graph
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, MismatchError, TrainingError, UnknownNameError
-from ropewalk.graphs import Graphs
 from ropewalk.laboratory.experiment import Result, cells
 from ropewalk.laboratory.graph_results import graph_scores, graph_table
 from ropewalk.models.graph_decoding import graph_decoders
@@ -28,8 +30,6 @@ from ropewalk.training.examples import label_set
 from ropewalk.training.export import export
 from ropewalk.training.trainable import Trainable, load
 from ropewalk.training.training_run import train
-from ropewalk.treebank import Column
-from ropewalk.trees import Graph
 from training_tools import bank_of, config_of, once, restored, write_bank
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model
     from ropewalk.training.config import Config
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 EPOCHS = 30
 

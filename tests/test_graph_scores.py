@@ -14,10 +14,10 @@ from hypothesis import given
 from udtools import udeval
 
 from ropewalk import conllu, deps
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.trees import Graph
 from ropewalk.errors import MismatchError
-from ropewalk.graphs import Graphs
 from ropewalk.scoring import graph_scores as scoring
-from ropewalk.trees import Graph
 from strategies import many_graphs
 
 SCORER: Any = udeval  # it has no types

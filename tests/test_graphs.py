@@ -12,17 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk import conllu, deps, sdp
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.graphs import Graphs, cyclic
+from ropewalk.core.trees import Graph
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.errors import FormatError, GraphError, MismatchError
 from ropewalk.formats import graph_label_files
-from ropewalk.graphs import Graphs, cyclic
-from ropewalk.trees import Graph, frozen_ints
 from strategies import many_graphs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 ROPES = """# sent_id = ropes
 1\tAnn\t_\t_\t_\t_\t2\tnsubj\t2:nsubj|4:nsubj\t_

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu, deps
+from ropewalk.core.graphs import same_graphs
 from ropewalk.encodings.graphs import KNOWN, get
-from ropewalk.graphs import same_graphs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from ropewalk.laboratory.coverage import coverage, encodings_of
 from ropewalk.laboratory.published import LABELS, published
 from ropewalk.laboratory.statistics import statistics
 from ropewalk.projectivity import lift, lower
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 from test_projectivity import plain_lower
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.core.columns import Column
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.lexicon import LONGEST, NOTHING, WEIGHTS, Lexicon
 from ropewalk.models.tags import fitted_weights, tag_columns, tag_sets
 from ropewalk.training.examples import lexicon_of
-from ropewalk.treebank import Column
 from test_tags import bank_of_words
 
 words = st.text("abäß", min_size=1, max_size=LONGEST + 3)

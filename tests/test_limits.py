@@ -18,6 +18,7 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
+from ropewalk.core.trees import Tree
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import SPACES, text_pieces, token_banks
@@ -28,8 +29,7 @@ from ropewalk.parallel.workers import count_of
 from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
 from ropewalk.scoring.attachment import Parts
 from ropewalk.scoring.significance import compare
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from pathlib import Path

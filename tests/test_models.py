@@ -22,7 +22,7 @@ from ropewalk.models.storage import seal
 
 if TYPE_CHECKING:
     from ropewalk.models.model import Model
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 FIXTURES = Path(__file__).parent / "fixtures" / "version-1"
 NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="what training wrote needs torch")

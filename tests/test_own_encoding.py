@@ -13,11 +13,11 @@ import pytest
 from conftest import REPOSITORY
 from docs_tools import install_example
 from ropewalk import decoding, encodings
+from ropewalk.core.trees import Tree, check, is_projective, projective
 from ropewalk.drawing import to_steps, trace
 from ropewalk.encodings import Machine, Marks
 from ropewalk.errors import EncodingError, OptionError, UnknownNameError
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree, check, is_projective, projective
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

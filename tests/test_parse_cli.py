@@ -21,7 +21,7 @@ from ropewalk import conllu
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 def run(*words: object, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:

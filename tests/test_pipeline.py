@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 TEXT = "They don't twist hemp. She, too, walks!  And I"
 NESTED = """# sent_id = nested

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.core.trees import check
 from ropewalk.errors import UnknownNameError
 from ropewalk.repair import POLICIES, REPAIRS, repair
-from ropewalk.trees import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.core.ropes import Arcs, leaning, rope_cover, rope_thickness, structural_arcs
+from ropewalk.core.trees import Graph, Tree, check, is_projective
 from ropewalk.encodings import bracketing
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import GraphError, UnknownNameError
 from ropewalk.kernels import compiled
-from ropewalk.ropes import Arcs, leaning, rope_cover, rope_thickness, structural_arcs
-from ropewalk.trees import Graph, Tree, check, is_projective
 from strategies import trees
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn
 
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 Arc = tuple[int, int]
 

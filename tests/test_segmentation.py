@@ -30,7 +30,8 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import SegmenterNetwork, altered, as_onnx, context, train, varied
-from ropewalk.treebank import Heading, Treebank
+from ropewalk.treebank.surface import Heading
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

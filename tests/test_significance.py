@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, OptionError
 from ropewalk.scoring import attachment, significance
 from ropewalk.scoring.attachment import Parts
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 
 EASE, SKILL = 6.0, (0.80, 0.84)  # how alike sentences are in difficulty, and the systems' expected shares right
 

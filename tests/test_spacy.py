@@ -13,7 +13,7 @@ import pytest
 import pipeline_tools
 import ropewalk.pipeline
 from ropewalk import Parser, conllu
-from ropewalk.trees import frozen_ints
+from ropewalk.core.arrays import frozen_ints
 
 spacy = pytest.importorskip("spacy", exc_type=ImportError)
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from spacy.language import Language
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 TEXTS = [
     "They don't twist hemp. She, too, walks!  And I",

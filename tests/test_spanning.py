@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from ropewalk.core.trees import check
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import MismatchError
-from ropewalk.trees import check
 
 
 def is_tree(heads: list[int]) -> bool:

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 import ropewalk
 from ropewalk import conllu
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree
 from ropewalk.errors import ConfigError
-from ropewalk.feats import features_of, features_text
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.tags import MOST_WHOLE, TAGS, classes, tag_columns, tag_sets
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.features import features_of, features_text
+from ropewalk.treebank.treebank import Treebank
 from test_export import BANK, exported_once
 
 if TYPE_CHECKING:

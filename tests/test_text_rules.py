@@ -25,7 +25,7 @@ from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, 
 from ropewalk.segmentation.rules import Rules
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.tokens import text_of
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 
 
 @cache

@@ -19,6 +19,8 @@ import torch
 from program_tools import run
 from ropewalk import conllu, encodings
 from ropewalk.cli.shell import Decoder
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree, check, projective
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.laboratory.experiment import decoder_name
 from ropewalk.models.calibration import PLAIN
@@ -38,8 +40,7 @@ from ropewalk.training.substitution import OPEN, substituted
 from ropewalk.training.trainable import Trainable, load
 from ropewalk.training.trained_files import save
 from ropewalk.training.training_run import train
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Tree, check, projective
+from ropewalk.treebank.treebank import Treebank
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:

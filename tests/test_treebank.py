@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from conftest import FEW
 from ropewalk import Sentence, conllu
+from ropewalk.core.columns import Column, intern
+from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, UnknownNameError
-from ropewalk.treebank import Column, Heading, Probabilities, Surface, Treebank, intern
-from ropewalk.trees import Tree
+from ropewalk.treebank.surface import Heading, Probabilities, Surface
+from ropewalk.treebank.treebank import Treebank
 from strategies import banks, trees
 
 RAW = (

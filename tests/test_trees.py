@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import all_heads
-from ropewalk.encodings import brackets
-from ropewalk.errors import CycleError, GraphError, HeadRangeError, MissingHeadError, RootError, TreeError
-from ropewalk.trees import (
+from ropewalk.core.trees import (
     MOST_PLANES,
     Graph,
     Tree,
@@ -26,6 +24,8 @@ from ropewalk.trees import (
     projective,
     tree_planes,
 )
+from ropewalk.encodings import brackets
+from ropewalk.errors import CycleError, GraphError, HeadRangeError, MissingHeadError, RootError, TreeError
 from strategies import head_lists
 
 LONGEST = 5

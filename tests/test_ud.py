@@ -11,9 +11,9 @@ import pytest
 
 from program_tools import run_bytes
 from ropewalk import conllu, deps
+from ropewalk.core.columns import Column
 from ropewalk.formats import ud
 from ropewalk.repair import rooted_relations
-from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import torch
 from filelock import FileLock
 
 from ropewalk import conllu, encodings
+from ropewalk.core.trees import Tree
 from ropewalk.training.config import from_mapping
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

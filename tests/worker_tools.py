@@ -13,7 +13,7 @@ from ropewalk.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ropewalk.documents import Document
+    from ropewalk.treebank.documents import Document
 
 
 def make_square() -> Callable[[int], tuple[int, int]]:

@@ -29,7 +29,7 @@ from ropewalk.files import creating_folder, make_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
     Recipe = dict[str, Any]
 

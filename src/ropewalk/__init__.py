@@ -6,11 +6,9 @@ Names are loaded when first used, so that `import ropewalk` costs next to nothin
 TYPE_CHECKING = False  # that of `typing` would take many times longer to load than all of this
 
 if TYPE_CHECKING:
-    from ropewalk.documents import Document as Document
-    from ropewalk.documents import Head as Head
-    from ropewalk.documents import Sentence as Sentence
-    from ropewalk.documents import Token as Token
-    from ropewalk.documents import Word as Word
+    from ropewalk.core.graphs import Graphs as Graphs
+    from ropewalk.core.trees import Graph as Graph
+    from ropewalk.core.trees import Tree as Tree
     from ropewalk.drawing import Picture as Picture
     from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
@@ -19,28 +17,30 @@ if TYPE_CHECKING:
     from ropewalk.formats import displacy as displacy
     from ropewalk.formats import json as json
     from ropewalk.formats import sdp as sdp
-    from ropewalk.graphs import Graphs as Graphs
     from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
-    from ropewalk.treebank import Treebank as Treebank
-    from ropewalk.trees import Graph as Graph
-    from ropewalk.trees import Tree as Tree
+    from ropewalk.treebank.documents import Document as Document
+    from ropewalk.treebank.documents import Head as Head
+    from ropewalk.treebank.documents import Sentence as Sentence
+    from ropewalk.treebank.documents import Token as Token
+    from ropewalk.treebank.documents import Word as Word
+    from ropewalk.treebank.treebank import Treebank as Treebank
 
 __version__ = "0.3.0"
 
 _HOMES = {
-    "Document": "documents",
-    "Graph": "trees",
-    "Graphs": "graphs",
-    "Head": "documents",
+    "Document": "treebank.documents",
+    "Graph": "core.trees",
+    "Graphs": "core.graphs",
+    "Head": "treebank.documents",
     "Parser": "pipeline",
     "Picture": "drawing",
     "RopewalkError": "errors",
-    "Sentence": "documents",
-    "Token": "documents",
-    "Tree": "trees",
-    "Treebank": "treebank",
-    "Word": "documents",
+    "Sentence": "treebank.documents",
+    "Token": "treebank.documents",
+    "Tree": "core.trees",
+    "Treebank": "treebank.treebank",
+    "Word": "treebank.documents",
     "draw": "drawing",
     "load": "pipeline",
 }

@@ -8,14 +8,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from ropewalk import conllu
-from ropewalk.documents import Document
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
 from ropewalk.loading import load_model
 from ropewalk.models.catalogue import SEGMENTER
 from ropewalk.options import MOST_THREADS
 from ropewalk.parallel.workers import apply, count_of
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.documents import Document
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

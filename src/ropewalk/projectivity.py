@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.arrays import ints, numbers_below, one_number
+from ropewalk.core.arrays import Bools, Ints, ints, numbers_below, one_number
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import gather
+from ropewalk.core.trees import DOWN, UP, checked_trees, heads_and_offsets, projective, scratch
 from ropewalk.errors import FormatError, MismatchError, demand_known, demand_type
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
-from ropewalk.treebank import Column, Treebank, gather
-from ropewalk.trees import DOWN, UP, Bools, Ints, checked_trees, heads_and_offsets, projective, scratch
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ropewalk.arrays import ints
+from ropewalk.core.arrays import Ints, ints
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import heads_and_offsets, is_root_relation, scratch
 from ropewalk.errors import demand_known
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ATTACHED, REROOTED
-from ropewalk.treebank import Column
-from ropewalk.trees import Ints, heads_and_offsets, is_root_relation, scratch
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ropewalk.training.config import Config
     from ropewalk.training.segmenter_training import SegmenterProgress
     from ropewalk.training.training_run import Outcome
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 STAGES = {
     "segmenter": "learning to find words and sentences in raw text",

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import encodings
-from ropewalk.feats import NONE
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models.tags import TAGS
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.training.examples import bad_sentences
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.features import NONE
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

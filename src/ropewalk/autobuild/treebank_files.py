@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk.laboratory.splits import SplitSource
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 TENTH = 10  # one sentence of so many is held out
 STRETCHES = 20  # that train is cut into, so that all of its texts are held out of

@@ -165,8 +165,8 @@ def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
 
 def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
     """Read the graphs of every split: DEPS of CoNLL-U, or .sdp files."""
+    from ropewalk.core.graphs import Graphs
     from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.graphs import Graphs
     from ropewalk.laboratory.graph_statistics import GraphCorpus
 
     for source in found:

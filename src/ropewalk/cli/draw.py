@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ropewalk.drawing import Scene
     from ropewalk.drawing.scene import Row, Structure
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 class PictureFormat(StrEnum):
@@ -46,7 +46,7 @@ class Theme(StrEnum):
 
 
 class Cover(StrEnum):
-    """The names are those of `ropewalk.ropes.COVERS`."""
+    """The names are those of `ropewalk.core.ropes.COVERS`."""
 
     PROPER = "proper"
     FARTHEST = "farthest"
@@ -207,8 +207,8 @@ def _demand_one_source(file: str | None, heads: str | None, labels: str | None, 
 
 
 def _structure(heads: str) -> "Structure":
+    from ropewalk.core.trees import Graph, Tree
     from ropewalk.errors import OptionError
-    from ropewalk.trees import Graph, Tree
 
     parts = heads.replace(",", " ").split()
     if not parts:
@@ -290,9 +290,9 @@ def _demand_few(bank: "Treebank", sentence: int) -> None:
 
 def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
     from ropewalk import conllu, deps, sdp
+    from ropewalk.core.graphs import Graphs
     from ropewalk.drawing import enhanced_scene, scene
     from ropewalk.errors import OptionError
-    from ropewalk.graphs import Graphs
 
     if is_semantic(file):
         semantic = sdp.read(file)
@@ -346,9 +346,9 @@ def _steps(
     repair: Repair,
 ) -> str:
     from ropewalk import Sentence, encodings
+    from ropewalk.core.trees import Tree, is_projective
     from ropewalk.drawing import to_steps, trace
     from ropewalk.errors import MissingHeadError, OptionError
-    from ropewalk.trees import Tree, is_projective
 
     if len(names) > 1:
         raise typer.BadParameter("--steps shows one encoding; give -e once")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 class Policy(StrEnum):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ropewalk.scoring.attachment import Judged, PunctuationBy
     from ropewalk.scoring.breakdown import Breakdown, Confusion
     from ropewalk.scoring.conll18 import Score
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 WRAP = 80  # characters of a line of raw text, as in the CoNLL shared tasks

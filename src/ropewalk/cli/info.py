@@ -24,7 +24,7 @@ from ropewalk.cli.shell import (
 
 if TYPE_CHECKING:
     from ropewalk.reporting.tables import Cell, Table
-    from ropewalk.summary import Summary
+    from ropewalk.treebank.summary import Summary
 
 
 def info(
@@ -50,7 +50,7 @@ def info(
 
 
 def _of_trees(files: list[str], on_error: OnError) -> "Table":
-    from ropewalk.summary import Summary
+    from ropewalk.treebank.summary import Summary
 
     summaries = [_summary_of(file, on_error) for file in files]
     return _table(files, summaries, sum(summaries, start=Summary()))
@@ -70,7 +70,7 @@ def _of_graphs(files: list[str], on_error: OnError) -> "Table":
 def _summary_of(file: str, on_error: OnError) -> "Summary":
     from ropewalk import conllu, sdp
     from ropewalk.reporting.progress import track
-    from ropewalk.summary import Summary, summarize
+    from ropewalk.treebank.summary import Summary, summarize
 
     if is_semantic(file):
         raise sdp.refused(file, "CoNLL-U, or --graphs to count them")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
     from ropewalk.pipeline import Parser
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
 UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")

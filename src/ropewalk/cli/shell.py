@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ropewalk.formats.sdp import SemanticBank
     from ropewalk.reporting.tables import Table
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 Item = TypeVar("Item")
 LONGEST_MESSAGE = 1000

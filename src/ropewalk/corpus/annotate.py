@@ -14,7 +14,7 @@ from ropewalk.corpus.options import LONGEST
 from ropewalk.corpus.sources import is_text, refusal
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.formats import arrow
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os

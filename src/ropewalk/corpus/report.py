@@ -13,8 +13,8 @@ import numpy as np
 from ropewalk.reporting.tables import Table, TableColumn
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Column as Strings
-    from ropewalk.treebank import Treebank
+    from ropewalk.core.columns import Column as Strings
+    from ropewalk.treebank.treebank import Treebank
 
 BINS = 10  # of probabilities
 SLOWEST = 5

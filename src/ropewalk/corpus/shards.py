@@ -23,7 +23,7 @@ from ropewalk.corpus import sources, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
 from ropewalk.errors import CorpusError, FormatError, ModelError, OptionError
-from ropewalk.treebank import UNWRITABLE
+from ropewalk.treebank.treebank import UNWRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.arrays import checked_offsets
+from ropewalk.core.arrays import checked_offsets
 from ropewalk.decoding.best import Best, most_expected
 from ropewalk.decoding.expected import LONGEST, arc_sums, expected_trees
 from ropewalk.decoding.inputs import arc_rows, checked_arcs, words_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import Ints, frozen_ints
 from ropewalk.errors import EncodingError
-from ropewalk.trees import Ints, frozen_ints
 
 if TYPE_CHECKING:
     from ropewalk.encodings import Machine

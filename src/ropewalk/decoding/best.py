@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets, ints, real_numbers
+from ropewalk.core.arrays import Bools, Ints, checked_offsets, ints, real_numbers
+from ropewalk.core.trees import UP, is_root_relation
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.deep import Memory, deep_search
 from ropewalk.decoding.expected import LONGEST as LONGEST_SUMMED
@@ -35,14 +36,13 @@ from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError, demand_known
 from ropewalk.repair import repair
-from ropewalk.trees import UP, Bools, Ints, is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ropewalk.core.columns import Column
     from ropewalk.decoding.inputs import LabelIds, Logs
     from ropewalk.encodings import Encoding
-    from ropewalk.treebank import Column
 
     # the probability of the best relation of each arc, by words counted from 0 over all, and heads
     Relations = Callable[[npt.NDArray[np.int64], Ints], npt.NDArray[np.floating]]

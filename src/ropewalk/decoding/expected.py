@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets, floats
+from ropewalk.core.arrays import checked_offsets, floats
 from ropewalk.decoding.inputs import arc_starts, checked, checked_arcs, machine_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.encodings import BracketMachine, names_where
@@ -28,9 +28,9 @@ from ropewalk.kernels import view
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.encodings import Encoding
-    from ropewalk.trees import Ints
 
 COMPACT = 16  # labels that a word of a projective tree may have, by their bits
 LARGEST = 1e9  # scores are taken as no larger, so that small differences count

@@ -17,8 +17,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.encodings.graphs import GraphEncoding
-    from ropewalk.trees import Ints
 
     _Scores = npt.NDArray[np.floating]
     Numbers = npt.NDArray[np.int64]

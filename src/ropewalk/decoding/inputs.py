@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import as_array, floats, real_numbers
+from ropewalk.core.arrays import as_array, floats, real_numbers
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import starts_of
 from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
-from ropewalk.treebank import Column, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding.paths import ArcScores, Floats
-    from ropewalk.trees import Ints
 
 DEPTH = 6  # brackets open at once, node 0's among them; `bench/decoding.py` prints what a treebank needs
 DEEPEST = 14  # beyond this depth an automaton grows too large

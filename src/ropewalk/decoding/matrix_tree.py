@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets
+from ropewalk.core.arrays import checked_offsets
 from ropewalk.decoding.expected import TreeSums
 from ropewalk.decoding.inputs import arc_rows, arc_starts, arc_widths, checked_arcs
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import frozen_ints
 from ropewalk.kernels import automaton as kernel
 from ropewalk.kernels import joint as joint_kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.automaton import Transitions
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding.automaton import Automaton
-    from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
 ArcScores = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word one for each head from 0 on

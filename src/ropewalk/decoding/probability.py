@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import Rebuilt, checked_offsets, floats, frozen_array, ints, numbers_below
+from ropewalk.core.arrays import Rebuilt, checked_offsets, floats, frozen_array, ints, numbers_below
 from ropewalk.decoding.automaton import Automaton, build
 from ropewalk.decoding.inputs import (
     DEEPEST,
@@ -38,10 +38,10 @@ from ropewalk.errors import MismatchError, OptionError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding.best import Best
     from ropewalk.decoding.inputs import LabelIds, Logs
     from ropewalk.encodings import Encoding, Machine
-    from ropewalk.trees import Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import floats
+from ropewalk.core.arrays import floats
 from ropewalk.decoding.inputs import LARGEST
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import spanning as kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 
 def spanning_tree(scores: npt.NDArray[Any]) -> Ints:

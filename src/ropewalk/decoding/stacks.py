@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.encodings import BracketStacks
-    from ropewalk.trees import Ints
 
 _Counts = tuple[int, ...]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ropewalk.documents import Sentence
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.drawing.enhanced import enhanced_scene, with_graph
 from ropewalk.drawing.html import figure, to_html
 from ropewalk.drawing.scene import Scene, Structure, graph_of, scene
@@ -18,7 +18,7 @@ from ropewalk.drawing.svg import to_svg
 from ropewalk.drawing.terminal import to_text
 from ropewalk.drawing.tikz import to_tikz, to_tikz_document
 from ropewalk.drawing.trace import Trace, trace
-from ropewalk.trees import Graph, Tree
+from ropewalk.treebank.documents import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -16,8 +16,8 @@ from ropewalk.reporting.escaping import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.graphs import Graphs
-    from ropewalk.trees import Graph
+    from ropewalk.core.graphs import Graphs
+    from ropewalk.core.trees import Graph
 
 MEANINGS: Final[tuple[tuple[Kind, str], ...]] = (
     ("missed", "only in the basic tree"),

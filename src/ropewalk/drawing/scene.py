@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
-from ropewalk.documents import Sentence
+from ropewalk.core.ropes import arcs_of, brackets, rope_cover
+from ropewalk.core.trees import Graph, Tree
 from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError, demand_sequence, demand_type
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.reporting.escaping import clean
-from ropewalk.ropes import arcs_of, brackets, rope_cover
-from ropewalk.treebank import EDITABLE, Treebank
-from ropewalk.trees import Graph, Tree
+from ropewalk.treebank.documents import Sentence
+from ropewalk.treebank.treebank import EDITABLE, Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
+from ropewalk.core.arrays import Bools, Ints, Rebuilt, checked_offsets, frozen_array, numbers_below
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import Tree, checked_trees, crossing_arcs, scratch
 from ropewalk.errors import (
     EncodingError,
     EncodingOptionError,
@@ -37,8 +39,7 @@ from ropewalk.kernels.codes import (
 )
 from ropewalk.projectivity import lift_until
 from ropewalk.repair import repair
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import Bools, Ints, Tree, checked_trees, crossing_arcs, scratch
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable

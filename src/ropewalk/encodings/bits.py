@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.trees import checked_trees, planes, scratch, single_rooted, stackable
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.text import compact_text
@@ -22,12 +23,12 @@ from ropewalk.kernels.codes import (
     RIGHTWARD,
     SUPER,
 )
-from ropewalk.trees import Bools, Ints, checked_trees, planes, scratch, single_rooted, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 SEVEN_BITS = tuple(f"{code:07b}" for code in range(128))
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
+from ropewalk.core.ropes import Arcs
+from ropewalk.core.trees import checked_trees, planes, projective, stackable
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -13,13 +15,12 @@ from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX, SUPER
-from ropewalk.ropes import Arcs
-from ropewalk.trees import Bools, Ints, checked_trees, planes, projective, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 MOST_PLANES: Final = 100  # no tree of a treebank needs more than a few
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.ropes import Arcs, leaning, structural_arcs
+from ropewalk.core.trees import checked_trees, projective, same_trees, scratch, single_rooted, stackable
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.bits import bits_heads
 from ropewalk.encodings.machines import BracketMachine
@@ -14,13 +16,12 @@ from ropewalk.encodings.text import compact_text
 from ropewalk.kernels import compact as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, OPENS_RIGHT, SWAPPED
-from ropewalk.ropes import Arcs, leaning, structural_arcs
-from ropewalk.trees import Bools, Ints, checked_trees, projective, same_trees, scratch, single_rooted, stackable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 Codes = npt.NDArray[np.uint8]
 

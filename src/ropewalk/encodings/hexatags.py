@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ropewalk.core.trees import checked_trees, projective, scratch
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.machines import Machine, Marks
 from ropewalk.kernels import hexatags as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import FENCE_HEAD_RIGHT, FENCE_RIGHT, WORD_RIGHT
-from ropewalk.trees import Bools, Ints, checked_trees, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 HEXATAGS = tuple(
     ("R" if code & FENCE_RIGHT else "L")

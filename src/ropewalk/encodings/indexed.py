@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.arrays import ints
+from ropewalk.core.arrays import ints
+from ropewalk.core.ropes import Arcs, RopeCover, brackets, structural_arcs
+from ropewalk.core.trees import checked_trees, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
@@ -15,14 +17,12 @@ from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import INDEX
-from ropewalk.ropes import Arcs, RopeCover, brackets, structural_arcs
-from ropewalk.trees import checked_trees, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 
 def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:

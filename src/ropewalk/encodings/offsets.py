@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import ints
+from ropewalk.core.trees import checked_trees, positions, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
 from ropewalk.errors import EncodingError, LabelError, MismatchError
 from ropewalk.kernels import tagged as kernel
 from ropewalk.kernels import view
-from ropewalk.trees import Bools, Ints, checked_trees, positions, scratch
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 ABSOLUTE = re.compile(r"0|[1-9][0-9]{0,8}")
 STEP = re.compile(r"[+-][1-9][0-9]{0,8}")
@@ -133,7 +135,7 @@ class PosOffset(Encoding):
         kernel.write(
             view(heads),
             view(offsets),
-            view(upos.ids),
+            view(ints(upos.ids, "tags")),
             view(steps),
             view(scratch(offsets)),
             view(np.empty(len(upos.names), dtype=np.int32)),
@@ -156,7 +158,7 @@ class PosOffset(Encoding):
             view(steps[labels.ids[0]]),
             view(wanted[labels.ids[1]]),
             view(labels.offsets),
-            view(labels.upos.ids),
+            view(ints(labels.upos.ids, "tags")),
             many,
             view(heads),
             view(dependents),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
+from ropewalk.core.trees import same_trees
 from ropewalk.encodings.base import Encoding, Ids, Labels
 from ropewalk.errors import EncodingOptionError
 from ropewalk.projectivity import SCHEMES, lift, lower
-from ropewalk.trees import Bools, Ints, same_trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
     from ropewalk.encodings.machines import BracketStacks, Machine
-    from ropewalk.treebank import Column, Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 @final

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ropewalk.core.columns import intern
 from ropewalk.errors import EncodingError, LabelError
 from ropewalk.kernels.codes import (
     CLOSES_LEFT,
@@ -19,12 +20,11 @@ from ropewalk.kernels.codes import (
     SUPER,
     SWAPPED,
 )
-from ropewalk.treebank import intern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 MOST_TEXT = 1 << 26  # characters of all different labels of what is written together
 EMPTY = "_"  # the label of a word that has no bracket at all, which only graphs have

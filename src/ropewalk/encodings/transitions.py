@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from ropewalk.core.trees import checked_trees, positions, projective, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle
 from ropewalk.encodings.text import number_labels, spell
 from ropewalk.errors import LabelError
@@ -23,12 +24,12 @@ from ropewalk.kernels.codes import (
     SHIFT,
     TIMES,
 )
-from ropewalk.trees import Bools, Ints, checked_trees, positions, projective, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 LETTERS = {SHIFT: "S", LEFT_ARC: "L", RIGHT_ARC: "R", REDUCE: "D", NO_ARC: "N"}
 ACTIONS = {letter: action for action, letter in LETTERS.items()}

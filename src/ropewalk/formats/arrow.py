@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Column, Treebank
+    from ropewalk.core.columns import Column
+    from ropewalk.treebank.treebank import Treebank
 
 DIGITS = 4  # of probabilities
 

@@ -23,36 +23,26 @@ from urllib.parse import quote
 import numpy as np
 
 from ropewalk import files
-from ropewalk.arrays import checked_offsets
+from ropewalk.core.arrays import checked_offsets, frozen, frozen_ints
+from ropewalk.core.columns import Column, are_places, intern
+from ropewalk.core.ragged import gather, starts_of
+from ropewalk.core.trees import check, is_root_relation, tree_error
 from ropewalk.errors import FormatError, MismatchError, OptionError, demand_type
 from ropewalk.formats import conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
-from ropewalk.treebank import (
-    COLUMNS,
-    UNWRITABLE,
-    Column,
-    Heading,
-    Probabilities,
-    Source,
-    Surface,
-    Treebank,
-    are_places,
-    frozen,
-    gather,
-    intern,
-    starts_of,
-)
-from ropewalk.trees import check, frozen_ints, is_root_relation, tree_error
+from ropewalk.treebank.surface import Heading, Probabilities, Source, Surface
+from ropewalk.treebank.treebank import COLUMNS, UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Floats, Places
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.ragged import Places
+    from ropewalk.treebank.surface import Floats
 
 OnError = Literal["stop", "skip"]
 Presence = Literal["optional", "required"]

@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column, intern
+from ropewalk.core.graphs import Graphs, same_graphs, sorted_arcs
+from ropewalk.core.trees import is_root_relation
 from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
 from ropewalk.formats.conllu import Text
-from ropewalk.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
-from ropewalk.treebank import UNWRITABLE, Column, Treebank, intern
-from ropewalk.trees import frozen_ints, is_root_relation
+from ropewalk.treebank.treebank import UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Places
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.ragged import Places
 
 SHOWN_BYTES: Final = 60
 PROBLEMS: Final = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ropewalk.documents import Sentence
 from ropewalk.errors import demand_type
+from ropewalk.treebank.documents import Sentence
 
 
 def sentence(given: Sentence) -> dict[str, Any]:

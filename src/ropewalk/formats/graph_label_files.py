@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Final, Self, final
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs
 from ropewalk.encodings.graphs import GraphEncoding, GraphLabels, get
 from ropewalk.encodings.graphs.base import labels_of
 from ropewalk.errors import FormatError, LabelError, UncoveredGraphError
 from ropewalk.formats import deps
 from ropewalk.formats.label_files import LabelledWords, LabelRows, Path, demand_same_words, rows_of, write_rows
 from ropewalk.formats.sdp import SemanticBank
-from ropewalk.graphs import Graphs
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import numpy.typing as npt
 
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.treebank.treebank import Treebank
 
 HEADER: Final = re.compile(r"# ropewalk graph encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
 EXPECTED_HEADER: Final = "# ropewalk graph encoding = NAME | columns = id, form, …, relations"

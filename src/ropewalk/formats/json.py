@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ropewalk.documents import Document, Sentence
 from ropewalk.errors import demand_type
+from ropewalk.treebank.documents import Document, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.documents import Token, Word
+    from ropewalk.treebank.documents import Token, Word
 
 DIGITS = 4  # of probabilities
 

@@ -20,19 +20,21 @@ from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, final
 import numpy as np
 
 from ropewalk import files
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column, intern
 from ropewalk.encodings import Encoding, Labels, get
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
 from ropewalk.repair import rooted_relations
-from ropewalk.treebank import Column, Heading, Treebank, intern
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.surface import Heading
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 Path = str | os.PathLike[str]
 Kind = TypeVar("Kind")

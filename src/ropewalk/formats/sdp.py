@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ropewalk import files
+from ropewalk.core.arrays import frozen_bools, frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs, same_graphs
+from ropewalk.core.ragged import lengths_to_offsets
 from ropewalk.errors import FormatError, GraphError, MismatchError, demand_type
 from ropewalk.formats.text import raw_bytes
-from ropewalk.graphs import Graphs, frozen_bools, lengths_to_offsets, same_graphs
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

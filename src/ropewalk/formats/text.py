@@ -8,8 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ropewalk import files
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import FormatError, demand_type
-from ropewalk.treebank import UNWRITABLE, Column, Heading, Treebank, starts_of
+from ropewalk.treebank.surface import Heading
+from ropewalk.treebank.treebank import UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
     import os

@@ -18,7 +18,7 @@ from ropewalk.formats.conllu import Text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 _Row = list[str]
 _Problem = tuple[int, str, str]  # line of the sentence, counted from 0, kind and message

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, final
 from urllib.parse import urlsplit
 
 from ropewalk import conllu
-from ropewalk.documents import Document
 from ropewalk.errors import RequestError, RequestTooLargeError
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.documents import Document
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,10 @@ from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
-from ropewalk.treebank import Column, Treebank, starts_of
-from ropewalk.trees import is_root_relation
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import starts_of
+from ropewalk.core.trees import is_root_relation
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
@@ -157,7 +159,8 @@ class Component:
 
 def _numbers(column: Column, number: Callable[[str], int]) -> npt.NDArray[np.uint64]:
     """Give the numbers that spaCy has for the texts of a column."""
-    return np.array([number(name) for name in column.names], dtype=np.uint64)[column.ids]
+    numbers: npt.NDArray[np.uint64] = np.array([number(name) for name in column.names], dtype=np.uint64)[column.ids]
+    return numbers
 
 
 def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:

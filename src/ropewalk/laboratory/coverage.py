@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.encodings import POLICIES, Encoding, Labels, get, known
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingOptionError, MismatchError, UnknownNameError
 from ropewalk.reporting.tables import Table, TableColumn
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

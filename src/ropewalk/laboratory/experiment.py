@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ropewalk.models.model import Model
     from ropewalk.training.config import Config
     from ropewalk.training.loop import Progress, ScoresByName
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set")
 TURNS = 3  # of parsing, to measure its speed

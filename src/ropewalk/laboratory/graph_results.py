@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ropewalk.models.model import Model
     from ropewalk.reporting.tables import Cell
     from ropewalk.training.loop import ScoresByName
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 BASELINES: Final = {
     "the basic tree copied": copied,

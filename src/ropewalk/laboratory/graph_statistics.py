@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs, arc_planes, cyclic
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.encodings.indexed import bracket_labels
-from ropewalk.graphs import Graphs, arc_planes, cyclic
 from ropewalk.kernels.codes import INDEX
 from ropewalk.laboratory.coverage import EMPIRICAL, THEORETICAL, LabelVocabulary
 from ropewalk.reporting.tables import Cell, Table, TableColumn
 from ropewalk.scoring.graph_scores import KINDS, score
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.encodings.graphs import GraphEncoding, GraphLabels
     from ropewalk.scoring.conll18 import Score
     from ropewalk.scoring.graph_scores import GraphScores
-    from ropewalk.trees import Ints
 
 DEFAULTS: Final = ("optimal-nonprojective", "brackets", "four-bit", "six-bit", "relative")
 

@@ -15,7 +15,7 @@ from ropewalk.files import path_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 SPLITS: Final = ("train", "dev", "test")
 FILE: Final = re.compile(r".+-(?P<split>train|dev|test)\.conllu(\.gz|\.xz)?")

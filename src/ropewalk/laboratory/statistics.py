@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ropewalk.core.ropes import COVERS, Arcs, rope_thickness, structural_arcs
+from ropewalk.core.trees import checked_trees, projective
 from ropewalk.encodings.indexed import bracket_labels, largest_index
 from ropewalk.errors import demand_known
 from ropewalk.kernels.codes import INDEX
 from ropewalk.projectivity import lift
 from ropewalk.reporting.tables import Cell, Table, TableColumn
-from ropewalk.ropes import COVERS, Arcs, rope_thickness, structural_arcs
-from ropewalk.treebank import Treebank
-from ropewalk.trees import checked_trees, projective
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.encodings import Encoding, Labels
     from ropewalk.laboratory.splits import Corpus
-    from ropewalk.trees import Ints
 
 COUNTED_IN: Final = ("train", "all")
 INDEX_COLUMNS: Final = 3  # the table has 0, 1, 2 and then all from 3 on

@@ -17,8 +17,8 @@ from ropewalk.decoding.paths import sums_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding import ArcScores, Best
-    from ropewalk.trees import Ints
 
 Floats = npt.NDArray[np.float64]
 LabelScores = npt.NDArray[np.float32] | None

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import frozen_array
+from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.kernels import combinations as kernel
 from ropewalk.kernels import view
 from ropewalk.models.lexicon import Seen
 from ropewalk.models.packed import numbers_of, packed_numbers, texts_of
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
 
     Floats = npt.NDArray[np.float32]
 

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import is_root_relation
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings.graphs import GraphLabels, get
 from ropewalk.encodings.graphs.base import BETWEEN_RELATIONS, NO_ARC, graphs_of_pairs, joined_relations
@@ -26,18 +29,16 @@ from ropewalk.models.calibration import fitted_weights, logistic
 from ropewalk.models.description import GRAPH_DECODERS
 from ropewalk.morphology.enhancement import by_rules
 from ropewalk.scoring.graph_scores import between_words
-from ropewalk.treebank import Column, frozen
-from ropewalk.trees import frozen_ints, is_root_relation
 
 if TYPE_CHECKING:
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.graphs import Graphs
     from ropewalk.encodings.graphs import GraphEncoding
-    from ropewalk.graphs import Graphs
     from ropewalk.models.description import DecodingOptions, Description
     from ropewalk.models.labels import GraphNames
     from ropewalk.models.scorer import Floats, Numbers, Scores
     from ropewalk.models.tree_decoding import Trees
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.treebank.treebank import Treebank
 
 DRAWN: Final = 16  # label sequences of each sentence
 LIKELIEST: Final = 8  # labels of each word that are drawn from

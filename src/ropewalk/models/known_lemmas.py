@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 
 class _Lemmas(NamedTuple):

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.trees import is_root_relation
 from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.lexicon import Lexicon
 from ropewalk.models.packed import texts_of
-from ropewalk.trees import is_root_relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.treebank import Column
+    from ropewalk.core.columns import Column
 
 MISSING = -100  # the number of a target that is not to be learnt
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import frozen_ints
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
 from ropewalk.models.packed import numbers_of, packed_numbers, packed_texts, texts_of
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
 
     Floats = npt.NDArray[np.float32]
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.description import LONGEST_BY_ARCS, DecodingOptions
@@ -23,21 +25,21 @@ from ropewalk.models.tags import (
 )
 from ropewalk.models.tree_decoding import tree_decoder
 from ropewalk.options import checked
-from ropewalk.treebank import Probabilities, Treebank, starts_of
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.surface import Probabilities
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ropewalk.graphs import Graphs
+    from ropewalk.core.columns import Column
+    from ropewalk.core.graphs import Graphs
     from ropewalk.models.description import Description
     from ropewalk.models.graph_decoding import GraphDecoder
     from ropewalk.models.labels import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.tags import Shares
     from ropewalk.models.tree_decoding import Trees
-    from ropewalk.treebank import Column
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 

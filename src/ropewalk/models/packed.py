@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ropewalk.trees import frozen_ints
+from ropewalk.core.arrays import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 KINDS = ("u1", "u2", "u4")  # of numbers, by their bytes; the first that can hold all of a list is taken
 HIGHEST = (1 << 31) - 1  # that an array for kernels holds

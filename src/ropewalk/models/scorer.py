@@ -16,8 +16,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
 
 BLOCK = 1024  # words that pass the networks at a time
 CELLS = 1 << 18  # pairs of words whose arcs are scored together

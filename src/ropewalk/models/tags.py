@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.feats import NONE, features_of, features_text
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.models.combinations import WEIGHTS as WEIGHTS_OF_RELATIONS
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import frequent, numbers
 from ropewalk.models.lexicon import WEIGHTS
 from ropewalk.morphology.lemmas import apply_rule, frequent_rules, lemma_rule
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.features import NONE, features_of, features_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.lexicon import Entries
     from ropewalk.models.scorer import Floats, Numbers
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.treebank.treebank import Treebank
 
     ScoreRules = Callable[[Numbers], Floats]  # those of lemmas, for some words
 

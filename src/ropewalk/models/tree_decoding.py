@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import decoding, encodings
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.decoding import ARC_DECODERS, assign_relations, decode, decode_arcs, machine_of, stacks_of
 from ropewalk.decoding.expected import compact_labels
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
+    from ropewalk.core.arrays import Ints
     from ropewalk.decoding import Best
     from ropewalk.models.description import DecodingOptions, Description
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.scorer import Floats, Numbers, TreeScores
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.treebank.treebank import Treebank
 
 Shares = npt.NDArray[np.float64]
 SCALES = (1.0, 0.7, 1.4, 0.5, 2.0, 2.8, 4.0)  # that are tried for the scores of arcs, those nearest to none first,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, final
 
-from ropewalk.graphs import Graphs
-from ropewalk.trees import Graph, checked_trees
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.trees import Graph, checked_trees
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 MARKS: Final = {"nmod": "case", "obl": "case", "acl": "mark", "advcl": "mark"}  # relations, and what marks them
 SUBJECTS: Final = ("nsubj", "csubj")

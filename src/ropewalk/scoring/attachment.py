@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import checked_offsets
+from ropewalk.core.arrays import checked_offsets, frozen_ints
 from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError, demand_type
-from ropewalk.treebank import Treebank
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
 
 Floats = npt.NDArray[np.float64]
 PunctuationBy = Literal["relation", "upos", "xpos", "form"]
@@ -256,7 +255,8 @@ def _punctuation(gold: Treebank, by: PunctuationBy, listed: Sequence[str]) -> Bo
 
 def holds(column: Column, test: Callable[[str], bool]) -> Bools:
     """Ask something of every word's string, once for each distinct one."""
-    return np.array([test(name) for name in column.names], dtype=np.bool_)[column.ids]
+    held: Bools = np.array([test(name) for name in column.names], dtype=np.bool_)[column.ids]
+    return held
 
 
 def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tuple[list[Ints], tuple[str, ...]]:

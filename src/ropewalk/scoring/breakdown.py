@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ropewalk.arrays import frozen_array
+from ropewalk.core.arrays import frozen_array, frozen_ints, ints
+from ropewalk.core.trees import checked_trees, positions, projective
 from ropewalk.errors import demand_known
 from ropewalk.scoring.attachment import Floats, Parts
-from ropewalk.trees import checked_trees, frozen_ints, positions, projective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ropewalk.core.arrays import Bools, Ints
     from ropewalk.scoring.attachment import Judged
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.treebank.treebank import Treebank
 
 By = Literal["relation", "distance", "length", "projectivity", "upos"]
 
@@ -173,7 +173,7 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
     gold = judged.gold
     if by == "upos":
         tags = gold.column("upos")
-        return [Grouping(tags.names, tags.ids)]
+        return [Grouping(tags.names, ints(tags.ids, "tags"))]
     if by == "distance":
         return [Grouping(arc_length_names(), _arc_lengths(gold), _arc_lengths(judged.predicted))]
     if by == "length":

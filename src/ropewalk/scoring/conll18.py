@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ropewalk.core.trees import check, tree_error
 from ropewalk.errors import FormatError, MismatchError, RootError, demand_type
 from ropewalk.scoring.attachment import CONTENT, holds, numbered, without_subtype
-from ropewalk.treebank import Treebank
-from ropewalk.trees import check, tree_error
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ropewalk.treebank import Column, Places
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Places
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
 FEATURES: Final = frozenset({

@@ -18,20 +18,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.ragged import lengths_to_offsets
+from ropewalk.core.trees import PATH
 from ropewalk.errors import MismatchError
 from ropewalk.formats import deps
-from ropewalk.graphs import Graphs, lengths_to_offsets
 from ropewalk.scoring.attachment import first_difference, numbered
 from ropewalk.scoring.conll18 import Score, align
-from ropewalk.treebank import Column
-from ropewalk.trees import PATH, frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ropewalk.graphs import Longs
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.graphs import Longs
+    from ropewalk.treebank.treebank import Treebank
 
 MEASURES: Final = ("elas", "eulas", "graph_f1", "graph_uf1", "graph_lm")
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ropewalk.arrays import floats
+from ropewalk.core.arrays import floats
 from ropewalk.errors import MismatchError, OptionError
 from ropewalk.scoring.attachment import Parts
 

@@ -15,20 +15,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import FormatError
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.reading import single_spaced
 from ropewalk.segmentation.rules import CONTEXT, NEUTRAL
-from ropewalk.treebank import Column, Heading, Surface, Treebank, starts_of
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.surface import Heading, Surface
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ropewalk.core.arrays import Bools
     from ropewalk.segmentation.alignment import MarkBits
     from ropewalk.segmentation.multiwords import Splitter
     from ropewalk.segmentation.rules import Rules
-    from ropewalk.trees import Bools
 
 MOST_CHARACTERS = 1_000  # of a token, one after the other
 MOST_STRETCHES = 20  # of a token, with spaces between them

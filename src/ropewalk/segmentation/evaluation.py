@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ropewalk.core.columns import Column
 from ropewalk.scoring import conll18
-from ropewalk.treebank import Column
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 MEASURES = ("Tokens", "Sentences", "Words")
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import FormatError
 from ropewalk.formats.text import SPACES
-from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.trees import Bools
+    from ropewalk.core.arrays import Bools
 
 Numbers = npt.NDArray[np.int64]
 Item = TypeVar("Item", str, tuple[int, int])

@@ -23,7 +23,7 @@ from ropewalk.segmentation.reading import (
 )
 from ropewalk.segmentation.rules import Rules
 from ropewalk.segmentation.windows import BLOCK, WINDOW, mark, mark_many
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

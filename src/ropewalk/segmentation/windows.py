@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.ragged import starts_of
 from ropewalk.formats.text import checked_texts
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.assembly import BETWEEN, Marked, demand_short
 from ropewalk.segmentation.reading import codes_of
-from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

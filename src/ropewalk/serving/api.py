@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 from starlette.responses import Response, StreamingResponse
 
 from ropewalk import __version__
-from ropewalk.documents import Document
 from ropewalk.errors import RequestError
 from ropewalk.serving import views
 from ropewalk.serving.bodies import content_type, query_fields
 from ropewalk.serving.fields import Fields
 from ropewalk.serving.sources import Conllu, RequestText, Words, read_conllu
+from ropewalk.treebank.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.serving.computing import ServedModel
     from ropewalk.serving.service import Service
     from ropewalk.serving.sources import RequestSource
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 OUTPUTS = ("json", "conllu", *views.FORMS)
 SOURCES = ("text", "tokens", "conllu")

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ropewalk.documents import Document
     from ropewalk.serving.computing import ServedModel
     from ropewalk.serving.crew import Crew
     from ropewalk.serving.settings import Settings
+    from ropewalk.treebank.documents import Document
 
     Handler = Callable[[Request, Service], Awaitable[Response]]
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
-from ropewalk.documents import Document
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.loading import HUB
 from ropewalk.models.catalogue import in_folder, installed, locate
 from ropewalk.pipeline import load
 from ropewalk.serving.sources import RequestSource, cut, demand_lengths
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.documents import Document
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,13 +6,13 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, final
 
-from ropewalk.documents import Document
 from ropewalk.errors import RequestError
 from ropewalk.serving.batching import Batcher
 from ropewalk.serving.bodies import Bodies
 from ropewalk.serving.computing import HELP, Call, ParseJob, Read
 from ropewalk.serving.sources import slices
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.documents import Document
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk import conllu
+from ropewalk.core.arrays import frozen_ints
 from ropewalk.errors import ModelError, RequestError
 from ropewalk.formats.text import treebank_of_tokens
-from ropewalk.treebank import Heading, Treebank
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.surface import Heading
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import conllu
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.errors import RequestError
 from ropewalk.serving.sources import Conllu, Lines, RequestText, Words
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ropewalk.documents import Document, Sentence
     from ropewalk.serving.sources import RequestSource
-    from ropewalk.treebank import Surface, Treebank
+    from ropewalk.treebank.documents import Document, Sentence
+    from ropewalk.treebank.surface import Surface
+    from ropewalk.treebank.treebank import Treebank
 
 INPUTS = ("conllu", "horizontal", "vertical", "generic_tokenizer")
 OUTPUTS = {

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import draw, encodings
+from ropewalk.core.ropes import COVERS
 from ropewalk.drawing import steps, trace
 from ropewalk.drawing.trace import can_be_traced
 from ropewalk.errors import RequestError, RopewalkError
 from ropewalk.repair import POLICIES
-from ropewalk.ropes import COVERS
 from ropewalk.serving.sources import demand_lengths, read_conllu
 
 if TYPE_CHECKING:
-    from ropewalk.documents import Sentence
     from ropewalk.serving.fields import Fields
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.documents import Sentence
+    from ropewalk.treebank.treebank import Treebank
 
 FORMS = ("svg", "tikz", "text", "html")
 KINDS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "html": "text/html"}
@@ -119,7 +119,7 @@ def _why(spec: str, sentence: Sentence) -> str:
 
 
 def _bank_of(sentence: Sentence) -> Treebank:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
     return Treebank.of([sentence.tree], [sentence.upos])
 

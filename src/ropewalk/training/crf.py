@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ropewalk import encodings
+from ropewalk.core.ragged import starts_of
 from ropewalk.decoding import (
     DEPTH,
     arc_sums,
@@ -28,12 +29,11 @@ from ropewalk.decoding import (
 )
 from ropewalk.decoding.expected import LONGEST, compact_labels
 from ropewalk.errors import TrainingError
-from ropewalk.treebank import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
 
 
 class WholeLoss(ABC):

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import conllu, encodings
+from ropewalk.core.columns import Column
+from ropewalk.core.trees import check, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
@@ -21,8 +23,7 @@ from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graph_training import GraphExamples, graph_examples, graph_names
 from ropewalk.training.pieces import word_vectors
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import check, is_root_relation
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

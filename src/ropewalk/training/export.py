@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ropewalk import files
+from ropewalk.core.trees import Tree
 from ropewalk.errors import ModelError, demand_known
 from ropewalk.models.description import EXPORTED, training_record
 from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
@@ -32,8 +33,7 @@ from ropewalk.training.card import names_of
 from ropewalk.training.examples import read_treebank
 from ropewalk.training.trainable import Trainable
 from ropewalk.training.training_run import measures
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os

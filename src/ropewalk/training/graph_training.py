@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.encodings.graphs import get
 from ropewalk.encodings.graphs.base import NO_ARC, joined_relations
 from ropewalk.errors import TrainingError
@@ -18,8 +20,6 @@ from ropewalk.models.labels import MISSING, GraphNames, frequent, numbers
 from ropewalk.models.scorer import arc_places
 from ropewalk.scoring.graph_scores import between_words
 from ropewalk.training.classifiers import ArcScorer, FeedForward, PairRelations
-from ropewalk.treebank import Column
-from ropewalk.trees import frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.models.description import GraphShape
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
     Numbers = npt.NDArray[np.int64]
 

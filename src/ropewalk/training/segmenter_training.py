@@ -43,7 +43,7 @@ from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.onnx_graphs import rounded, traced
-from ropewalk.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
+    from ropewalk.core.arrays import Bools
     from ropewalk.segmentation.reading import Numbers
     from ropewalk.segmentation.segmenter_config import NetworkOptions, SegmenterConfig, SegmenterTraining
     from ropewalk.segmentation.tokens import RawSentence
-    from ropewalk.trees import Bools
 
 KERNEL, CHUNK_KERNEL = 5, 3
 MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has tokens with spaces inside

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
+    from ropewalk.treebank.treebank import Treebank
 
 OPEN = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "NUM", "PROPN", "VERB"})
 RARE = 0.75  # frequencies are raised to this power, so that rare words come more often than they do

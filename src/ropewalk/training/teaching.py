@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.columns import Column
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
 from ropewalk.models.catalogue import locate
@@ -27,8 +29,7 @@ from ropewalk.training.examples import Examples, examples, forms_of
 from ropewalk.training.network import TeacherProbabilities
 from ropewalk.training.trainable import load as load_trained
 from ropewalk.training.trained_files import read_tensors, write_tensors
-from ropewalk.treebank import Column, Treebank
-from ropewalk.trees import frozen_ints
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats, Numbers, Scores
     from ropewalk.training.config import TeacherOptions
-    from ropewalk.trees import Ints
 
 Half = npt.NDArray[np.float16]
 _Answer = npt.NDArray[Any]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import conllu
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import ConfigError
 from ropewalk.formats.text import text_pieces, token_banks
 from ropewalk.models.catalogue import SEGMENTER, locate
 from ropewalk.segmentation.segmenter import Segmenter
-from ropewalk.treebank import Column, Treebank, starts_of
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

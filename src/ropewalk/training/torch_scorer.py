@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
     from ropewalk.models.scorer import Floats, Numbers
     from ropewalk.training.classifiers import PairScorer
     from ropewalk.training.network import Network
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
 
 
 @final

@@ -12,6 +12,7 @@ import torch
 from accelerate import PartialState
 
 from ropewalk import files
+from ropewalk.core.trees import projective
 from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
 from ropewalk.models.description import Description
@@ -32,8 +33,7 @@ from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
 from ropewalk.training.texts import read_texts
 from ropewalk.training.trainable import Trainable
-from ropewalk.treebank import Treebank
-from ropewalk.trees import projective
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os

@@ -12,15 +12,25 @@ from typing import TYPE_CHECKING, ClassVar, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import Rebuilt, checked_offsets, frozen_array, numbers_below
+from ropewalk.core.arrays import (
+    Bools,
+    Ints,
+    Rebuilt,
+    checked_offsets,
+    frozen_array,
+    frozen_bools,
+    frozen_ints,
+    numbers_below,
+)
+from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs, Longs
+from ropewalk.core.ragged import lengths_to_offsets
+from ropewalk.core.ropes import Arcs
+from ropewalk.core.trees import Graph
 from ropewalk.encodings.base import FAULTS as TREE_FAULTS
 from ropewalk.encodings.base import Fault, Ids, smallest
 from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known, demand_sequence, demand_type
-from ropewalk.graphs import Graphs, Longs, frozen_bools, lengths_to_offsets
 from ropewalk.kernels.codes import GIVEN_TWICE, OWN_HEAD, RELATION_COUNT, ROOT_DEPENDENT
-from ropewalk.ropes import Arcs
-from ropewalk.treebank import Column
-from ropewalk.trees import Bools, Graph, Ints, frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

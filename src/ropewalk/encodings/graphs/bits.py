@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.graphs import Longs, arc_planes
+from ropewalk.core.ropes import Arcs
 from ropewalk.encodings.base import Ids, fault_room
 from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
 from ropewalk.errors import EncodingOptionError, LabelError
-from ropewalk.graphs import Longs, arc_planes
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import (
@@ -25,12 +26,11 @@ from ropewalk.kernels.codes import (
     ONE_HEAD,
     ONE_HEAD_A_SIDE,
 )
-from ropewalk.ropes import Arcs
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.core.arrays import Bools, Ints
 
 Bits = npt.NDArray[np.uint8]
 Waiting = tuple[int, tuple[bool, ...]]  # how many heads, and dependents, each whether it is the farthest of its head

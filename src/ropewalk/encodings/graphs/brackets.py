@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ropewalk.core.graphs import arc_planes
 from ropewalk.encodings.brackets import MOST_PLANES, match_planes
 from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
 from ropewalk.errors import EncodingOptionError, LabelError
-from ropewalk.graphs import arc_planes
 from ropewalk.kernels import planar as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
@@ -19,9 +19,9 @@ from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from ropewalk.core.arrays import Bools
+    from ropewalk.core.ropes import Arcs
     from ropewalk.encodings.base import Ids
-    from ropewalk.ropes import Arcs
-    from ropewalk.trees import Bools
 
 
 @final

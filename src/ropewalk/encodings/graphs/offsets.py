@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from ropewalk.core.trees import positions
 from ropewalk.encodings.base import Ids, fault_room
 from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
 from ropewalk.encodings.text import number_labels
 from ropewalk.errors import LabelError
 from ropewalk.kernels.codes import OUTSIDE
-from ropewalk.trees import positions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.graphs import Longs
-    from ropewalk.ropes import Arcs
-    from ropewalk.trees import Bools, Ints
+    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.graphs import Longs
+    from ropewalk.core.ropes import Arcs
 
 NONE = "_"
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
 
 MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
 LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time

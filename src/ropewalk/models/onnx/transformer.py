@@ -17,13 +17,13 @@ from ropewalk.models.storage import CONFIG, TOKENIZER
 from ropewalk.models.subwords import Tokens
 
 if TYPE_CHECKING:
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.columns import Column
     from ropewalk.models.inputs import Arrays, Inputs
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
-    from ropewalk.treebank import Column
-    from ropewalk.trees import Ints
 
 MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memory
 SHORT = 2  # subwords of a short window

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 FEW = 16
@@ -131,3 +132,22 @@ def frozen_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if unchangeable(array):
         return array
     return np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(array.shape)
+
+
+def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") -> Ints:
+    """Make an array of 32-bit integers that nobody can change, copying what could still be changed by others."""
+    return frozen_array(ints(values, what))
+
+
+def frozen_bools(values: npt.ArrayLike) -> Bools:
+    """Take one row of truth values that nobody can change."""
+    array = as_array(values, "marks of empty nodes")
+    if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
+        raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")
+    return frozen_array(array.astype(np.bool_, copy=False))
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make an array of one's own read-only."""
+    array.flags.writeable = False
+    return array

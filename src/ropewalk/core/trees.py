@@ -5,17 +5,18 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ropewalk.arrays import (
+from ropewalk.core.arrays import (
     HIGHEST,
     LOWEST,
+    Bools,
+    Ints,
     as_array,
     checked_offsets,
-    frozen_array,
+    frozen_ints,
     ints,
     numbers_below,
     one_number,
@@ -37,8 +38,6 @@ from ropewalk.kernels.codes import HEAD_MISSING, HEAD_OUT_OF_RANGE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 Item = TypeVar("Item")
 
 PATH = ">"  # between the relations of a path through empty nodes
@@ -49,11 +48,6 @@ UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a 
 def is_root_relation(relation: str) -> bool:
     """Tell whether a relation is that of a root: with a subtype, marks of lifting, or a path that begins there."""
     return relation.partition(PATH)[0].partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
-
-
-def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") -> Ints:
-    """Make an array of 32-bit integers that nobody can change, copying what could still be changed by others."""
-    return frozen_array(ints(values, what))
 
 
 def scratch(offsets: Ints, extra: int = 2) -> Ints:

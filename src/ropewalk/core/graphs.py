@@ -9,19 +9,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import Rebuilt, as_array, checked_offsets, frozen_array, ints, real_numbers
+from ropewalk.core.arrays import (
+    Bools,
+    Ints,
+    Rebuilt,
+    checked_offsets,
+    frozen_array,
+    frozen_bools,
+    frozen_ints,
+    ints,
+    real_numbers,
+)
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import gather, lengths_to_offsets
+from ropewalk.core.ropes import Arcs
+from ropewalk.core.trees import Graph
 from ropewalk.errors import GraphError, MismatchError, OptionError
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
-from ropewalk.ropes import Arcs
-from ropewalk.treebank import Column, gather
-from ropewalk.trees import Bools, Graph, Ints, frozen_ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.treebank import Treebank
+    from ropewalk import Treebank
 
 Longs = npt.NDArray[np.int64]
 
@@ -286,19 +297,6 @@ def sorted_arcs(sentences: Longs, heads: Ints, dependents: Ints, relations: Colu
     for key in keys:
         same &= key[order[1:]] == key[order[:-1]]
     return order, np.sort(order[1:][same])
-
-
-def lengths_to_offsets(lengths: Sequence[int] | npt.NDArray[Any]) -> Ints:
-    """Say where each of some stretches begins, and where the last ends."""
-    return frozen_ints(np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]))
-
-
-def frozen_bools(values: npt.ArrayLike) -> Bools:
-    """Take one row of truth values that nobody can change."""
-    array = as_array(values, "marks of empty nodes")
-    if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
-        raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")
-    return frozen_array(array.astype(np.bool_, copy=False))
 
 
 def _is_sorted(sentences: Longs, heads: Ints, dependents: Ints, relations: Column) -> bool:

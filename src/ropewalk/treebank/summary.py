@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk import trees
-from ropewalk.ropes import rope_thickness
+from ropewalk.core import trees
+from ropewalk.core.ropes import rope_thickness
 
 if TYPE_CHECKING:
-    from ropewalk.treebank import Treebank
-    from ropewalk.trees import Ints
+    from ropewalk.core.arrays import Ints
+    from ropewalk.treebank.treebank import Treebank
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Self, final, overload
 import numpy as np
 
 import ropewalk
+from ropewalk.core.trees import Tree
 from ropewalk.errors import demand_type
-from ropewalk.feats import features_of
-from ropewalk.treebank import Treebank
-from ropewalk.trees import Tree
+from ropewalk.treebank.features import features_of
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

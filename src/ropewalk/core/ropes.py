@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.arrays import NOT_AN_ARRAY, checked_offsets, frozen_array, ints, numbers_below
+from ropewalk.core.arrays import NOT_AN_ARRAY, Ints, checked_offsets, frozen_array, ints, numbers_below
+from ropewalk.core.trees import Graph, Tree, checked_trees, positions
 from ropewalk.errors import GraphError, demand_known, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
-from ropewalk.trees import Graph, Ints, Tree, checked_trees, positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

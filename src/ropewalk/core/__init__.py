@@ -1,0 +1,1 @@
+"""Values: ragged offsets, columns of text, trees, arcs, graphs and ropes."""

@@ -1,0 +1,1 @@
+"""Annotated sentences as columns, and views of their documents, sentences and words."""

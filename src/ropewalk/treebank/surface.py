@@ -1,0 +1,206 @@
+"""Parts of a treebank: the tokens and spaces of its text, headings of sentences, probabilities of predictions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import gather, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.core.arrays import Ints
+    from ropewalk.core.ragged import Places
+    from ropewalk.treebank.treebank import Treebank
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probabilities:
+    """How likely a model holds what it predicted to be right; NaN where it is not known.
+
+    `arcs` has a value for each word's head, `trees` one for each sentence, `tags` those of each column of tags by name.
+    """
+
+    arcs: Floats | None = None
+    trees: Floats | None = None
+    tags: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Probabilities, (self.arcs, self.trees, dict(self.tags))  # a mapping that cannot be changed has no pickle
+
+    def select(self, words: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> Probabilities:
+        """Pick words and sentences by their numbers."""
+        return Probabilities(
+            None if self.arcs is None else frozen(self.arcs[words]),
+            None if self.trees is None else frozen(self.trees[sentences]),
+            MappingProxyType({name: frozen(values[words]) for name, values in self.tags.items()}),
+        )
+
+    @classmethod
+    def concat(cls, banks: Sequence[Treebank]) -> Probabilities:
+        """Lay the probabilities of treebanks end to end."""
+        parts = [bank.probabilities or cls() for bank in banks]
+        words = [bank.words for bank in banks]
+
+        def joined(found: list[Floats | None], sizes: list[int]) -> Floats | None:
+            if all(one is None for one in found):
+                return None
+            pairs = zip(found, sizes, strict=True)
+            return frozen(np.concatenate([np.full(size, np.nan) if one is None else one for one, size in pairs]))
+
+        tags = {name: joined([part.tags.get(name) for part in parts], words) for part in parts for name in part.tags}
+        return cls(
+            joined([part.arcs for part in parts], words),
+            joined([part.trees for part in parts], [len(bank) for bank in banks]),
+            MappingProxyType({name: values for name, values in tags.items() if values is not None}),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surface:
+    """The tokens that stand in a text: token t is written for the words `first[t]:first[t+1]` of the treebank.
+
+    `texts` has what is written for a token of several words; any other is written as its word. `after` has the spaces
+    after each token, `before` those before the first token of a sentence, if there are any, by the sentence's number;
+    text of nothing but spaces, which has no sentences, has them as if before a first.
+    `starts` and `stops` count characters from the beginning of the text, -1 where nobody knows. `written` has
+    tokens with other than single spaces inside as they stand there.
+    """
+
+    first: Ints
+    texts: Mapping[int, str]
+    after: Column
+    before: Mapping[int, str]
+    starts: Ints
+    stops: Ints
+    written: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_words(cls, words: int) -> Surface:
+        """Take every word for a token with one space after it."""
+        unknown = frozen_ints(np.full(words, -1, dtype=np.int32))
+        after = Column(frozen_ints(np.zeros(words, dtype=np.int32)), (" ",))
+        return cls(frozen_ints(np.arange(words + 1)), {}, after, {}, unknown, unknown)
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def offsets(self, offsets: Ints) -> Places:
+        """Say where the tokens of each sentence stand, from where its words do."""
+        return np.searchsorted(self.first, offsets)
+
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Surface:
+        """Keep the tokens of some sentences."""
+        _, tokens = gather(self.offsets(offsets), sentences)
+        sizes = np.diff(self.first)[tokens]
+        before = {new: self.before[old] for new, old in enumerate(sentences.tolist()) if old in self.before}
+        return Surface(
+            frozen_ints(starts_of(sizes)),
+            _chosen(self.texts, tokens),
+            self.after.take(tokens),
+            before if self.before else {},
+            frozen_ints(self.starts[tokens]),
+            frozen_ints(self.stops[tokens]),
+            _chosen(self.written, tokens),
+        )
+
+    @classmethod
+    def concat(cls, banks: Sequence[Treebank]) -> Surface:
+        """Lay the tokens of treebanks end to end."""
+        parts = [bank.surface for bank in banks]
+        tokens = starts_of([len(part) for part in parts]).tolist()
+        words = starts_of([bank.words for bank in banks]).tolist()
+        sentences = starts_of([len(bank) for bank in banks]).tolist()
+        return cls(
+            frozen_ints(np.concatenate([*(p.first[:-1] + w for p, w in zip(parts, words, strict=False)), words[-1:]])),
+            {t + base: text for part, base in zip(parts, tokens, strict=False) for t, text in part.texts.items()},
+            Column.concat([part.after for part in parts]),
+            {s + base: text for part, base in zip(parts, sentences, strict=False) for s, text in part.before.items()},
+            frozen_ints(np.concatenate([part.starts for part in parts])),
+            frozen_ints(np.concatenate([part.stops for part in parts])),
+            {t + base: text for part, base in zip(parts, tokens, strict=False) for t, text in part.written.items()},
+        )
+
+
+def _chosen(texts: Mapping[int, str], tokens: npt.NDArray[Any]) -> dict[int, str]:
+    """Number the texts of some tokens anew."""
+    return {new: texts[old] for new, old in enumerate(tokens.tolist()) if old in texts} if texts else {}
+
+
+class Heading(NamedTuple):
+    """What is known of a sentence as a whole: its name, its running text, and what begins with it.
+
+    `document` is the name of the document that begins with it, empty if that has none, and None if none begins.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    document: str | None = None
+    paragraph: bool = False
+
+
+class Source(ABC):
+    """What a treebank was read from. `lines` has the number of each sentence's first line in `file`.
+
+    `multiwords` and `empties` count the multiword tokens and empty nodes of each sentence.
+    """
+
+    __slots__ = ()
+
+    file: str
+    lines: Places
+    multiwords: Ints
+    empties: Ints
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many bytes it takes."""
+
+    @property
+    @abstractmethod
+    def words(self) -> int:
+        """How many words it has."""
+
+    @abstractmethod
+    def column(self, name: str) -> Column:
+        """Read one column of every word."""
+
+    @abstractmethod
+    def line(self, sentence: int, word: int) -> int:
+        """Give the number of a word's line; words count from 0 over the whole treebank."""
+
+    @abstractmethod
+    def comments(self, sentence: int) -> tuple[str, ...]:
+        """Give the comment lines of one sentence as written."""
+
+    @abstractmethod
+    def heading(self, sentence: int) -> Heading:
+        """Read what is known of one sentence as a whole."""
+
+    @abstractmethod
+    def surface(self, offsets: Ints, misc: Column) -> Surface:
+        """Read the tokens; `misc` is the last column of every word as it is now."""
+
+    @abstractmethod
+    def probabilities(self, offsets: Ints, misc: Column) -> Probabilities | None:
+        """Read what an earlier parser said of its predictions, if anything."""
+
+    @abstractmethod
+    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Self:
+        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
+
+    @classmethod
+    @abstractmethod
+    def concat(cls, sources: Sequence[Self]) -> Self:
+        """Lay sources end to end."""
