@@ -24,9 +24,9 @@ import numpy as np
 
 from ropewalk import conllu, kernels
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.projectivity import lift, lower
 from ropewalk.core.trees import projective
 from ropewalk.encodings import get
-from ropewalk.projectivity import lift, lower
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 from ropewalk.treebank.treebank import Treebank
 

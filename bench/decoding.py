@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import conllu, decoding, kernels
+from ropewalk.core.repair import POLICIES
 from ropewalk.encodings import get
-from ropewalk.repair import POLICIES
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:

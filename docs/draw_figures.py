@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.graphs import Graph, Graphs
+from ropewalk.core.trees import Tree
 from ropewalk.drawing import draw, enhanced_scene, to_steps, to_svg, trace
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fuzz_tools import answered, arguments, run
-from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels, projectivity, repair
-from ropewalk.core import arrays, columns, graphs, ropes, trees
+from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels
+from ropewalk.core import arrays, columns, graphs, projectivity, repair, ropes, trees
 from ropewalk.core.columns import Column
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.drawing import draw

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import ropewalk
 from ropewalk import conllu
-from ropewalk.core.trees import check
 from ropewalk.errors import RopewalkError
 from ropewalk.models.catalogue import embedded_folder
 from ropewalk.models.storage import seal

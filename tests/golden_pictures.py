@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ropewalk import Sentence, Treebank, conllu
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.graphs import Graph
+from ropewalk.core.trees import Tree
 from ropewalk.drawing import Picture, draw, scene, to_html, to_steps, trace
 from ropewalk.treebank.surface import Heading
 

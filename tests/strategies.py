@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.graphs import Graph, Graphs
+from ropewalk.core.trees import Tree
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import all_heads
-from ropewalk.core.trees import check, projective
+from ropewalk.core.trees import projective
 from ropewalk.decoding import ARC_DECODERS, arc_sums, arcs, decode_arcs, spanning_tree_sums
 from ropewalk.errors import MismatchError, UnknownNameError
 

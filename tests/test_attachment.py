@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ropewalk import conllu
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import Tree, crossing_arcs, is_projective
+from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.trees import Tree, is_projective
 from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError
 from ropewalk.scoring import breakdown
 from ropewalk.scoring.attachment import CONTENT, MEASURES, NAMES, Judged, judge, score

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from program_tools import PROGRAM, run
 from ropewalk import conllu
-from ropewalk.core.trees import check
 from ropewalk.encodings import get, known
 from ropewalk.errors import FormatError
 from ropewalk.formats import label_files

@@ -11,8 +11,7 @@ from conftest import REPOSITORY
 from program_tools import run
 from ropewalk import conllu, deps
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph
+from ropewalk.core.graphs import Graph, Graphs
 from ropewalk.drawing import enhanced_scene
 from ropewalk.encodings.graphs import KNOWN
 from ropewalk.errors import FormatError, MismatchError

@@ -21,14 +21,14 @@ from hypothesis.extra import numpy as arrays
 
 from ropewalk import decoding, kernels
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import UP, Tree, check, is_projective, tree_planes
+from ropewalk.core.repair import repair
+from ropewalk.core.trees import UP, Tree, is_projective, tree_planes
 from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
 from ropewalk.decoding import best as best_module
 from ropewalk.decoding.deep import Memory, deep_search
 from ropewalk.decoding.inputs import DEEPEST, LARGEST
 from ropewalk.encodings import Labels, get
 from ropewalk.errors import LabelError, MismatchError, OptionError, UnknownNameError
-from ropewalk.repair import repair
 from ropewalk.treebank.treebank import Treebank
 from strategies import projective_trees, trees
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu, decoding
-from ropewalk.core.trees import check, projective, same_trees
+from ropewalk.core.trees import projective
 from ropewalk.encodings import get
 
 pytestmark = pytest.mark.treebanks

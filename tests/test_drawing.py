@@ -20,7 +20,8 @@ from conftest import REPOSITORY
 from golden_pictures import FOLDER, HOSTILE, LONG, pictures
 from program_tools import run
 from ropewalk import Sentence, Treebank, conllu, draw, encodings
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.graphs import Graph
+from ropewalk.core.trees import Tree
 from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels

@@ -18,8 +18,12 @@ from hypothesis import strategies as st
 
 from conftest import FEW, REPOSITORY
 from ropewalk.core.columns import Column
+from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.projectivity import SCHEMES
+from ropewalk.core.repair import POLICIES as REPAIRS
+from ropewalk.core.repair import repair
 from ropewalk.core.ropes import rope_cover
-from ropewalk.core.trees import Tree, check, crossing_arcs, planes, projective, same_trees
+from ropewalk.core.trees import Tree, planes, projective
 from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
 from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
@@ -33,9 +37,6 @@ from ropewalk.errors import (
     UnknownNameError,
 )
 from ropewalk.kernels import compiled
-from ropewalk.projectivity import SCHEMES
-from ropewalk.repair import POLICIES as REPAIRS
-from ropewalk.repair import repair
 from ropewalk.treebank.treebank import Treebank
 from strategies import RELATIONS, trees
 from test_ropes import every_tree

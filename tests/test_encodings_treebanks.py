@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from ropewalk import conllu
-from ropewalk.core.trees import projective, same_trees
+from ropewalk.core.projectivity import SCHEMES
+from ropewalk.core.trees import projective
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.encodings.indexed import largest_index
 from ropewalk.formats import label_files
-from ropewalk.projectivity import SCHEMES
 from test_encodings import SPECS
 
 if TYPE_CHECKING:

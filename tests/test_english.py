@@ -12,7 +12,6 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu
-from ropewalk.core.trees import check
 from ropewalk.errors import ConfigError
 from ropewalk.models.catalogue import installed
 from ropewalk.scoring.attachment import score

@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 
 from ropewalk import conllu
 from ropewalk.cli import app_of
-from ropewalk.core.trees import check
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models import model, storage
 from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape

@@ -37,7 +37,9 @@ ARRAYS = re.compile(r"\b(Arcs|Column|Corpus|Graphs?|Ints|Judged|Labels|NDArray|P
 START = """
 import faulthandler, sys
 import numpy as np
-from ropewalk import Graph, Tree, Treebank, conllu, projectivity, repair
+from ropewalk import Graph, Tree, Treebank, conllu
+from ropewalk.core import projectivity
+from ropewalk.core import repair
 from ropewalk.core import ropes
 from ropewalk.core import trees
 from ropewalk.encodings import Labels, bracketing, get

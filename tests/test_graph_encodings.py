@@ -14,9 +14,9 @@ from conftest import FEW
 from ropewalk import encodings
 from ropewalk.core.arrays import frozen_bools, frozen_ints
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import Graphs, arc_planes, same_graphs
+from ropewalk.core.graphs import Graph, Graphs, arc_planes, same_graphs
 from ropewalk.core.ragged import lengths_to_offsets
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.trees import Tree
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.graphs import get

@@ -14,8 +14,7 @@ from conftest import REPOSITORY
 from program_tools import run
 from ropewalk import conllu, deps
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph
+from ropewalk.core.graphs import Graph, Graphs
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, MismatchError, TrainingError, UnknownNameError
 from ropewalk.laboratory.experiment import Result, cells

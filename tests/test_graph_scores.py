@@ -14,8 +14,7 @@ from hypothesis import given
 from udtools import udeval
 
 from ropewalk import conllu, deps
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph
+from ropewalk.core.graphs import Graph, Graphs
 from ropewalk.errors import MismatchError
 from ropewalk.scoring import graph_scores as scoring
 from strategies import many_graphs

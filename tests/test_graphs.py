@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ropewalk import conllu, deps, sdp
 from ropewalk.core.arrays import frozen_ints
-from ropewalk.core.graphs import Graphs, cyclic
-from ropewalk.core.trees import Graph
+from ropewalk.core.graphs import Graph, Graphs, cyclic
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.errors import FormatError, GraphError, MismatchError
 from ropewalk.formats import graph_label_files

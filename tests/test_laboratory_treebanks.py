@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from ropewalk.core.projectivity import lift, lower
 from ropewalk.encodings import get
 from ropewalk.laboratory import reproduction, splits
 from ropewalk.laboratory.coverage import coverage, encodings_of
 from ropewalk.laboratory.published import LABELS, published
 from ropewalk.laboratory.statistics import statistics
-from ropewalk.projectivity import lift, lower
 from ropewalk.treebank.treebank import Treebank
 from test_projectivity import plain_lower
 

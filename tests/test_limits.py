@@ -18,6 +18,7 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
+from ropewalk.core.projectivity import MOST_CROSSED, _count_crossed, lift
 from ropewalk.core.trees import Tree
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
@@ -26,7 +27,6 @@ from ropewalk.models import model
 from ropewalk.models.model import LongSentenceWarning
 from ropewalk.models.onnx import bilstm
 from ropewalk.parallel.workers import count_of
-from ropewalk.projectivity import MOST_CROSSED, _count_crossed, lift
 from ropewalk.scoring.attachment import Parts
 from ropewalk.scoring.significance import compare
 from ropewalk.treebank.treebank import Treebank

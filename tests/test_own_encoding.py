@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY
 from docs_tools import install_example
 from ropewalk import decoding, encodings
-from ropewalk.core.trees import Tree, check, is_projective, projective
+from ropewalk.core.trees import Tree, is_projective, projective
 from ropewalk.drawing import to_steps, trace
 from ropewalk.encodings import Machine, Marks
 from ropewalk.errors import EncodingError, OptionError, UnknownNameError

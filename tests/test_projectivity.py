@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from conftest import FEW
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import Tree, crossing_arcs, projective, stackable
+from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.projectivity import SCHEMES, lift, lift_until, lower
+from ropewalk.core.trees import Tree, projective, stackable
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import compiled
-from ropewalk.projectivity import SCHEMES, lift, lift_until, lower
 from ropewalk.treebank.treebank import Treebank
 from strategies import RELATIONS, head_lists, trees
 from test_ropes import every_tree

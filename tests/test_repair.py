@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.core.trees import check
+from ropewalk.core.repair import POLICIES, REPAIRS, repair
 from ropewalk.errors import UnknownNameError
-from ropewalk.repair import POLICIES, REPAIRS, repair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.repair import Repaired
+    from ropewalk.core.repair import Repaired
 
 
 def repaired(sentences: Sequence[Sequence[int]], policy: str) -> Repaired:

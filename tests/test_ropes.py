@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.core.ropes import Arcs, leaning, rope_cover, rope_thickness, structural_arcs
-from ropewalk.core.trees import Graph, Tree, check, is_projective
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.graphs import Graph
+from ropewalk.core.ropes import leaning, rope_cover, rope_thickness, structural_arcs
+from ropewalk.core.trees import Tree, is_projective
 from ropewalk.encodings import bracketing
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import GraphError, UnknownNameError

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ropewalk.core.trees import check
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import MismatchError
 

@@ -20,7 +20,7 @@ from program_tools import run
 from ropewalk import conllu, encodings
 from ropewalk.cli.shell import Decoder
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import Tree, check, projective
+from ropewalk.core.trees import Tree, projective
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.laboratory.experiment import decoder_name
 from ropewalk.models.calibration import PLAIN

@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import all_heads
+from ropewalk.core.graphs import Graph, crossing_arcs
 from ropewalk.core.trees import (
     MOST_PLANES,
-    Graph,
     Tree,
-    check,
-    crossing_arcs,
     gap_degree,
     gap_degrees,
     is_projective,

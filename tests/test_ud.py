@@ -12,8 +12,8 @@ import pytest
 from program_tools import run_bytes
 from ropewalk import conllu, deps
 from ropewalk.core.columns import Column
+from ropewalk.core.repair import rooted_relations
 from ropewalk.formats import ud
-from ropewalk.repair import rooted_relations
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,14 @@ import pytest
 import ropewalk
 from conftest import REPOSITORY
 from ropewalk import Document, RopewalkError, Tree, Treebank, conllu, deps, displacy, encodings, json, sdp
+from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.projectivity import lift
 from ropewalk.core.ropes import rope_cover
-from ropewalk.core.trees import crossing_arcs, gap_degree, is_projective, tree_planes
+from ropewalk.core.trees import gap_degree, is_projective, tree_planes
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.formats.label_files import LabelReader
 from ropewalk.formats.text import text_pieces, token_banks, treebank_of_tokens
 from ropewalk.laboratory import splits
-from ropewalk.projectivity import lift
 from ropewalk.scoring import attachment, conll18
 
 if TYPE_CHECKING:

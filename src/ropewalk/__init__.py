@@ -6,8 +6,8 @@ Names are loaded when first used, so that `import ropewalk` costs next to nothin
 TYPE_CHECKING = False  # that of `typing` would take many times longer to load than all of this
 
 if TYPE_CHECKING:
+    from ropewalk.core.graphs import Graph
     from ropewalk.core.graphs import Graphs as Graphs
-    from ropewalk.core.trees import Graph as Graph
     from ropewalk.core.trees import Tree as Tree
     from ropewalk.drawing import Picture as Picture
     from ropewalk.drawing import draw as draw
@@ -30,7 +30,7 @@ __version__ = "0.3.0"
 
 _HOMES = {
     "Document": "treebank.documents",
-    "Graph": "core.trees",
+    "Graph": "core.graphs",
     "Graphs": "core.graphs",
     "Head": "treebank.documents",
     "Parser": "pipeline",

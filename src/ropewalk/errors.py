@@ -68,6 +68,18 @@ class TreeError(RopewalkError):
         return f"sentence {self.sentence}: {message}" if self.sentence else message
 
 
+class CrossingsError(TreeError):
+    """A tree with too many crossing arcs to lift."""
+
+    def __init__(self, sentence: int, crossed: int, most: int) -> None:
+        self.problem = (
+            f"the tree has {crossed:,} arcs that cross others; at most {most} are lifted: use an encoding "
+            "that covers them, such as optimal-nonprojective or absolute"
+        )
+        super().__init__(self.problem, 0)
+        self.sentence = sentence
+
+
 class MissingHeadError(TreeError):
     """A word without a head."""
 

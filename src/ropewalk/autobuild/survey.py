@@ -101,7 +101,7 @@ def coverage(name: str, train: Treebank, bank: Treebank) -> float:
     encoding = encodings.get(name)
     labels, *_ = restricted(encoding.encode(bank), encoding.encode(train))
     back = encoding.recover(labels, repair_policy="nearest")
-    return score(bank, Treebank(back.offsets, back.heads, back.relations)).las
+    return score(bank, Treebank.of(back.trees)).las
 
 
 def _filled(bank: Treebank, name: str) -> float:

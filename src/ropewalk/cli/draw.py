@@ -207,7 +207,8 @@ def _demand_one_source(file: str | None, heads: str | None, labels: str | None, 
 
 
 def _structure(heads: str) -> "Structure":
-    from ropewalk.core.trees import Graph, Tree
+    from ropewalk.core.graphs import Graph
+    from ropewalk.core.trees import Tree
     from ropewalk.errors import OptionError
 
     parts = heads.replace(",", " ").split()
@@ -233,7 +234,7 @@ def _labelled(labels: str, names: list[str]) -> "tuple[Structure, tuple[Row, ...
     found = encoding.recover(encoding.labels([labels.split()]))
     for fault in found.decoded.faults():
         say(f"word {fault.word}: {fault.kind}")
-    return found.trees()[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
+    return found.trees[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
 
 
 def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
@@ -290,14 +291,13 @@ def _demand_few(bank: "Treebank", sentence: int) -> None:
 
 def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
     from ropewalk import conllu, deps, sdp
-    from ropewalk.core.graphs import Graphs
     from ropewalk.drawing import enhanced_scene, scene
     from ropewalk.errors import OptionError
 
     if is_semantic(file):
         semantic = sdp.read(file)
         known = {comments[0][1:].strip(): at for at, comments in enumerate(semantic.comments) if comments}
-        forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.tolist()
+        forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.array.tolist()
         for name in wanted or map(str, range(1, len(semantic) + 1)):
             number = known.get(name, int(name) - 1 if _is_place(name) else -1)
             if not 0 <= number < len(semantic):
@@ -308,10 +308,10 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
             yield scene(semantic.graphs[number], words=words, labels=names)
         return
     bank = conllu.read(file)
-    graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
+    graphs, basic, forms = deps.read(bank), bank.basic_graphs(), deps.forms(bank).texts()
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
         _demand_few(bank, number)
-        start, stop = graphs.offsets[number : number + 2].tolist()
+        start, stop = graphs.offsets.bounds(number)
         title = bank[number].id or ""
         yield enhanced_scene(graphs.select([number]), basic[number], forms[start:stop], labels=names, title=title)
 

@@ -23,8 +23,8 @@ def encodings(
 
 
 def _of_trees() -> "Table":
+    from ropewalk.core.projectivity import SCHEMES
     from ropewalk.encodings import get, known, options_of
-    from ropewalk.projectivity import SCHEMES
     from ropewalk.reporting.tables import Table, TableColumn
 
     def row(name: str) -> "tuple[Cell, ...]":

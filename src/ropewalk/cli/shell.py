@@ -48,7 +48,7 @@ ENDINGS = {
 
 
 class Repair(StrEnum):
-    """How missing heads are filled in; the names are those of `ropewalk.repair.POLICIES`."""
+    """How missing heads are filled in; the names are those of `ropewalk.core.repair.POLICIES`."""
 
     NEAREST = "nearest"
     ROOT = "root"

@@ -1,7 +1,8 @@
-"""Many graphs as flat arrays: words and empty nodes, and the arcs between them with their relations."""
+"""Graphs as values, one or many: words and empty nodes, and the arcs between them with their relations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -9,49 +10,112 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import (
-    Bools,
-    Ints,
-    Rebuilt,
-    checked_offsets,
-    frozen_array,
-    frozen_bools,
-    frozen_ints,
-    ints,
-    real_numbers,
-)
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.arrays import HIGHEST, Rebuilt, frozen_array, frozen_bools, frozen_ints, ints, real_numbers
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import gather, lengths_to_offsets
-from ropewalk.core.ropes import Arcs
-from ropewalk.core.trees import Graph
-from ropewalk.errors import GraphError, MismatchError, OptionError
+from ropewalk.core.ragged import Offsets, starts_of
+from ropewalk.core.trees import Tree
+from ropewalk.errors import GraphError, MismatchError, OptionError, demand_type
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from ropewalk import Treebank
+    from ropewalk.core.arrays import Bools, Ints
 
 Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A directed graph over words 1…n and node 0: any number of heads per word, cycles allowed.
+
+    Arcs are kept sorted by dependent, then head, then relation. An arc from a word to itself, into node 0, outside the
+    sentence or given twice with the same relation raises a `GraphError`.
+    """
+
+    words: int
+    heads: Ints
+    dependents: Ints
+    relations: tuple[str, ...]
+
+    def __init__(self, words: int, arcs: Iterable[tuple[int, int] | tuple[int, int, str]]) -> None:
+        if not isinstance(words, int | np.integer) or not 0 <= words < HIGHEST:
+            raise GraphError(f"a graph over {words!r} words; expected their number")
+        if not isinstance(arcs, Iterable):
+            raise GraphError(f"arcs are {arcs!r}; expected some that can be listed")
+        rows = sorted(map(_row, arcs))
+        for row, (dependent, head, _) in enumerate(rows):
+            if head == dependent:
+                raise GraphError(f"the arc {head}->{dependent} joins a word to itself")
+            if not (1 <= dependent <= words and 0 <= head <= words):
+                raise GraphError(f"the arc {head}->{dependent} leaves the sentence of {words} words")
+            if row and rows[row - 1] == rows[row]:
+                raise GraphError(f"the arc {head}->{dependent} is given twice with the same relation")
+        object.__setattr__(self, "words", int(words))
+        object.__setattr__(self, "heads", frozen_ints(head for _, head, _ in rows))
+        object.__setattr__(self, "dependents", frozen_ints(dependent for dependent, _, _ in rows))
+        object.__setattr__(self, "relations", tuple(relation for _, _, relation in rows))
+
+    @classmethod
+    def from_tree(cls, tree: Tree) -> Graph:
+        """Take a tree as a graph in which each word has one head."""
+        return cls(len(tree), [(h, d, r) for (h, d), r in zip(tree.arcs(), tree.relations, strict=True)])
+
+    def __len__(self) -> int:
+        return self.words
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self.words == other.words
+            and self.relations == other.relations
+            and np.array_equal(self.heads, other.heads)
+            and np.array_equal(self.dependents, other.dependents)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.words, self.heads.tobytes(), self.dependents.tobytes(), self.relations))
+
+    def __repr__(self) -> str:
+        return f"Graph({self.words}, {self.arcs()})"
+
+    def arcs(self) -> list[tuple[int, int]]:
+        """(head, dependent) pairs sorted by dependent, then head."""
+        return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
+
+
+def _row(arc: tuple[int, int] | tuple[int, int, str]) -> tuple[int, int, str]:
+    """Turn an arc into dependent, head and relation."""
+    try:
+        head, dependent, relation = arc if len(arc) > 2 else (*arc, "_")
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"an arc is {arc!r}; expected a head, a dependent and perhaps a relation") from error
+    if not isinstance(head, int | np.integer) or not isinstance(dependent, int | np.integer):
+        raise GraphError(f"the arc {head!r}->{dependent!r} does not join two words by their numbers")
+    if not isinstance(relation, str):
+        raise GraphError(f"the relation of the arc {head}->{dependent} is {relation!r}; expected text")
+    return int(dependent), int(head), relation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Graphs(Rebuilt):
-    """The graphs of many sentences; those of sentence s have the nodes `offsets[s]:offsets[s+1]` of all.
+    """The graphs of many sentences; that of sentence s has the nodes `offsets[s]` of all.
 
     A node is a word or, where `empty` is true, an empty node, which stands right after a word or before all words.
     Nodes count from 1 within their sentence, and 0 is the root. The arcs of sentence s are
-    `arc_offsets[s]:arc_offsets[s+1]` in `heads`, `dependents` and `relations`, sorted by dependent, then head, then
+    `arc_offsets[s]` in `heads`, `dependents` and `relations`, sorted by dependent, then head, then
     relation. Two nodes may be joined by several arcs of different relations, and in both directions; no arc joins a
     node to itself. The constructor takes arcs in any order; one out of place or given twice raises a `GraphError`.
     `probabilities` says how likely a model holds each arc to be right, if one was asked; graphs are equal without it.
     """
 
-    offsets: Ints
+    offsets: Offsets
     empty: Bools
-    arc_offsets: Ints
+    arc_offsets: Offsets
     heads: Ints
     dependents: Ints
     relations: Column
@@ -59,17 +123,17 @@ class Graphs(Rebuilt):
 
     def __post_init__(self) -> None:
         empty = frozen_bools(self.empty)
-        offsets = checked_offsets(self.offsets, end=len(empty))
+        offsets = Offsets.of(self.offsets, end=len(empty))
         heads = ints(self.heads, "heads")
         dependents = ints(self.dependents, "dependents", size=len(heads))
-        arc_offsets = checked_offsets(self.arc_offsets, "arc_offsets", end=len(heads))
+        arc_offsets = Offsets.of(self.arc_offsets, end=len(heads))
         if len(arc_offsets) != len(offsets) or len(self.relations) != len(heads):
             raise MismatchError(
-                f"{len(offsets) - 1} sentences of nodes and {len(arc_offsets) - 1} of arcs, {len(heads)} arcs and "
+                f"{len(offsets)} sentences of nodes and {len(arc_offsets)} of arcs, {len(heads)} arcs and "
                 f"{len(self.relations)} relations; expected as many"
             )
-        sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(arc_offsets))
-        most = np.diff(offsets)[sentences]
+        sentences = arc_offsets.owners()
+        most = offsets.lengths[sentences]
         wrong = (heads < 0) | (heads > most) | (dependents < 1) | (dependents > most) | (heads == dependents)
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
@@ -92,9 +156,9 @@ class Graphs(Rebuilt):
                 )
             heads, dependents, relations = heads[order], dependents[order], relations.take(order)
             probabilities = None if probabilities is None else probabilities[order]
-        object.__setattr__(self, "offsets", frozen_ints(offsets))
+        object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "empty", empty)
-        object.__setattr__(self, "arc_offsets", frozen_ints(arc_offsets))
+        object.__setattr__(self, "arc_offsets", arc_offsets)
         object.__setattr__(self, "heads", frozen_ints(heads))
         object.__setattr__(self, "dependents", frozen_ints(dependents))
         object.__setattr__(self, "relations", relations)
@@ -104,30 +168,15 @@ class Graphs(Rebuilt):
     def of(cls, graphs: Iterable[Graph]) -> Graphs:
         """Lay graphs without empty nodes side by side."""
         graphs = list(graphs)
-        nodes = lengths_to_offsets([graph.words for graph in graphs])
+        nodes = Offsets.of_lengths([graph.words for graph in graphs])
         nothing = [np.zeros(0, dtype=np.int32)]
         return cls(
             nodes,
-            frozen_bools(np.zeros(int(nodes[-1]), dtype=np.bool_)),
-            lengths_to_offsets([len(graph.heads) for graph in graphs]),
-            frozen_ints(np.concatenate(nothing + [graph.heads for graph in graphs])),
-            frozen_ints(np.concatenate(nothing + [graph.dependents for graph in graphs])),
+            np.zeros(nodes.total, dtype=np.bool_),
+            Offsets.of_lengths([len(graph.heads) for graph in graphs]),
+            np.concatenate(nothing + [graph.heads for graph in graphs]),
+            np.concatenate(nothing + [graph.dependents for graph in graphs]),
             Column.of(relation for graph in graphs for relation in graph.relations),
-        )
-
-    @classmethod
-    def of_trees(cls, bank: Treebank) -> Graphs:
-        """Take the basic trees of a treebank as graphs; a word without a head has none."""
-        has = bank.heads >= 0
-        before = np.concatenate([[0], np.cumsum(has)])
-        inner = np.arange(bank.words) - np.repeat(bank.offsets[:-1], bank.lengths) + 1
-        return cls(
-            bank.offsets,
-            frozen_bools(np.zeros(bank.words, dtype=np.bool_)),
-            frozen_ints(before[bank.offsets]),
-            frozen_ints(bank.heads[has]),
-            frozen_ints(inner[has]),
-            bank.relations.take(np.flatnonzero(has)),
         )
 
     @classmethod
@@ -135,45 +184,45 @@ class Graphs(Rebuilt):
         """Lay graphs end to end."""
         if not many:
             return cls.of([])
-        shares = [one.probabilities for one in many]
+        probabilities = [part.probabilities for part in many if part.probabilities is not None]
         return cls(
-            lengths_to_offsets(np.concatenate([np.diff(one.offsets) for one in many])),
-            frozen_bools(np.concatenate([one.empty for one in many])),
-            lengths_to_offsets(np.concatenate([np.diff(one.arc_offsets) for one in many])),
-            frozen_ints(np.concatenate([one.heads for one in many])),
-            frozen_ints(np.concatenate([one.dependents for one in many])),
-            Column.concat([one.relations for one in many]),
-            None if any(one is None for one in shares) else np.concatenate([one for one in shares if one is not None]),
+            Offsets.concat([part.offsets for part in many]),
+            np.concatenate([part.empty for part in many]),
+            Offsets.concat([part.arc_offsets for part in many]),
+            np.concatenate([part.heads for part in many]),
+            np.concatenate([part.dependents for part in many]),
+            Column.concat([part.relations for part in many]),
+            np.concatenate(probabilities) if len(probabilities) == len(many) else None,
         )
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.offsets)
 
     def __getitem__(self, sentence: int) -> Graph:
         """Take one sentence's graph over its nodes as a value of its own."""
         if not -len(self) <= sentence < len(self):
             raise IndexError(f"graph {sentence} of {len(self)}")
         sentence %= len(self)
-        where = slice(int(self.arc_offsets[sentence]), int(self.arc_offsets[sentence + 1]))
+        where = self.arc_offsets[sentence]
         arcs = zip(
             self.heads[where].tolist(), self.dependents[where].tolist(), self.relations[where].texts(), strict=True
         )
-        return Graph(int(self.offsets[sentence + 1] - self.offsets[sentence]), arcs)
+        return Graph(int(self.lengths[sentence]), arcs)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graphs):
             return NotImplemented
         return (
-            np.array_equal(self.offsets, other.offsets)
+            self.offsets == other.offsets
             and np.array_equal(self.empty, other.empty)
-            and np.array_equal(self.arc_offsets, other.arc_offsets)
+            and self.arc_offsets == other.arc_offsets
             and np.array_equal(self.heads, other.heads)
             and np.array_equal(self.dependents, other.dependents)
             and self.relations.texts() == other.relations.texts()
         )
 
     def __hash__(self) -> int:
-        return hash((self.offsets.tobytes(), self.empty.tobytes(), self.heads.tobytes(), self.dependents.tobytes()))
+        return hash((self.offsets, self.empty.tobytes(), self.heads.tobytes(), self.dependents.tobytes()))
 
     @property
     def nodes(self) -> int:
@@ -183,30 +232,30 @@ class Graphs(Rebuilt):
     @property
     def lengths(self) -> Ints:
         """How many nodes each sentence has."""
-        return np.diff(self.offsets)
+        return self.offsets.lengths
 
     @property
     def arc_sentences(self) -> Longs:
         """The sentence of each arc, from 0."""
-        return np.repeat(np.arange(len(self)), np.diff(self.arc_offsets))
+        return self.arc_offsets.owners()
 
     @property
     def arc_nodes(self) -> Longs:
         """The dependent of each arc as a node of all, from 0."""
-        return self.offsets[:-1].astype(np.int64)[self.arc_sentences] + self.dependents - 1
+        return self.offsets.starts.astype(np.int64)[self.arc_sentences] + self.dependents - 1
 
     @property
     def node_arcs(self) -> Longs:
         """Where the arcs into each node of all begin: those into node k are `node_arcs[k]:node_arcs[k+1]`."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.arc_nodes, minlength=self.nodes))])
+        return starts_of(np.bincount(self.arc_nodes, minlength=self.nodes))
 
     def numbers(self) -> tuple[Ints, Ints]:
         """Give each node's number as CoNLL-U writes it: 8.1 is 8 and 1, and a word has 0 as the second."""
-        words = np.concatenate([[0], np.cumsum(~self.empty)])
-        majors = words[1:] - np.repeat(words[self.offsets[:-1]], self.lengths)
+        words = starts_of(~self.empty)
+        majors = words[1:] - np.repeat(words[self.offsets.starts], self.lengths)
         places = np.arange(self.nodes)
         anchors = np.where(self.empty, -1, places)  # the word before an empty node, or what lies before the sentence
-        starts = self.offsets[:-1][self.lengths > 0]
+        starts = self.offsets.starts[self.lengths > 0]
         anchors[starts] = np.where(self.empty[starts], starts - 1, starts)
         return majors.astype(np.int32), (places - np.maximum.accumulate(anchors)).astype(np.int32)
 
@@ -221,14 +270,14 @@ class Graphs(Rebuilt):
     def select(self, sentences: npt.NDArray[Any] | Sequence[int]) -> Graphs:
         """Keep some sentences, by number and in the order given."""
         chosen = np.asarray(sentences, dtype=np.int64)
-        offsets, nodes = gather(self.offsets, chosen)
-        arc_offsets, arcs = gather(self.arc_offsets, chosen)
+        offsets, nodes = self.offsets.select(chosen)
+        arc_offsets, arcs = self.arc_offsets.select(chosen)
         return Graphs(
-            frozen_ints(offsets),
-            frozen_bools(self.empty[nodes]),
-            frozen_ints(arc_offsets),
-            frozen_ints(self.heads[arcs]),
-            frozen_ints(self.dependents[arcs]),
+            offsets,
+            self.empty[nodes],
+            arc_offsets,
+            self.heads[arcs],
+            self.dependents[arcs],
             self.relations.take(arcs),
             None if self.probabilities is None else self.probabilities[arcs],
         )
@@ -240,7 +289,7 @@ class Graphs(Rebuilt):
         heads = self.heads.tolist()
         relations = self.relations.texts()
         out: list[str] = []
-        for start, stop in pairwise(self.offsets.tolist()):
+        for start, stop in pairwise(self.offsets.array.tolist()):
             known = ["0", *names[start:stop]]
             out += [
                 "|".join([f"{known[heads[arc]]}:{relations[arc]}" for arc in range(bounds[node], bounds[node + 1])])
@@ -256,21 +305,15 @@ class Graphs(Rebuilt):
         out[1:] = (nodes[1:] != nodes[:-1]) | (self.heads[1:] != self.heads[:-1])
         return out
 
-    def pairs(self) -> Arcs:
+    def arcs(self) -> Arcs:
         """Lay out the arcs for the encodings: each pair of head and dependent once, whatever its relations."""
         first = self.first_of_pairs()
-        before = np.concatenate([[0], np.cumsum(first)])
-        return Arcs(
-            np.ascontiguousarray(self.heads[first]),
-            np.ascontiguousarray(self.dependents[first]),
-            before[self.arc_offsets].astype(np.int32),
-            np.ascontiguousarray(self.lengths),
-        )
+        return Arcs(self.heads[first], self.dependents[first], self.arc_offsets.counted(first), self.lengths)
 
 
 def same_graphs(first: Graphs, second: Graphs) -> Bools:
     """Tell for each sentence whether its nodes and arcs are the same in both."""
-    same: Bools = (first.lengths == second.lengths) & (np.diff(first.arc_offsets) == np.diff(second.arc_offsets))
+    same: Bools = (first.lengths == second.lengths) & (first.arc_offsets.lengths == second.arc_offsets.lengths)
     some = np.flatnonzero(same)
     ours, theirs = first.select(some), second.select(some)
     names = {
@@ -281,9 +324,7 @@ def same_graphs(first: Graphs, second: Graphs) -> Bools:
         for one in (ours, theirs)
     ]
     arcs = (ours.heads != theirs.heads) | (ours.dependents != theirs.dependents) | (ids[0] != ids[1])
-    wrong_arcs = np.concatenate([[0], np.cumsum(arcs)])[ours.arc_offsets]
-    wrong_nodes = np.concatenate([[0], np.cumsum(ours.empty != theirs.empty)])[ours.offsets]
-    same[some] = (np.diff(wrong_arcs) == 0) & (np.diff(wrong_nodes) == 0)
+    same[some] = (ours.arc_offsets.sums(arcs) == 0) & (ours.offsets.sums(ours.empty != theirs.empty) == 0)
     return same
 
 
@@ -321,14 +362,14 @@ def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
     if rule not in {0, ONE_HEAD_A_SIDE, ONE_HEAD}:
         raise OptionError(f"the rule of planes is {rule!r}; expected 0, {ONE_HEAD_A_SIDE} or {ONE_HEAD}")
     out = np.zeros(len(arcs.left), dtype=np.int32)
-    most = int(np.diff(arcs.offsets).max(initial=0))
+    most = arcs.offsets.longest
     leaves = 1 << max(most - 1, 0).bit_length()  # of a binary tree over as many planes as there are arcs
     nodes = int(arcs.words.max(initial=0)) + 1
     kernel.planes(
         view(arcs.left),
         view(arcs.right),
         view(arcs.rightward),
-        view(arcs.offsets),
+        view(arcs.offsets.array),
         view(arcs.words),
         view(arcs.order),
         rule,
@@ -341,13 +382,25 @@ def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
 def cyclic(graphs: Graphs) -> Bools:
     """Tell which graphs have a cycle."""
     out = np.zeros(len(graphs), dtype=np.uint8)
-    most = int(graphs.lengths.max(initial=0)) + 1
+    most = graphs.offsets.longest + 1
     kernel.cyclic(
         view(graphs.heads),
         view(graphs.dependents),
-        view(graphs.arc_offsets),
+        view(graphs.arc_offsets.array),
         view(np.ascontiguousarray(graphs.lengths)),
         view(out),
         *(view(np.empty(most, dtype=np.int32)) for _ in range(3)),
     )
     return out.view(np.bool_)
+
+
+def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the pairs of (head, dependent) arcs that cross, each pair with the leftmost arc first."""
+    demand_type("a tree or graph", structure, Tree, Graph)
+    arcs = sorted(structure.arcs(), key=lambda arc: (min(arc), max(arc)))
+    return [
+        (arc, other)
+        for place, arc in enumerate(arcs)
+        for other in arcs[place + 1 :]
+        if min(arc) < min(other) < max(arc) < max(other)
+    ]

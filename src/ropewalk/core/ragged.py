@@ -102,6 +102,11 @@ class Offsets:
         bounds = self.array.tolist()
         return map(slice, bounds[:-1], bounds[1:])
 
+    def bounds(self, sentence: int) -> tuple[int, int]:
+        """Return where one sentence starts and where it ends."""
+        where = self[sentence]
+        return where.start, where.stop
+
     @property
     def total(self) -> int:
         """How many elements there are in all."""
@@ -129,6 +134,10 @@ class Offsets:
     def owners(self) -> Places:
         """Return the sentence of each element, counted from 0."""
         return np.repeat(np.arange(len(self)), self.lengths)
+
+    def owner(self, element: int) -> int:
+        """Return the sentence of one element, counted from 0."""
+        return int(np.searchsorted(self.array, element, side="right")) - 1
 
     def owners_of(self, elements: npt.NDArray[Any]) -> Places:
         """Return the sentences of some elements."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from ropewalk.core.arrays import NOT_AN_ARRAY, Ints, checked_offsets, frozen_array, ints, numbers_below
-from ropewalk.core.trees import Graph, Tree, checked_trees, positions
+from ropewalk.core.arcs import Arcs, Bytes
+from ropewalk.core.arrays import NOT_AN_ARRAY, numbers_below
+from ropewalk.core.graphs import Graph, Graphs
+from ropewalk.core.trees import Tree, Trees
 from ropewalk.errors import GraphError, demand_known, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
@@ -25,97 +26,9 @@ from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Bytes = npt.NDArray[np.uint8]
+    from ropewalk.core.arrays import Ints
 
 COVERS = ("all", "farthest", "proper")
-MOST_WORDS = 1 << 28  # of all sentences together: places of words are numbers of 32 bits, and take memory
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arcs:
-    """The arcs of many sentences as flat arrays, those of sentence s at `offsets[s]:offsets[s+1]`.
-
-    `order` lists them by left end, then from the longest to the shortest. The constructor takes heads and dependents,
-    counted from 1 within their sentence (0 is the root), and raises a `GraphError` if an arc leaves its sentence.
-    """
-
-    left: Ints
-    right: Ints
-    rightward: Bytes
-    offsets: Ints
-    words: Ints
-    order: Ints
-
-    def __init__(self, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> None:
-        heads = ints(heads, "heads")
-        dependents = ints(dependents, "dependents", size=len(heads))
-        offsets = checked_offsets(offsets, end=len(heads))
-        words = ints(words, "numbers of words", size=len(offsets) - 1)
-        most = np.repeat(words, np.diff(offsets))
-        outside = (heads < 0) | (heads > most) | (dependents < 1) | (dependents > most) | (heads == dependents)
-        if outside.any():
-            arc = int(np.flatnonzero(outside)[0])
-            raise GraphError(
-                f"arc {arc + 1} of all, {heads[arc]}->{dependents[arc]}: expected two of the {most[arc]} words"
-            )
-        if words.min(initial=0) < 0:
-            raise GraphError(f"a sentence of {words.min()} words; expected 0 or more")
-        if (total := int(words.sum(dtype=np.int64))) > MOST_WORDS:
-            raise GraphError(f"{total:,} words in all sentences; expected at most {MOST_WORDS:,}")
-        self._lay_out(heads, dependents, offsets, words)
-
-    def _lay_out(self, heads: Ints, dependents: Ints, offsets: Ints, words: Ints) -> None:
-        """Fill in the fields from arcs that lie in their sentences."""
-        left = np.minimum(heads, dependents)
-        right = np.maximum(heads, dependents)
-        rightward = (heads < dependents).view(np.uint8)
-        order = np.zeros(len(heads), dtype=np.int32)
-        nodes = int(words.max(initial=0)) + 1
-        most = int(np.diff(offsets).max(initial=0))
-        kernel.order(
-            view(left),
-            view(right),
-            view(rightward),
-            view(offsets),
-            view(words),
-            view(order),
-            *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
-        )
-        rows: dict[str, npt.NDArray[Any]] = {
-            "left": left, "right": right, "rightward": rightward, "offsets": offsets, "words": words, "order": order,
-        }  # fmt: skip
-        for name, row in rows.items():
-            object.__setattr__(self, name, frozen_array(row))
-
-    def __reduce__(self) -> tuple[type, tuple[Ints, ...]]:
-        heads = np.where(self.rightward, self.left, self.right)
-        return type(self), (heads, self.left + self.right - heads, self.offsets, self.words)
-
-    @classmethod
-    def of_trees(cls, heads: Ints, offsets: Ints) -> Arcs:
-        """Lay out the arcs of many trees: arc w is the one into the w-th word of all."""
-        heads, offsets = checked_trees(heads, offsets)
-        arcs = object.__new__(cls)
-        arcs._lay_out(heads, positions(offsets), offsets, np.diff(offsets))
-        return arcs
-
-    @classmethod
-    def of_graphs(cls, graphs: Iterable[Graph]) -> Arcs:
-        """Lay out the arcs of many graphs."""
-        graphs = list(graphs)
-        nothing = [np.zeros(0, dtype=np.int32)]
-        counts = [len(graph.heads) for graph in graphs]
-        return cls(
-            np.concatenate(nothing + [graph.heads for graph in graphs]),
-            np.concatenate(nothing + [graph.dependents for graph in graphs]),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            np.array([graph.words for graph in graphs], dtype=np.int32),
-        )
-
-    def scratch(self, *, per_arc: bool = False) -> Any:  # noqa: ANN401 - a buffer
-        """Make room for a number per node, or per arc, of the largest sentence."""
-        sizes = np.diff(self.offsets) if per_arc else self.words
-        return view(np.empty(int(sizes.max(initial=0)) + 1, dtype=np.int32))
 
 
 def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
@@ -128,7 +41,7 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
         kernel.proper(
             view(arcs.left),
             view(arcs.right),
-            view(arcs.offsets),
+            view(arcs.offsets.array),
             view(arcs.words),
             view(arcs.order),
             view(out),
@@ -140,7 +53,7 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
             view(arcs.left),
             view(arcs.right),
             view(arcs.rightward),
-            view(arcs.offsets),
+            view(arcs.offsets.array),
             view(arcs.words),
             view(out),
             arcs.scratch(),
@@ -158,7 +71,7 @@ def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     kernel.lean(
         view(arcs.left),
         view(arcs.right),
-        view(arcs.offsets),
+        view(arcs.offsets.array),
         view(arcs.words),
         view(arcs.order),
         view(structural),
@@ -182,7 +95,7 @@ def brackets(arcs: Arcs, structural: Bytes) -> tuple[Ints, Ints]:
         view(arcs.left),
         view(arcs.right),
         view(arcs.rightward),
-        view(arcs.offsets),
+        view(arcs.offsets.array),
         view(arcs.words),
         view(arcs.order),
         view(side),
@@ -208,14 +121,14 @@ def _cover(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     return ropes, side
 
 
-def rope_thickness(heads: Ints, offsets: Ints) -> Ints:
-    """Give for each of many trees the largest number of ropes of its proper cover over one place."""
-    arcs = Arcs.of_trees(heads, offsets)
+def rope_thickness(trees: Trees) -> Ints:
+    """Return for each tree the largest number of ropes of its proper cover over one place between words."""
+    arcs = Arcs.of_trees(trees)
     out = np.empty(len(arcs.words), dtype=np.int32)
     kernel.thickness(
         view(arcs.left),
         view(arcs.right),
-        view(arcs.offsets),
+        view(arcs.offsets.array),
         view(arcs.words),
         view(structural_arcs(arcs, "proper")),
         view(out),
@@ -259,8 +172,8 @@ class RopeCover:
 def arcs_of(structure: Tree | Graph) -> Arcs:
     """Lay out the arcs of one tree or graph."""
     if isinstance(structure, Tree):
-        return Arcs.of_trees(structure.heads, structure.offsets)
-    return Arcs.of_graphs([structure])
+        return Arcs.of_trees(Trees.of(structure))
+    return Graphs.of([structure]).arcs()
 
 
 def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] = "proper") -> RopeCover:

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import Bools, Ints, checked_offsets, ints, real_numbers
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.repair import repair
 from ropewalk.core.trees import UP, is_root_relation
 from ropewalk.decoding.automaton import build
 from ropewalk.decoding.deep import Memory, deep_search
@@ -35,7 +37,6 @@ from ropewalk.decoding.paths import ArcScores, Floats, best_paths, joint_paths, 
 from ropewalk.decoding.stacks import stack_paths
 from ropewalk.encodings import BracketStacks, Machine
 from ropewalk.errors import MismatchError, UnknownNameError, demand_known
-from ropewalk.repair import repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,7 +166,8 @@ def decode(  # noqa: PLR0913 - what is scored, and how to decode it
         else:
             _exactly(task, machine, depth)
         ids, totals, exact, found = (task.ids,), task.totals, task.exact, task.found
-    heads = repair(spelled_heads(encoding, ids, offsets, alphabets, upos), offsets, repair_policy).heads
+    spelled = spelled_heads(encoding, ids, offsets, alphabets, upos)
+    heads = repair(spelled, Offsets(offsets), repair_policy).trees.heads
     gains = sum((t[np.arange(words), column] for t, column in zip(tables, ids, strict=True)), start=np.zeros(words))
     return Best(ids, heads, np.where(found, totals, sums_of(gains, offsets)), exact, found)
 

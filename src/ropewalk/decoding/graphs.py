@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.ragged import Offsets
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,7 +31,7 @@ _Path = tuple["_Path", int] | None
 
 def can_be_exact(encoding: GraphEncoding) -> bool:
     """Tell whether the best labels without a fault can be found."""
-    return encoding.start is not None or encoding.possible((), np.zeros(1, dtype=np.int32)) is not None
+    return encoding.start is not None or encoding.possible((), Offsets.of_lengths([])) is not None
 
 
 def best_labels(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str], offsets: Ints) -> Numbers:
@@ -38,7 +40,7 @@ def best_labels(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str], 
     Where there are none, or none were found in time, each word gets its best label. Of encodings that do not say how
     labels depend on each other the same.
     """
-    possible = encoding.possible(texts, offsets)
+    possible = encoding.possible(texts, Offsets(offsets))
     if possible is not None:
         scores = np.where(possible, scores, -np.inf)
     out: Numbers = scores.argmax(axis=1).astype(np.int64)

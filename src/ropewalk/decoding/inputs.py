@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import as_array, floats, real_numbers
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
@@ -153,7 +153,9 @@ def spelled_heads(
     """Read the heads that label numbers spell."""
     small = tuple(smallest(column, len(names)) for column, names in zip(ids, alphabets, strict=True))
     none = Column(np.zeros(int(offsets[-1]), dtype=np.int32), ("_",))
-    return encoding.decode(Labels(encoding.spec, offsets, small, tuple(map(tuple, alphabets)), none, upos)).heads
+    return encoding.decode(
+        Labels(encoding.spec, Offsets(offsets), small, tuple(map(tuple, alphabets)), none, upos)
+    ).heads
 
 
 def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Ints]:

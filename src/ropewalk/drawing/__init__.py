@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ropewalk.core.trees import Graph, Tree
+from ropewalk.core.graphs import Graph
+from ropewalk.core.trees import Tree
 from ropewalk.drawing.enhanced import enhanced_scene, with_graph
 from ropewalk.drawing.html import figure, to_html
 from ropewalk.drawing.scene import Scene, Structure, graph_of, scene

@@ -16,8 +16,7 @@ from ropewalk.reporting.escaping import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ropewalk.core.graphs import Graphs
-    from ropewalk.core.trees import Graph
+    from ropewalk.core.graphs import Graph, Graphs
 
 MEANINGS: Final[tuple[tuple[Kind, str], ...]] = (
     ("missed", "only in the basic tree"),

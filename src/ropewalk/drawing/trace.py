@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.repair import repair
 from ropewalk.drawing.scene import demand_few
 from ropewalk.encodings.text import bracket_symbols, bracket_text
 from ropewalk.errors import OptionError
@@ -27,7 +29,6 @@ from ropewalk.kernels.codes import (
     UNMATCHED_CLOSING,
     UNMATCHED_OPENING,
 )
-from ropewalk.repair import repair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -253,8 +254,7 @@ def _top(heads: list[int], node: int) -> int:
 
 
 def _repairs(heads: list[int], policy: str) -> list[Step]:
-    offsets = np.array([0, len(heads)], dtype=np.int32)
-    fixed = repair(np.array(heads, dtype=np.int32), offsets, policy)
+    fixed = repair(np.array(heads, dtype=np.int32), Offsets.one(len(heads)), policy)
     return [
         Step(
             "repair",
@@ -262,7 +262,7 @@ def _repairs(heads: list[int], policy: str) -> list[Step]:
             0,
             "",
             (),
-            arcs=(Made(int(fixed.heads[word]), word + 1, structural=False),),
+            arcs=(Made(int(fixed.trees.heads[word]), word + 1, structural=False),),
             removed=(heads[word], word + 1) if heads[word] >= 0 else None,
         )
         for word in fixed.words.tolist()

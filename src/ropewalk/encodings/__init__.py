@@ -14,6 +14,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ropewalk.core.projectivity import SCHEMES
 from ropewalk.encodings.base import (
     FAULTS,
     POLICIES,
@@ -27,7 +28,6 @@ from ropewalk.encodings.base import (
 from ropewalk.encodings.machines import BracketMachine, BracketStacks, Machine, Marks
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.errors import EncodingOptionError, UnknownNameError, demand_known
-from ropewalk.projectivity import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

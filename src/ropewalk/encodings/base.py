@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import Bools, Ints, Rebuilt, checked_offsets, frozen_array, numbers_below
+from ropewalk.core.arrays import Bools, Ints, Rebuilt, frozen_array, numbers_below
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import Tree, checked_trees, crossing_arcs, scratch
+from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.projectivity import lift_until
+from ropewalk.core.ragged import Offsets, starts_of
+from ropewalk.core.repair import repair
+from ropewalk.core.trees import Tree, Trees, scratch
 from ropewalk.errors import (
+    CrossingsError,
     EncodingError,
     EncodingOptionError,
+    FormatError,
     LabelError,
     MismatchError,
     UncoveredTreeError,
@@ -37,8 +43,6 @@ from ropewalk.kernels.codes import (
     UNMATCHED_CLOSING,
     UNMATCHED_OPENING,
 )
-from ropewalk.projectivity import lift_until
-from ropewalk.repair import repair
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -79,15 +83,15 @@ class Labels(Rebuilt):
     """
 
     encoding: str
-    offsets: Ints
+    offsets: Offsets
     ids: tuple[Ids, ...]
     alphabets: tuple[tuple[str, ...], ...]
     relations: Column
     upos: Column | None = None
 
     def __post_init__(self) -> None:
-        offsets = frozen_array(checked_offsets(self.offsets))
-        words = int(offsets[-1])
+        offsets = Offsets.of(self.offsets)
+        words = offsets.total
         alphabets = tuple(map(tuple, self.alphabets))
         if len(self.ids) != len(alphabets) or not alphabets:
             raise MismatchError(f"{len(self.ids)} columns of labels and {len(alphabets)} lists of label texts")
@@ -105,7 +109,7 @@ class Labels(Rebuilt):
         object.__setattr__(self, "alphabets", alphabets)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.offsets)
 
     def texts(self, column: int = 0) -> list[str]:
         """Write out one column's label of every word."""
@@ -115,8 +119,7 @@ class Labels(Rebuilt):
     def sentences(self, column: int = 0) -> list[list[str]]:
         """Write out one column's labels, sentence by sentence."""
         flat = self.texts(column)
-        bounds = self.offsets.tolist()
-        return [flat[start:stop] for start, stop in pairwise(bounds)]
+        return [flat[where] for where in self.offsets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ class Fault:
 class Decoded:
     """What labels spell: heads, -1 where none was given, without cycles, and what was wrong, word by word."""
 
-    offsets: Ints
+    offsets: Offsets
     heads: Ints
     relations: Column
     fault_words: Ints
@@ -145,9 +148,9 @@ class Decoded:
 
     def faults(self) -> list[Fault]:
         """Name everything that was wrong, in the order of the words."""
-        where = np.searchsorted(self.offsets, self.fault_words, side="right")
-        rows = sorted(zip(where.tolist(), self.fault_words.tolist(), self.fault_kinds.tolist(), strict=True))
-        return [Fault(s, w - int(self.offsets[s - 1]) + 1, FAULTS[kind]) for s, w, kind in rows]
+        sentences = self.offsets.owners_of(self.fault_words).tolist()
+        rows = sorted(zip(sentences, self.fault_words.tolist(), self.fault_kinds.tolist(), strict=True))
+        return [Fault(s + 1, w - self.offsets[s].start + 1, FAULTS[kind]) for s, w, kind in rows]
 
     def counts(self) -> dict[str, int]:
         """How many faults there were of each kind."""
@@ -159,21 +162,15 @@ class Decoded:
 class Recovered:
     """Whole trees with one root each, what was wrong with their labels, and what was repaired."""
 
-    offsets: Ints
-    heads: Ints
-    relations: Column
+    trees: Trees
     decoded: Decoded
     repairs: dict[str, int]
-
-    def trees(self) -> list[Tree]:
-        """Take every tree as a value of its own."""
-        return Treebank(self.offsets, self.heads, self.relations).trees()
 
 
 class Encoding(ABC):
     """A way to write trees as labels.
 
-    A subclass is final: it says which trees it covers (`covers_heads`), writes trees that it covers or that its
+    A subclass is final: it says which trees it covers (`covered`), writes trees that it covers or that its
     policy lets through (`write`) and reads labels into partial heads (`read`). All work on whole batches. It may also
     say how its labels drive a stack (`machine`), and which brackets they stand for (`brackets`).
     """
@@ -212,11 +209,11 @@ class Encoding(ABC):
         return None
 
     @abstractmethod
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
-        """Tell for each tree whether it comes back exactly from its labels."""
+    def covered(self, trees: Trees) -> Bools:
+        """Return for each tree whether it comes back exactly from its labels."""
 
     @abstractmethod
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees as label numbers and label texts, one pair per column."""
 
     @abstractmethod
@@ -248,13 +245,13 @@ class Encoding(ABC):
         del labels
         return None
 
-    def lift(self, bank: Treebank) -> Treebank:
-        """Make trees that the encoding does not cover into trees that it does."""
-        return lift_until(bank, self.covers_heads, planes=self.planes)
+    def lift(self, trees: Trees) -> Trees:
+        """Lift trees that the encoding does not cover until it does."""
+        return lift_until(trees, self.covered, planes=self.planes)
 
-    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:
-        """Undo on whole trees what was done to them before they were written."""
-        return heads, relations
+    def lower(self, trees: Trees) -> Trees:
+        """Undo what was done to trees before they were written."""
+        return trees
 
     @property
     def keeps_roots(self) -> bool:
@@ -269,32 +266,34 @@ class Encoding(ABC):
     @final
     def covers(self, trees: Tree | Treebank) -> Bools:
         """Tell for each tree whether it comes back exactly from its labels."""
-        bank = as_bank(trees)
-        checked_trees(bank.heads, bank.offsets)
-        return self.covers_heads(bank.heads, bank.offsets)
+        return self.covered(as_bank(trees).trees())
 
     @final
     def encode(self, trees: Tree | Treebank, *, threads: int = 1) -> Labels:
         """Write trees as labels; what the encoding does not cover meets its policy."""
         bank = as_bank(trees)
-        checked_trees(bank.heads, bank.offsets)
+        batch = bank.trees()
         if self.needs_upos and bank.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech: give the treebank its UPOS column")
         if threads > 1 and len(bank) > threads:
             return join_labels(_in_threads(self.encode, split(bank, threads)))
         if self.policy == "lift":
-            bank = self.lift(bank)
+            try:
+                batch = self.lift(batch)
+            except CrossingsError as failure:
+                line = bank.line(failure.sentence - 1)
+                raise FormatError(bank.file, line, "too-many-crossings", failure.problem) from failure
         elif self.policy == "refuse":
-            covered = self.covers_heads(bank.heads, bank.offsets)
+            covered = self.covered(batch)
             if not covered.all():
-                raise self._uncovered(bank, int(np.flatnonzero(~covered)[0]))
-        columns = self.write(bank.heads, bank.offsets, bank.upos)
+                raise self._uncovered(batch, int(np.flatnonzero(~covered)[0]))
+        columns = self.write(batch, bank.upos)
         return Labels(
             self.spec,
-            bank.offsets,
+            batch.offsets,
             tuple(smallest(ids, len(names)) for ids, names in columns),
             tuple(names for _, names in columns),
-            bank.relations,
+            batch.relations,
             bank.upos if self.needs_upos else None,
         )
 
@@ -319,9 +318,14 @@ class Encoding(ABC):
     def recover(self, labels: Labels, *, repair_policy: str = "nearest", threads: int = 1) -> Recovered:
         """Read labels into whole trees with one root each, unless it keeps more: decode, repair, undo any lifting."""
         decoded = self.decode(labels, threads=threads)
-        fixed = repair(decoded.heads, decoded.offsets, repair_policy, keep_roots=self.keeps_roots)
-        heads, relations = self.lower(fixed.heads, decoded.relations, decoded.offsets)
-        return Recovered(decoded.offsets, heads, relations, decoded, fixed.counts())
+        repaired = repair(
+            decoded.heads,
+            decoded.offsets,
+            repair_policy,
+            relations=decoded.relations,
+            keep_roots=self.keeps_roots,
+        )
+        return Recovered(self.lower(repaired.trees), decoded, repaired.counts())
 
     @final
     def labels(
@@ -342,18 +346,17 @@ class Encoding(ABC):
         for place, column in enumerate(columns):
             for text in column.names:
                 self.check_label(text, place)
-        offsets = np.concatenate([[0], np.cumsum([len(s) for s in sentences])]).astype(np.int32)
         return Labels(
             self.spec,
-            offsets,
+            Offsets.of_lengths([len(sentence) for sentence in sentences]),
             tuple(smallest(column.ids, len(column.names)) for column in columns),
             tuple(column.names for column in columns),
             _flat(relations, len(rows), "relations") or Column.of(["_"] * len(rows)),
             _flat(upos, len(rows), "parts of speech"),
         )
 
-    def _uncovered(self, bank: Treebank, sentence: int) -> UncoveredTreeError:
-        crossing = crossing_arcs(bank.tree(sentence))
+    def _uncovered(self, trees: Trees, sentence: int) -> UncoveredTreeError:
+        crossing = crossing_arcs(trees[sentence])
         arcs = sorted({arc for pair in crossing for arc in pair}, key=lambda arc: arc[1])
         return UncoveredTreeError(self.spec, sentence + 1, arcs, "crossing arcs" if arcs else "several roots")
 
@@ -395,28 +398,28 @@ def found_faults(words: Ints, kinds: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def read_codes(
-    reader: Callable[..., None], codes: npt.NDArray[np.uint8], offsets: Ints, *options: int, arrays: int
+    reader: Callable[..., None], codes: npt.NDArray[np.uint8], offsets: Offsets, *options: int, arrays: int
 ) -> tuple[Ints, Ints, Ints]:
     """Run a kernel that reads labels of a few bits into heads, with so many arrays to work in."""
     codes = np.ascontiguousarray(numbers_below(codes, 1 << 8, "codes"), dtype=np.uint8)
-    offsets = checked_offsets(offsets, end=len(codes))
+    offsets = Offsets.of(offsets, end=len(codes))
     heads = np.empty(len(codes), dtype=np.int32)
     faults = fault_room(8 * len(codes))
     workspace = [np.zeros(3 * len(scratch(offsets)), dtype=np.int32) for _ in range(arrays)]
-    reader(view(codes), view(offsets), *options, *(view(array) for array in (heads, *faults, *workspace)))
+    reader(view(codes), view(offsets.array), *options, *(view(array) for array in (heads, *faults, *workspace)))
     return heads, *found_faults(*faults)
 
 
 def settle(
-    arc_heads: Ints, dependents: Ints, arc_offsets: Ints, offsets: Ints, faults: tuple[Ints, Ints, Ints]
+    arc_heads: Ints, dependents: Ints, arc_offsets: Ints, offsets: Offsets, faults: tuple[Ints, Ints, Ints]
 ) -> tuple[Ints, Ints, Ints]:
     """Take arcs in order into partial heads, adding what they break to the faults."""
-    heads = np.empty(int(offsets[-1]), dtype=np.int32)
+    heads = np.empty(offsets.total, dtype=np.int32)
     repair_kernel.settle(
         view(arc_heads),
         view(dependents),
         view(arc_offsets),
-        view(offsets),
+        view(offsets.array),
         view(heads),
         *(view(array) for array in (*faults, scratch(offsets))),
     )
@@ -429,10 +432,10 @@ def as_bank(trees: Tree | Treebank) -> Treebank:
     return Treebank.of([trees]) if isinstance(trees, Tree) else trees
 
 
-def cuts(offsets: Ints, parts: int) -> list[tuple[int, int]]:
+def cuts(offsets: Offsets, parts: int) -> list[tuple[int, int]]:
     """Cut sentences into runs of about equally many words."""
-    wanted = np.linspace(0, int(offsets[-1]), parts + 1)[1:-1]
-    bounds = sorted({0, len(offsets) - 1, *np.searchsorted(offsets, wanted).tolist()})
+    wanted = np.linspace(0, offsets.total, parts + 1)[1:-1]
+    bounds = sorted({0, len(offsets), *np.searchsorted(offsets.array, wanted).tolist()})
     return list(pairwise(bounds))
 
 
@@ -448,10 +451,10 @@ def split(bank: Treebank, parts: int) -> list[Treebank]:
     """Cut a treebank into runs of about equally many words, without its text."""
     banks = []
     for low, high in cuts(bank.offsets, parts):
-        where = slice(int(bank.offsets[low]), int(bank.offsets[high]))
+        where = slice(*bank.offsets.array[[low, high]].tolist())
         banks.append(
             Treebank(
-                bank.offsets[low : high + 1] - bank.offsets[low],
+                bank.offsets.between(low, high),
                 bank.heads[where],
                 bank.relations[where],
                 None if bank.upos is None else bank.upos[where],
@@ -464,11 +467,11 @@ def split_labels(labels: Labels, parts: int) -> list[Labels]:
     """Cut labels into runs of about equally many words."""
     out = []
     for low, high in cuts(labels.offsets, parts):
-        where = slice(int(labels.offsets[low]), int(labels.offsets[high]))
+        where = slice(*labels.offsets.array[[low, high]].tolist())
         out.append(
             replace(
                 labels,
-                offsets=labels.offsets[low : high + 1] - labels.offsets[low],
+                offsets=labels.offsets.between(low, high),
                 ids=tuple(ids[where] for ids in labels.ids),
                 relations=labels.relations[where],
                 upos=None if labels.upos is None else labels.upos[where],
@@ -493,10 +496,9 @@ def join_labels(parts: Sequence[Labels]) -> Labels:
     relations = join_columns([(part.relations.ids, part.relations.names) for part in parts])
     tags = [part.upos for part in parts if part.upos is not None]
     upos = join_columns([(tag.ids, tag.names) for tag in tags]) if tags else None
-    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     return Labels(
         parts[0].encoding,
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
+        Offsets.concat([part.offsets for part in parts]),
         tuple(ids for ids, _ in columns),
         tuple(names for _, names in columns),
         Column(relations[0].astype(np.int32), relations[1]),
@@ -506,7 +508,7 @@ def join_labels(parts: Sequence[Labels]) -> Labels:
 
 def join_decoded(labels: Labels, parts: Sequence[Decoded]) -> Decoded:
     """Put decoded runs of sentences together again."""
-    before = np.concatenate([[0], np.cumsum([len(part.heads) for part in parts])]).astype(np.int32)
+    before = starts_of([len(part.heads) for part in parts]).astype(np.int32)
     return Decoded(
         labels.offsets,
         np.concatenate([part.heads for part in parts]),

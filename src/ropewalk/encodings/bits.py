@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.trees import checked_trees, planes, scratch, single_rooted, stackable
+from ropewalk.core.trees import Trees, planes, scratch, single_rooted, stackable
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.text import compact_text
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Offsets
 
 SEVEN_BITS = tuple(f"{code:07b}" for code in range(128))
 
 
-def bits_heads(codes: npt.NDArray[np.uint8], offsets: Ints, *, one_root: bool) -> tuple[Ints, Ints, Ints]:
+def bits_heads(codes: npt.NDArray[np.uint8], offsets: Offsets, *, one_root: bool) -> tuple[Ints, Ints, Ints]:
     """Read seven bits a word; with `one_root` a second dependent of node 0 is refused."""
     return read_codes(kernel.read, codes, offsets, int(one_root), arrays=5)
 
@@ -54,17 +55,16 @@ class SevenBit(ClosedEncoding):
         """The 128 numbers of seven bits."""
         return SEVEN_BITS
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell in which trees no two arcs of one plane and one direction cross."""
-        fits = stackable(heads, offsets, planes(heads, offsets), 2)
-        return fits & single_rooted(heads, offsets) if self.policy == "published" else fits
+        fits = stackable(trees, planes(trees), 2)
+        return fits & single_rooted(trees) if self.policy == "published" else fits
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the bits of every word."""
-        heads, offsets = checked_trees(heads, offsets)
-        codes = np.empty(len(heads), dtype=np.uint8)
-        workspace = (view(np.empty(2 * len(scratch(offsets)), dtype=np.int32)) for _ in range(2))
-        kernel.write(view(heads), view(offsets), view(planes(heads, offsets)), view(codes), *workspace)
+        codes = np.empty(len(trees.heads), dtype=np.uint8)
+        workspace = (view(np.empty(2 * len(scratch(trees.offsets)), dtype=np.int32)) for _ in range(2))
+        kernel.write(view(trees.heads), view(trees.offsets.array), view(planes(trees)), view(codes), *workspace)
         return [(codes, self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
-from ropewalk.core.ropes import Arcs
-from ropewalk.core.trees import checked_trees, planes, projective, stackable
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.trees import Trees, planes, projective, stackable
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
 from ropewalk.encodings.indexed import bracket_labels, match_brackets
 from ropewalk.encodings.text import bracket_symbols, bracket_text, number_labels, spell
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Offsets
 
 MOST_PLANES: Final = 100  # no tree of a treebank needs more than a few
 
@@ -59,20 +60,18 @@ class Brackets(Encoding):
             given | ({"stacks": 1} if self.stacks == 1 else {}) | ({"planes": self.planes} if self.planes > 1 else {})
         )
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees the stacks can read."""
         if self.stacks == 1:
-            return projective(heads, offsets)
-        heads, offsets = checked_trees(heads, offsets)
-        return stackable(heads, offsets, self._planes(heads, offsets), self.planes)
+            return projective(trees)
+        return stackable(trees, self._planes(trees), self.planes)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write two brackets for each arc."""
-        heads, offsets = checked_trees(heads, offsets)
-        arcs = Arcs.of_trees(heads, offsets)
+        arcs = Arcs.of_trees(trees)
         if self.stacks == 1:
             return [self._single(arcs)]
-        return [self._planar(arcs, self._planes(heads, offsets))]
+        return [self._planar(arcs, self._planes(trees))]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Match brackets, then take the arcs that make a tree."""
@@ -94,8 +93,8 @@ class Brackets(Encoding):
                 raise LabelError(self.spec, text, rf"brackets < > \ / with at most {self.planes - 1} * and no ^")
         return symbols
 
-    def _planes(self, heads: Ints, offsets: Ints) -> Ints:
-        return planes(heads, offsets) if self.planes > 1 else np.ones(len(heads), dtype=np.int32)
+    def _planes(self, trees: Trees) -> Ints:
+        return planes(trees) if self.planes > 1 else np.ones(len(trees.heads), dtype=np.int32)
 
     def _single(self, arcs: Arcs) -> tuple[Ids, tuple[str, ...]]:
         symbols, starts = bracket_labels(arcs, "all")
@@ -111,7 +110,7 @@ class Brackets(Encoding):
             view(arcs.rightward),
             view(levels),
             self.planes,
-            view(arcs.offsets),
+            view(arcs.offsets.array),
             view(arcs.words),
             view(symbols),
             view(starts),
@@ -127,17 +126,17 @@ class Brackets(Encoding):
 
 
 def match_planes(
-    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, count: int
+    ids: Ids, offsets: Offsets, symbols: Ints, starts: Ints, count: int
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
     """Match the brackets of labels in so many planes, each with stacks of its own: arcs, their offsets, and faults."""
     numbers = ids.astype(np.int32)
     most = int(np.diff(starts)[numbers].sum())
     heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    arc_offsets = np.empty(len(offsets), dtype=np.int32)
+    arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
     faults = fault_room(2 * most + len(numbers))
     kernel.read(
         view(numbers),
-        view(offsets),
+        view(offsets.array),
         view(symbols),
         view(starts),
         count,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.ropes import Arcs, leaning, structural_arcs
-from ropewalk.core.trees import checked_trees, projective, same_trees, scratch, single_rooted, stackable
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.ropes import leaning, structural_arcs
+from ropewalk.core.trees import Trees, projective, same_heads, scratch, single_rooted, stackable
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.bits import bits_heads
 from ropewalk.encodings.machines import BracketMachine
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Offsets
 
 Codes = npt.NDArray[np.uint8]
 
@@ -47,16 +49,17 @@ def _places(codes: Codes) -> Codes:
     return table
 
 
-def cover_codes(heads: Ints, offsets: Ints, cover: str) -> Codes:
+def cover_codes(trees: Trees, cover: str) -> Codes:
     """Write projective trees by a compact rope cover."""
-    heads, offsets = checked_trees(heads, offsets)
-    codes = np.empty(len(heads), dtype=np.uint8)
-    structural = structural_arcs(Arcs.of_trees(heads, offsets), cover)
-    kernel.write(view(heads), view(offsets), view(structural), view(codes))
+    codes = np.empty(len(trees.heads), dtype=np.uint8)
+    structural = structural_arcs(Arcs.of_trees(trees), cover)
+    kernel.write(view(trees.heads), view(trees.offsets.array), view(structural), view(codes))
     return codes
 
 
-def stack_heads(codes: Codes, offsets: Ints, *, one_root: bool = False, peek: bool = False) -> tuple[Ints, Ints, Ints]:
+def stack_heads(
+    codes: Codes, offsets: Offsets, *, one_root: bool = False, peek: bool = False
+) -> tuple[Ints, Ints, Ints]:
     """Read compact labels with one stack (the paper's Algorithm 1); for the options see the kernel."""
     return read_codes(kernel.read, codes, offsets, int(one_root), int(peek), arrays=3)
 
@@ -88,16 +91,17 @@ class Optimal(ClosedEncoding):
         """The published figures of the form with 12 labels rest on sentences with several roots."""
         return self.policy == "published-12"
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees are projective."""
         if self.policy not in {"published", "published-12"}:
-            return projective(heads, offsets)
+            return projective(trees)
         # Published labels of other trees come back or not case by case: try it.
-        return same_trees(heads, self._read_codes(self._codes(heads, offsets), offsets)[0], offsets)
+        heads, *_ = self._read_codes(self._codes(trees), trees.offsets)
+        return same_heads(trees.heads, heads, trees.offsets)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees by their proper rope cover."""
-        return [(_places(self._alphabet_codes)[self._codes(heads, offsets)], self.alphabet)]
+        return [(_places(self._alphabet_codes)[self._codes(trees)], self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read labels with one stack."""
@@ -118,24 +122,23 @@ class Optimal(ClosedEncoding):
     def _alphabet_codes(self) -> Codes:
         return PUBLISHED_CODES if self.policy == "published" else OPTIMAL_CODES
 
-    def _codes(self, heads: Ints, offsets: Ints) -> Codes:
+    def _codes(self, trees: Trees) -> Codes:
         if self.policy != "published":
-            return cover_codes(heads, offsets, "proper")
-        heads, offsets = checked_trees(heads, offsets)
-        arcs = Arcs.of_trees(heads, offsets)
+            return cover_codes(trees, "proper")
+        arcs = Arcs.of_trees(trees)
         _, side = leaning(arcs, structural_arcs(arcs, "proper"))
-        codes = np.empty(len(heads), dtype=np.uint8)
+        codes = np.empty(len(trees.heads), dtype=np.uint8)
         kernel.write_published(
-            view(heads),
-            view(offsets),
+            view(trees.heads),
+            view(trees.offsets.array),
             view(side),
             view(codes),
-            view(scratch(offsets)),
-            view(scratch(offsets)),
+            view(scratch(trees.offsets)),
+            view(scratch(trees.offsets)),
         )
         return codes
 
-    def _read_codes(self, codes: Codes, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    def _read_codes(self, codes: Codes, offsets: Offsets) -> tuple[Ints, Ints, Ints]:
         return stack_heads(codes, offsets, one_root=self.policy == "published", peek=self.policy == "published-12")
 
 
@@ -154,17 +157,16 @@ class FourBit(ClosedEncoding):
         """The 16 labels."""
         return FOUR_BITS
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees are projective; as published, in which no two arcs of one direction cross."""
         if self.policy == "published":
-            heads, offsets = checked_trees(heads, offsets)
-            one_plane = np.ones(len(heads), dtype=np.int32)
-            return stackable(heads, offsets, one_plane, 1) & single_rooted(heads, offsets)
-        return projective(heads, offsets)
+            one_plane = np.ones(len(trees.heads), dtype=np.int32)
+            return stackable(trees, one_plane, 1) & single_rooted(trees)
+        return projective(trees)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees by the cover `farthest`, which is what the four bits say."""
-        return [(cover_codes(heads, offsets, "farthest"), self.alphabet)]
+        return [(cover_codes(trees, "farthest"), self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read labels with one stack; as published, with one for each direction."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.core.trees import checked_trees, projective, scratch
+from ropewalk.core.trees import Trees, projective, scratch
 from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
 from ropewalk.encodings.machines import Machine, Marks
 from ropewalk.kernels import hexatags as kernel
@@ -73,15 +73,16 @@ class Hexatags(ClosedEncoding):
         """The eight labels."""
         return HEXATAGS
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees are projective."""
-        return projective(heads, offsets)
+        return projective(trees)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees by way of their binary head trees."""
-        heads, offsets = checked_trees(heads, offsets)
-        codes = np.empty(len(heads), dtype=np.uint8)
-        kernel.write(view(heads), view(offsets), view(codes), *(view(scratch(offsets)) for _ in range(6)))
+        codes = np.empty(len(trees.heads), dtype=np.uint8)
+        kernel.write(
+            view(trees.heads), view(trees.offsets.array), view(codes), *(view(scratch(trees.offsets)) for _ in range(6))
+        )
         return [(codes, self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.arrays import ints
-from ropewalk.core.ropes import Arcs, RopeCover, brackets, structural_arcs
-from ropewalk.core.trees import checked_trees, scratch
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.ropes import RopeCover, brackets, structural_arcs
+from ropewalk.core.trees import Trees, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults
 from ropewalk.encodings.compact import OPTIMAL_LABELS
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
@@ -35,7 +37,7 @@ def bracketing(cover: RopeCover) -> list[str]:
     arcs = Arcs(
         ints([head for head, _ in cover.arcs], "heads"),
         ints([dependent for _, dependent in cover.arcs], "dependents"),
-        np.array([0, len(cover.arcs)], dtype=np.int32),
+        Offsets.one(len(cover.arcs)),
         ints([cover.words], "number of words"),
     )
     symbols, starts = brackets(arcs, np.array(cover.structural, dtype=np.uint8))
@@ -43,7 +45,7 @@ def bracketing(cover: RopeCover) -> list[str]:
 
 
 def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read it
-    ids: Ids, offsets: Ints, symbols: Ints, starts: Ints, *, keep_root: bool = False, trees: bool = False
+    ids: Ids, offsets: Offsets, symbols: Ints, starts: Ints, *, keep_root: bool = False, trees: bool = False
 ) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints, Ints]]:
     """Turn bracket labels into arcs: heads, dependents, where each sentence's arcs begin, and faults.
 
@@ -52,11 +54,11 @@ def match_brackets(  # noqa: PLR0913 - labels, what they spell, and how to read 
     labels = ids.astype(np.int32)
     most = int(np.diff(starts)[labels].sum()) + len(labels)
     heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    arc_offsets = np.empty(len(offsets), dtype=np.int32)
+    arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
     faults = fault_room(2 * most + len(labels))
     kernel.match(
         view(labels),
-        view(offsets),
+        view(offsets.array),
         view(symbols),
         view(starts),
         int(keep_root),
@@ -90,16 +92,15 @@ class OptimalNonprojective(Encoding):
         """The options that differ from their defaults."""
         return super().options() | ({} if self.max_index < 0 else {"max_index": self.max_index})
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees need no index above the cap: all of them if there is none."""
-        heads, offsets = checked_trees(heads, offsets)
         if self.max_index < 0:
-            return np.ones(len(offsets) - 1, dtype=np.bool_)
-        return largest_index(heads, offsets) <= self.max_index
+            return np.ones(len(trees), dtype=np.bool_)
+        return largest_index(trees) <= self.max_index
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write trees by their proper rope cover."""
-        return [number_labels(*bracket_labels(Arcs.of_trees(heads, offsets), "proper"), bracket_text)]
+        return [number_labels(*bracket_labels(Arcs.of_trees(trees), "proper"), bracket_text)]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Match brackets, as long as their arcs make a tree."""
@@ -107,9 +108,9 @@ class OptimalNonprojective(Encoding):
         arc_heads, dependents, arc_offsets, faults = match_brackets(
             labels.ids[0], labels.offsets, symbols, starts, trees=True
         )
-        heads = np.full(int(labels.offsets[-1]), -1, dtype=np.int32)
+        heads = np.full(labels.offsets.total, -1, dtype=np.int32)
         many = int(arc_offsets[-1])
-        heads[dependents[:many] + np.repeat(labels.offsets[:-1], np.diff(arc_offsets)) - 1] = arc_heads[:many]
+        heads[dependents[:many] + np.repeat(labels.offsets.starts, np.diff(arc_offsets)) - 1] = arc_heads[:many]
         return heads, *found_faults(*faults)
 
     def check_label(self, text: str, column: int = 0) -> None:
@@ -131,10 +132,10 @@ class OptimalNonprojective(Encoding):
         return bracket_symbols(self.spec, text)
 
 
-def largest_index(heads: Ints, offsets: Ints) -> Ints:
+def largest_index(trees: Trees) -> Ints:
     """Give for each of many trees the largest index of its optimal non-projective labels."""
-    heads, offsets = checked_trees(heads, offsets)
-    symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
+    symbols, starts = bracket_labels(Arcs.of_trees(trees), "proper")
     indices = np.concatenate([symbols // INDEX, [0]])
-    out = np.maximum.reduceat(indices, starts[offsets[:-1]]) if len(offsets) > 1 else np.zeros(0, dtype=np.int32)
-    return np.where(starts[offsets[1:]] > starts[offsets[:-1]], out, 0).astype(np.int32)
+    bounds = starts[trees.offsets.array]
+    largest = np.maximum.reduceat(indices, bounds[:-1]) if len(trees) else np.zeros(0, dtype=np.int32)
+    return np.where(bounds[1:] > bounds[:-1], largest, 0).astype(np.int32)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import ints
-from ropewalk.core.trees import checked_trees, positions, scratch
+from ropewalk.core.trees import Trees, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, settle
 from ropewalk.errors import EncodingError, LabelError, MismatchError
 from ropewalk.kernels import tagged as kernel
@@ -18,15 +18,15 @@ from ropewalk.kernels import view
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Offsets
 
 ABSOLUTE = re.compile(r"0|[1-9][0-9]{0,8}")
 STEP = re.compile(r"[+-][1-9][0-9]{0,8}")
 ROOT = "ROOT"
 
 
-def _everything(heads: Ints, offsets: Ints) -> Bools:
-    heads, offsets = checked_trees(heads, offsets)
-    return np.ones(len(offsets) - 1, dtype=np.bool_)
+def _everything(trees: Trees) -> Bools:
+    return np.ones(len(trees), dtype=np.bool_)
 
 
 def _number(values: npt.NDArray[Any], form: str) -> tuple[Ids, tuple[str, ...]]:
@@ -46,8 +46,8 @@ def _values(encoding: Encoding, labels: Labels) -> Ints:
     return np.array([int(text) for text in labels.alphabets[0]] or [0], dtype=np.int32)
 
 
-def _arcs(heads: Ints, offsets: Ints) -> tuple[Ints, Ints, Ints]:
-    return settle(heads, positions(offsets), offsets, offsets, fault_room(2 * len(heads)))
+def _settled(heads: Ints, words: Offsets) -> tuple[Ints, Ints, Ints]:
+    return settle(heads, words.positions(), words.array, words, fault_room(2 * len(heads)))
 
 
 @final
@@ -58,19 +58,18 @@ class Absolute(Encoding):
     summary = "the number of the head: every tree"
     cites = "Strzyz, Vilares & Gómez-Rodríguez 2019, Viable Dependency Parsing as Sequence Labeling"
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Every tree is covered."""
-        return _everything(heads, offsets)
+        return _everything(trees)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write heads as they are."""
-        heads, offsets = checked_trees(heads, offsets)
-        return [_number(heads, "d")]
+        return [_number(trees.heads, "d")]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read heads; those outside the sentence, or on a cycle, are missing."""
         values = _values(self, labels)
-        return _arcs(values[labels.ids[0]], labels.offsets)
+        return _settled(values[labels.ids[0]], labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no head."""
@@ -86,23 +85,23 @@ class Relative(Encoding):
     summary = "the distance to the head: every tree"
     cites = "Strzyz, Vilares & Gómez-Rodríguez 2019, Viable Dependency Parsing as Sequence Labeling"
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Every tree is covered."""
-        return _everything(heads, offsets)
+        return _everything(trees)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write distances."""
-        heads, offsets = checked_trees(heads, offsets)
-        ids, names = _number(np.where(heads == 0, 0, heads - positions(offsets)), "+d")
+        steps = np.where(trees.heads == 0, 0, trees.heads - trees.offsets.positions())
+        ids, names = _number(steps, "+d")
         return [(ids, tuple("0" if name == "+0" else name for name in names))]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read heads; those outside the sentence, or on a cycle, are missing."""
         values = _values(self, labels)
         steps = values[labels.ids[0]]
-        places = positions(labels.offsets) + steps
+        places = labels.offsets.positions() + steps
         # node 0 has a label of its own, so a step onto it leads out of the sentence
-        return _arcs(np.where(steps == 0, 0, np.where(places == 0, -1, places)).astype(np.int32), labels.offsets)
+        return _settled(np.where(steps == 0, 0, np.where(places == 0, -1, places)).astype(np.int32), labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no distance."""
@@ -120,27 +119,27 @@ class PosOffset(Encoding):
     columns = ("offset", "tag")
     needs_upos = True
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Every tree is covered."""
-        return _everything(heads, offsets)
+        return _everything(trees)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write how many words of the head's tag to go, and that tag."""
         if upos is None:
             raise EncodingError(f"{self.name} needs parts of speech")
-        heads, offsets = checked_trees(heads, offsets)
+        heads, offsets = trees.heads, trees.offsets
         if len(upos) != len(heads):
             raise MismatchError(f"{len(heads)} heads but {len(upos)} parts of speech; each word needs one of each")
         steps = np.empty(len(heads), dtype=np.int32)
         kernel.write(
             view(heads),
-            view(offsets),
+            view(trees.offsets.array),
             view(ints(upos.ids, "tags")),
             view(steps),
             view(scratch(offsets)),
             view(np.empty(len(upos.names), dtype=np.int32)),
         )
-        places = np.repeat(offsets[:-1], np.diff(offsets)) + heads - 1
+        places = np.repeat(offsets.starts, offsets.lengths) + heads - 1
         tags = np.where(heads == 0, len(upos.names), upos.ids[np.maximum(places, 0)] if len(heads) else 0)
         return [_number(steps, "+d"), (tags.astype(np.int32), (*upos.names, ROOT))]
 
@@ -157,7 +156,7 @@ class PosOffset(Encoding):
         kernel.read(
             view(steps[labels.ids[0]]),
             view(wanted[labels.ids[1]]),
-            view(labels.offsets),
+            view(labels.offsets.array),
             view(ints(labels.upos.ids, "tags")),
             many,
             view(heads),
@@ -166,7 +165,7 @@ class PosOffset(Encoding):
             view(scratch(labels.offsets)),
             view(np.empty(many, dtype=np.int32)),
         )
-        return settle(heads, dependents, labels.offsets, labels.offsets, fault_room(2 * words))
+        return settle(heads, dependents, labels.offsets.array, labels.offsets, fault_room(2 * words))
 
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no count of words, or no tag."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from ropewalk.core.trees import same_trees
+from ropewalk.core.projectivity import SCHEMES, lift, lower
+from ropewalk.core.trees import Trees, same_heads
 from ropewalk.encodings.base import Encoding, Ids, Labels
 from ropewalk.errors import EncodingOptionError
-from ropewalk.projectivity import SCHEMES, lift, lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
     from ropewalk.encodings.machines import BracketStacks, Machine
-    from ropewalk.treebank.treebank import Treebank
 
 
 @final
@@ -58,27 +57,26 @@ class PseudoProjective(Encoding):
         """Relations say how to undo what is lifted."""
         return False
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees come back whatever their relations."""
-        return self.inner.covers_heads(heads, offsets)
+        return self.inner.covered(trees)
 
-    def restores(self, bank: Treebank) -> Bools:
-        """Tell which trees come back with the relations that they have."""
-        lifted = lift(bank, self.scheme)
-        heads, _ = lower(lifted.heads, lifted.relations, lifted.offsets, self.scheme)
-        return same_trees(bank.heads, heads, bank.offsets)
+    def restores(self, trees: Trees) -> Bools:
+        """Return for each tree whether it comes back with the relations that it has."""
+        lowered = lower(lift(trees, self.scheme), self.scheme)
+        return same_heads(trees.heads, lowered.heads, trees.offsets)
 
-    def lift(self, bank: Treebank) -> Treebank:
+    def lift(self, trees: Trees) -> Trees:
         """Lift every tree and mark its relations."""
-        return lift(bank, self.scheme)
+        return lift(trees, self.scheme)
 
-    def lower(self, heads: Ints, relations: Column, offsets: Ints) -> tuple[Ints, Column]:
+    def lower(self, trees: Trees) -> Trees:
         """Lower every tree and take the marks off its relations."""
-        return lower(heads, relations, offsets, self.scheme)
+        return lower(trees, self.scheme)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write lifted trees with the encoding inside."""
-        return self.inner.write(heads, offsets, upos)
+        return self.inner.write(trees, upos)
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         """Read lifted trees with the encoding inside."""

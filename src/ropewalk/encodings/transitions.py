@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from ropewalk.core.trees import checked_trees, positions, projective, scratch
+from ropewalk.core.trees import Trees, projective, scratch
 from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle
 from ropewalk.encodings.text import number_labels, spell
 from ropewalk.errors import LabelError
@@ -78,20 +78,20 @@ class _Stack(_Transitions):
     cites = CITES
 
     @final
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Tell which trees are projective."""
-        return projective(heads, offsets)
+        return projective(trees)
 
     @final
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the transitions that build each tree."""
-        heads, offsets = checked_trees(heads, offsets)
+        heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(2 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write(
             self.system,
             view(heads),
-            view(offsets),
+            view(trees.offsets.array),
             view(symbols),
             view(starts),
             *(view(scratch(offsets)) for _ in range(4)),
@@ -108,7 +108,7 @@ class _Stack(_Transitions):
         kernel.read(
             self.system,
             view(ids),
-            view(labels.offsets),
+            view(labels.offsets.array),
             view(symbols),
             view(starts),
             view(heads),
@@ -160,19 +160,18 @@ class Covington(_Transitions):
     letters = "SLRN"
     reads = "S"
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
+    def covered(self, trees: Trees) -> Bools:
         """Every tree is covered."""
-        heads, offsets = checked_trees(heads, offsets)
-        return np.ones(len(offsets) - 1, dtype=np.bool_)
+        return np.ones(len(trees), dtype=np.bool_)
 
-    def write(self, heads: Ints, offsets: Ints, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the transitions that build each tree."""
-        heads, offsets = checked_trees(heads, offsets)
+        heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(3 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write_covington(
             view(heads),
-            view(offsets),
+            view(trees.offsets.array),
             view(symbols),
             view(starts),
             view(scratch(offsets)),
@@ -186,13 +185,13 @@ class Covington(_Transitions):
         ids = labels.ids[0].astype(np.int32)
         arcs = np.concatenate([[0], np.cumsum(symbols // TIMES * (symbols % TIMES != NO_ARC), dtype=np.int64)])
         per_label = arcs[starts[1:]] - arcs[starts[:-1]]
-        most = int(np.minimum(per_label[ids], positions(labels.offsets)).sum())  # no word has more to its left
+        most = int(np.minimum(per_label[ids], labels.offsets.positions()).sum())  # no word has more to its left
         heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-        arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
+        arc_offsets = np.empty(len(labels.offsets) + 1, dtype=np.int32)
         faults = fault_room(2 * most + 2 * len(ids))
         kernel.read_covington(
             view(ids),
-            view(labels.offsets),
+            view(labels.offsets.array),
             view(symbols),
             view(starts),
             view(heads),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.core.columns import Column
+    from ropewalk.core.ragged import Offsets
     from ropewalk.treebank.treebank import Treebank
 
 DIGITS = 4  # of probabilities
@@ -59,7 +60,7 @@ def documents(bank: Treebank, counts: Sequence[int]) -> pa.ListArray:
 def sentences(bank: Treebank) -> pa.StructArray:
     """Give a value for each sentence of a treebank."""
     surface = bank.surface
-    tokens = surface.offsets(bank.offsets)  # where each sentence's tokens stand
+    tokens = surface.offsets(bank.offsets)
     headings = [bank.heading(number) for number in range(len(bank))]
     texts = [bank[number].text if heading.text is None else heading.text for number, heading in enumerate(headings)]
     shares = None if bank.probabilities is None else bank.probabilities.trees
@@ -67,10 +68,10 @@ def sentences(bank: Treebank) -> pa.StructArray:
         [
             pa.array([heading.id for heading in headings], pa.string()),
             pa.array(texts, pa.string()),
-            _places(surface.starts[tokens[:-1]]),
-            _places(surface.stops[tokens[1:] - 1]),
+            _places(surface.starts[tokens.starts]),
+            _places(surface.stops[tokens.array[1:] - 1]),
             _shares(shares, len(bank)),
-            pa.ListArray.from_arrays(pa.array(bank.offsets, pa.int32()), _words(bank), type=pa.list_(WORD)),
+            pa.ListArray.from_arrays(pa.array(bank.offsets.array, pa.int32()), _words(bank), type=pa.list_(WORD)),
             _multiword_tokens(bank, tokens),
         ],
         fields=list(SENTENCE),
@@ -97,15 +98,15 @@ def _words(bank: Treebank) -> pa.StructArray:
     return pa.StructArray.from_arrays([columns[one.name] for one in WORD], fields=list(WORD))
 
 
-def _multiword_tokens(bank: Treebank, tokens: npt.NDArray[np.int64]) -> pa.ListArray:
+def _multiword_tokens(bank: Treebank, tokens: Offsets) -> pa.ListArray:
     surface = bank.surface
     found = np.flatnonzero(np.diff(surface.first) > 1)
-    sentence = np.searchsorted(tokens, found, side="right") - 1
+    sentence = tokens.owners_of(found)
     values = pa.StructArray.from_arrays(
         [
             pa.array([surface.texts[number] for number in found.tolist()], pa.string()),
-            pa.array(surface.first[found] - bank.offsets[sentence] + 1, pa.int32()),
-            pa.array(surface.first[found + 1] - bank.offsets[sentence], pa.int32()),
+            pa.array(surface.first[found] - bank.offsets.array[sentence] + 1, pa.int32()),
+            pa.array(surface.first[found + 1] - bank.offsets.array[sentence], pa.int32()),
             _places(surface.starts[found]),
             _places(surface.stops[found]),
         ],

@@ -23,10 +23,10 @@ from urllib.parse import quote
 import numpy as np
 
 from ropewalk import files
-from ropewalk.core.arrays import checked_offsets, frozen, frozen_ints
+from ropewalk.core.arrays import frozen, frozen_ints
 from ropewalk.core.columns import Column, are_places, intern
-from ropewalk.core.ragged import gather, starts_of
-from ropewalk.core.trees import check, is_root_relation, tree_error
+from ropewalk.core.ragged import Offsets, starts_of
+from ropewalk.core.trees import check_heads, is_root_relation, tree_error
 from ropewalk.errors import FormatError, MismatchError, OptionError, demand_type
 from ropewalk.formats import conllx
 from ropewalk.formats.text import raw_bytes
@@ -215,7 +215,7 @@ class Text(Source):
             any(key.split()[:1] == ["newpar"] for key in named),
         )
 
-    def surface(self, offsets: Ints, misc: Column) -> Surface:
+    def surface(self, offsets: Offsets, misc: Column) -> Surface:
         """Read the tokens from the lines of multiword tokens and from MISC."""
         spacings = [_Spaces.of(text) for text in misc.names]
         words = len(self.fields)
@@ -223,7 +223,7 @@ class Text(Source):
         texts: dict[int, str] = {}  # by the first word
         others: dict[int, _Spaces] = {}
         for sentence in np.flatnonzero(self.multiwords).tolist():
-            before = int(offsets[sentence]) - 1
+            before = offsets[sentence].start - 1
             for row in self._multiwords(sentence):
                 low, _, high = row[0].partition("-")
                 opens[before + int(low) + 1 : before + int(high) + 1] = False
@@ -234,7 +234,7 @@ class Text(Source):
         place = {word: token for token, word in enumerate(first.tolist())} if texts else {}
         for word, one in others.items():
             spaces[place[word]] = one
-        begun = np.searchsorted(first, offsets[:-1]).tolist()
+        begun = np.searchsorted(first, offsets.starts).tolist()
         return Surface(
             frozen_ints(np.append(first, words)),
             {place[word]: text for word, text in texts.items()},
@@ -251,10 +251,10 @@ class Text(Source):
             if line[:1] not in {"#", ""} and "-" in line.partition("\t")[0]:
                 yield line.split("\t")
 
-    def probabilities(self, offsets: Ints, misc: Column) -> Probabilities | None:
+    def probabilities(self, offsets: Offsets, misc: Column) -> Probabilities | None:
         """Read the probabilities that an earlier parser wrote, if it did."""
         arcs = np.array([_probability(text) for text in misc.names], dtype=np.float64)[misc.ids]
-        trees = np.full(len(offsets) - 1, np.nan)
+        trees = np.full(len(offsets), np.nan)
         if self.raw.tobytes().find(TREE_CONFIDENCE) >= 0:
             for sentence in range(len(trees)):
                 lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
@@ -262,11 +262,11 @@ class Text(Source):
         of_arcs, of_trees = (None if np.isnan(values).all() else frozen(values) for values in (arcs, trees))
         return None if of_arcs is None and of_trees is None else Probabilities(of_arcs, of_trees)
 
-    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Text:
+    def select(self, offsets: Offsets, sentences: npt.NDArray[Any]) -> Text:
         """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
-        _, words = gather(offsets, sentences)
+        _, words = offsets.select(sentences)
         stops = starts_of(self.sentences[sentences + 1] - self.sentences[sentences])
-        shift = np.repeat(stops[:-1] - self.sentences[sentences], np.diff(offsets)[sentences])
+        shift = np.repeat(stops[:-1] - self.sentences[sentences], offsets.lengths[sentences])
         raw = view(self.raw)
         kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
         return Text(
@@ -299,9 +299,9 @@ class Text(Source):
             files.pop() if len(files) == 1 else "<several files>",
         )
 
-    def splice(self, offsets: Ints, columns: Mapping[str, Column]) -> Text:
+    def splice(self, offsets: Offsets, columns: Mapping[str, Column]) -> Text:
         """Put other text into some columns of every word; nothing else changes."""
-        offsets = checked_offsets(offsets, end=len(self.fields))
+        offsets = Offsets.of(offsets, end=len(self.fields))
         self._demand_order(offsets)
         for name, column in columns.items():
             if len(column) != len(self.fields):
@@ -321,7 +321,7 @@ class Text(Source):
         fields = np.empty_like(self.fields)
         kernel.splice(
             view(self.raw),
-            view(offsets),
+            view(offsets.array),
             view(self.sentences),
             view(self.fields),
             view(np.array([at for at, _ in places], dtype=np.int32)),
@@ -334,16 +334,16 @@ class Text(Source):
         )
         return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
 
-    def _demand_order(self, offsets: Ints) -> None:
+    def _demand_order(self, offsets: Offsets) -> None:
         """Refuse places of columns that do not lie in order in their sentences."""
         fields = self.fields
-        full = np.diff(offsets) > 0  # sentences that have a first and a last word
+        full = offsets.lengths > 0  # sentences that have a first and a last word
         if not (
-            len(offsets) == len(self.sentences)
+            len(offsets) == len(self.sentences) - 1
             and (fields[:, 1:] > fields[:, :-1]).all()
             and (fields[1:, 0] >= fields[:-1, 10]).all()
-            and (fields[offsets[:-1][full], 0] >= self.sentences[:-1][full]).all()
-            and (fields[offsets[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
+            and (fields[offsets.starts[full], 0] >= self.sentences[:-1][full]).all()
+            and (fields[offsets.array[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
         ):
             raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
 
@@ -568,7 +568,7 @@ def _new(bank: Treebank) -> Iterator[bytes]:
     for first, (many, form, misc_text) in ranges.items():
         span = f"{ids[first]}-{int(ids[first]) + many - 1}"
         words[first] = f"{span}\t{form}\t_\t_\t_\t_\t_\t_\t_\t{misc_text}\n{words[first]}"
-    for number, (start, stop) in enumerate(itertools.pairwise(bank.offsets.tolist())):
+    for number, (start, stop) in enumerate(itertools.pairwise(bank.offsets.array.tolist())):
         lines = _heading_lines(bank.heading(number))
         yield "\n".join([*lines, *words[start:stop], "\n"]).encode("utf-8")
 
@@ -594,7 +594,9 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
     if bank.tokens is None:
         return [""] * bank.words, {}
     tokens = bank.tokens
-    before = dict(zip(tokens.offsets(bank.offsets)[list(tokens.before)].tolist(), tokens.before.values(), strict=True))
+    before = dict(
+        zip(tokens.offsets(bank.offsets).array[list(tokens.before)].tolist(), tokens.before.values(), strict=True)
+    )
     starts, stops, after = tokens.starts.tolist(), tokens.stops.tolist(), tokens.after.texts()
     begins = {one: _Spaces(one, "", -1, -1).text() for one in tokens.after.names}
     misc_values = [
@@ -630,7 +632,7 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
         found = np.flatnonzero(column.ids == number)
         if len(found):
             word = int(found[0])
-            sentence = int(np.searchsorted(bank.offsets, word, side="right")) - 1
+            sentence = bank.offsets.owner(word)
             raise FormatError(
                 bank.file,
                 bank.line(sentence, word),
@@ -784,7 +786,7 @@ class Reader:
         bank = scanned.bank()
         wrong = scanned.first_errors(None if self._skip else 1)
         if self._required:
-            found = check(bank.heads, bank.offsets)
+            found = check_heads(bank.heads, bank.offsets)
             bad = np.flatnonzero(found.codes).tolist()
             wrong += [_tree_problem(bank, s, int(found.codes[s]), int(found.words[s])) for s in bad]
             bank = bank.select(found.codes == 0) if bad else bank
@@ -811,7 +813,7 @@ class Scanned:
     """
 
     text: Text
-    offsets: Ints
+    offsets: Offsets
     heads: Ints
     problems: Places
     first_line: int
@@ -821,14 +823,11 @@ class Scanned:
         """Make a treebank of the sentences that have no problem."""
         text, offsets, heads = self.text, self.offsets, self.heads
         if len(self.problems):
-            good = np.setdiff1d(np.arange(len(offsets) - 1), self._sentences())
+            good = np.setdiff1d(np.arange(len(offsets)), self._sentences())
             text = text.select(offsets, good)
-            keep = np.zeros(len(offsets) - 1, dtype=np.bool_)
-            keep[good] = True
-            lengths = np.diff(offsets)
-            heads = heads[np.repeat(keep, lengths)]
-            offsets = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(lengths[good], dtype=np.int32)])
-        return Treebank.of_source(text, offsets, heads)
+            offsets, words = offsets.select(good)
+            heads = heads[words]
+        return Treebank(offsets, heads, text.column("deprel"), text.column("upos"), text)
 
     def errors(self) -> list[FormatError]:
         """Name every problem."""
@@ -915,7 +914,7 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
         file,
     )
     rows = rows[np.argsort(rows[:, 1], kind="stable")]
-    return Scanned(text, offsets[: many + 1], heads[:words], rows, first_line, int(starts[many]))
+    return Scanned(text, Offsets(offsets[: many + 1]), heads[:words], rows, first_line, int(starts[many]))
 
 
 def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
@@ -937,20 +936,20 @@ def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
 
 
 def _tree_problem(bank: Treebank, sentence: int, code: int, word: int) -> FormatError:
-    start, stop = bank.offsets[sentence : sentence + 2].tolist()
+    start, stop = bank.offsets.bounds(sentence)
     error = tree_error(bank.heads[start:stop], code, word)
     message = str(error).removeprefix(f"word {error.word}: ")
     return _problem(bank, sentence, error.word, TREE_KINDS[code], message)
 
 
 def _problem(bank: Treebank, sentence: int, word: int, kind: str, message: str) -> FormatError:
-    line = bank.line(sentence, int(bank.offsets[sentence]) + word - 1)
+    line = bank.line(sentence, bank.offsets[sentence].start + word - 1)
     return FormatError(bank.file, line, kind, message, word=str(word))
 
 
 def tree_problems(bank: Treebank) -> Iterator[FormatError]:
     """Find what is wrong with trees: cycles, missing heads, roots and relations that do not fit."""
-    found = check(bank.heads, bank.offsets)
+    found = check_heads(bank.heads, bank.offsets)
     for s in np.flatnonzero(found.codes).tolist():
         yield _tree_problem(bank, s, int(found.codes[s]), int(found.words[s]))
     missing = np.zeros(len(bank), dtype=np.bool_)
@@ -958,7 +957,7 @@ def tree_problems(bank: Treebank) -> Iterator[FormatError]:
     for s in np.flatnonzero((found.roots == 0) & ~missing).tolist():
         yield _problem(bank, s, 1, "no-root", "no word of the sentence has HEAD 0; expected exactly one")
     for s in np.flatnonzero(found.roots > 1).tolist():
-        start, stop = bank.offsets[s : s + 2].tolist()
+        start, stop = bank.offsets.bounds(s)
         roots = (np.flatnonzero(bank.heads[start:stop] == 0) + 1).tolist()
         named = ", ".join(map(str, roots))
         yield _problem(
@@ -971,11 +970,11 @@ def tree_problems(bank: Treebank) -> Iterator[FormatError]:
     rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)
     is_root = rooted[bank.relations.ids] if bank.words else np.zeros(0, dtype=np.bool_)
     for w in np.flatnonzero((bank.heads >= 0) & (is_root != (bank.heads == 0))).tolist():
-        s = int(np.searchsorted(bank.offsets, w, side="right")) - 1
+        s = bank.offsets.owner(w)
         relation = bank.relations.names[bank.relations.ids[w]]
         message = (
             f"DEPREL is {relation!r} but HEAD is 0; expected root"
             if bank.heads[w] == 0
             else f"DEPREL is {relation!r} but HEAD is {bank.heads[w]}; expected root only where HEAD is 0"
         )
-        yield _problem(bank, s, w - int(bank.offsets[s]) + 1, "root-relation", message)
+        yield _problem(bank, s, w - bank.offsets[s].start + 1, "root-relation", message)

@@ -16,6 +16,7 @@ import numpy as np
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column, intern
 from ropewalk.core.graphs import Graphs, same_graphs, sorted_arcs
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
 from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
@@ -52,10 +53,10 @@ class _Scanned:
     text: Text
     fields: Places
     minors: Ints
-    offsets: Ints
+    offsets: Offsets
     heads: Ints
     dependents: Ints
-    arc_offsets: Ints
+    arc_offsets: Offsets
     stretches: Places
     relations: Column
     problems: Places
@@ -142,10 +143,10 @@ def _scan(text: Text) -> _Scanned:
         text,
         fields[:nodes],
         minors[:nodes],
-        offsets,
+        Offsets(offsets),
         heads[:arcs],
         dependents[:arcs],
-        arc_offsets,
+        Offsets(arc_offsets),
         stretches[:arcs],
         _column(text, stretches[:arcs]),
         wrong[:bad],
@@ -155,9 +156,9 @@ def _scan(text: Text) -> _Scanned:
 
 def _with_more_problems(found: _Scanned) -> _Scanned:
     """Add what only all items of a word together show: those given twice, not sorted, or with another root."""
-    sentences = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.arc_offsets))
+    sentences = found.arc_offsets.owners()
     order, twice = sorted_arcs(sentences, found.heads, found.dependents, found.relations)
-    nodes = found.offsets[sentences] + found.dependents - 1
+    nodes = found.offsets.starts[sentences] + found.dependents - 1
     displaced = np.flatnonzero(order != np.arange(len(order)))
     _, firsts = np.unique(nodes[displaced], return_index=True)
     unsorted = displaced[firsts]
@@ -224,7 +225,7 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
         if unchanged[sentence]:
             parts.append(raw)
             continue
-        start, stop = graphs.offsets[sentence : sentence + 2].tolist()
+        start, stop = graphs.offsets.bounds(sentence)
         one = graphs.select([sentence])
         old = before.select([sentence])
         kept = dict(zip(old.names(), old.deps(), strict=True))
@@ -257,7 +258,7 @@ def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int
     changed = np.flatnonzero(~unchanged)
     some = graphs.select(changed)
     written = some.deps()
-    bounds = some.offsets.tolist()
+    bounds = some.offsets.array.tolist()
     return {
         sentence: written[start:stop]
         for sentence, (start, stop) in zip(changed.tolist(), pairwise(bounds), strict=True)
@@ -299,7 +300,7 @@ def _require_same_words(bank: Treebank, graphs: Graphs) -> None:
     if len(bank) != len(graphs):
         raise MismatchError(f"{len(bank)} sentences and {len(graphs)} graphs; expected as many")
     words = np.concatenate([[0], np.cumsum(~graphs.empty)])
-    counts = np.diff(words[graphs.offsets])
+    counts = np.diff(words[graphs.offsets.array])
     wrong = np.flatnonzero(counts != bank.lengths)
     if len(wrong):
         at = int(wrong[0])

@@ -19,6 +19,7 @@ import numpy as np
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs
+from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.graphs import GraphEncoding, GraphLabels, get
 from ropewalk.encodings.graphs.base import labels_of
 from ropewalk.errors import FormatError, LabelError, UncoveredGraphError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.core.arrays import Ints
     from ropewalk.treebank.treebank import Treebank
 
 HEADER: Final = re.compile(r"# ropewalk graph encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
@@ -114,10 +114,17 @@ class GraphLabelReader(LabelRows[GraphEncoding, LabelledNodes]):
         labels = {name: partial(encoding.check_label, column=place) for place, name in enumerate(encoding.columns)}
         return {**labels, "relations": partial(_check_relations, encoding.spec)}
 
-    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> LabelledNodes:
+    def piece(self, columns: dict[str, Column], offsets: Offsets, lines: npt.NDArray[np.int64]) -> LabelledNodes:
         """Take the forms and the labels; numbers tell words from empty nodes."""
         empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
-        graphs = Graphs(offsets, empty, np.zeros_like(offsets), frozen_ints([]), frozen_ints([]), Column.of([]))
+        graphs = Graphs(
+            offsets,
+            empty,
+            Offsets.of_lengths(np.zeros(len(offsets), dtype=np.int64)),
+            frozen_ints([]),
+            frozen_ints([]),
+            Column.of([]),
+        )
         for line, found, expected in zip(lines.tolist(), columns["id"].texts(), graphs.names(), strict=True):
             if found != expected:
                 message = f"the id is {found}, expected {expected}: words from 1 without gaps, empty nodes from .1"
@@ -175,11 +182,11 @@ def fill(originals: Iterable[Treebank], found: LabelledGraphs) -> Iterator[bytes
                     "sentences-differ",
                     f"{found.file} has no labels for this sentence and those after it; expected as many sentences",
                 )
-            here, cut = bank.select(np.arange(at, at + many)), int(rest.offsets[many])
+            here, cut = bank.select(np.arange(at, at + many)), int(rest.offsets.array[many])
             some = rest.select(np.arange(many))
             words = np.flatnonzero(~some.empty)
-            offsets = frozen_ints(np.searchsorted(words, some.offsets))
-            same = LabelledWords(forms[:cut].take(words), offsets, lines[words], lines[some.offsets[:-1]])
+            offsets = some.offsets.counted(~some.empty)
+            same = LabelledWords(forms[:cut].take(words), offsets, lines[words], lines[some.offsets.starts])
             demand_same_words(here, same, found.file)
             yield deps.write(here, some, forms[:cut])
             rest = rest.select(np.arange(many, len(rest)))
@@ -197,11 +204,11 @@ def fill_semantic(bank: SemanticBank, found: LabelledGraphs) -> SemanticBank:
     pieces = list(found)
     graphs = Graphs.concat([piece for _, piece, _ in pieces])
     mine, theirs = bank.forms.texts(), Column.concat([forms for forms, _, _ in pieces]).texts()
-    if mine != theirs or not np.array_equal(graphs.offsets, bank.graphs.offsets):
+    if mine != theirs or graphs.offsets != bank.graphs.offsets:
         both = zip(enumerate(bank.graphs.lengths.tolist()), graphs.lengths.tolist(), strict=False)
         parted = [s for (s, ours), other in both if ours != other]
         words = [w for w, (ours, other) in enumerate(zip(mine, theirs, strict=False)) if ours != other]
-        first = int(np.searchsorted(bank.graphs.offsets, words[0], side="right")) - 1 if words else len(bank) - 1
+        first = bank.graphs.offsets.owner(words[0]) if words else len(bank) - 1
         raise FormatError(
             bank.file,
             int(bank.lines[min([first, *parted])]) if len(bank) else 0,

@@ -22,10 +22,11 @@ import numpy as np
 from ropewalk import files
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column, intern
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.repair import rooted_relations
 from ropewalk.encodings import Encoding, Labels, get
 from ropewalk.encodings.base import smallest
 from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
-from ropewalk.repair import rooted_relations
 from ropewalk.treebank.surface import Heading
 from ropewalk.treebank.treebank import Treebank
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ropewalk.core.arrays import Ints
 
 Path = str | os.PathLike[str]
 Kind = TypeVar("Kind")
@@ -80,10 +80,10 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
     return rows_of(columns, labels.offsets)
 
 
-def rows_of(columns: Sequence[Sequence[str]], offsets: Ints) -> str:
+def rows_of(columns: Sequence[Sequence[str]], offsets: Offsets) -> str:
     """Write columns side by side, one line for each word, with an empty line after each sentence."""
     lines = list(map("\t".join, zip(*columns, strict=True)))
-    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(offsets.tolist()))
+    return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(offsets.array.tolist()))
 
 
 def write(path: Path, encoding: Encoding, banks: Iterable[Treebank]) -> None:
@@ -141,7 +141,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         """Say what raises a `LabelError` at a wrong text, for each column that has one."""
 
     @abstractmethod
-    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> Piece:
+    def piece(self, columns: dict[str, Column], offsets: Offsets, lines: npt.NDArray[np.int64]) -> Piece:
         """Put together the sentences of some lines; `lines` are their numbers in the file."""
 
     def __iter__(self) -> Self:
@@ -233,7 +233,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             self._check(columns[name], check, words)
         if len(wrong):
             raise self._bad_line(int(wrong[0]), int(found[wrong[0]]), stray=bool(stray[wrong[0]]))
-        offsets = np.concatenate([[0], np.cumsum(~blank)[blank]]).astype(np.int32)
+        offsets = Offsets(np.append(0, np.cumsum(~blank)[blank]))
         piece = self.piece(columns, offsets, words + self._line)
         self._line += len(stops)
         return piece
@@ -273,7 +273,7 @@ class LabelReader(LabelRows[Encoding, Labelled]):
         """Look at each column of labels."""
         return {name: partial(encoding.check_label, column=place) for place, name in enumerate(encoding.columns)}
 
-    def piece(self, columns: dict[str, Column], offsets: Ints, lines: npt.NDArray[np.int64]) -> Labelled:
+    def piece(self, columns: dict[str, Column], offsets: Offsets, lines: npt.NDArray[np.int64]) -> Labelled:
         """Take the forms and the labels."""
         del lines
         labels = [columns[name] for name in self.encoding.columns]
@@ -316,11 +316,12 @@ class LabelTrees:
         found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
         self.faults.update(found.decoded.counts())
         self.repairs.update(found.repairs)
-        changed = found.heads != found.decoded.heads
-        sentences = np.repeat(np.arange(len(found.offsets) - 1), np.diff(found.offsets))
+        trees = found.trees
+        sentences = trees.offsets.owners()
+        changed = trees.heads != found.decoded.heads
         mended = np.isin(sentences, sentences[changed])  # others keep the relations that they have, whatever those are
-        relations = rooted_relations(found.heads, found.relations, among=mended)
-        bank = Treebank(frozen_ints(found.offsets), frozen_ints(found.heads), relations, piece.labels.upos)
+        relations = rooted_relations(trees.heads, trees.relations, among=mended)
+        bank = Treebank(trees.offsets, trees.heads, relations, piece.labels.upos)
         return bank.with_columns({"form": piece.forms})
 
 
@@ -329,7 +330,7 @@ class LabelledWords:
     """The words of some sentences of a label file, and the lines where these words and sentences begin."""
 
     forms: Column
-    offsets: Ints
+    offsets: Offsets
     word_lines: npt.NDArray[np.int64]
     sentence_lines: npt.NDArray[np.int64]
 
@@ -339,7 +340,7 @@ def named(trees: Iterable[Treebank]) -> Iterator[Treebank]:
     count = 0
     for bank in trees:
         forms = bank.column("form").texts()
-        texts = (" ".join(forms[start:stop]) for start, stop in pairwise(bank.offsets.tolist()))
+        texts = (" ".join(forms[start:stop]) for start, stop in pairwise(bank.offsets.array.tolist()))
         yield bank.with_headings([Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)])
         count += len(bank)
 
@@ -364,7 +365,7 @@ def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]
                 )
             here, there = bank.select(np.arange(at, at + many)), rest.select(np.arange(many))
             lines = line + np.arange(there.words) + np.repeat(np.arange(many), there.lengths)
-            words = LabelledWords(there.column("form"), there.offsets, lines, lines[there.offsets[:-1]])
+            words = LabelledWords(there.column("form"), there.offsets, lines, lines[there.offsets.starts])
             demand_same_words(here, words, trees.file)
             yield here.with_trees(there.heads, there.relations)
             rest = rest.select(np.arange(many, len(rest)))
@@ -378,11 +379,11 @@ def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]
 def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> None:
     """Raise a `FormatError` at the first sentence of which the label file has other words."""
     mine, theirs = bank.column("form").texts(), labelled.forms.texts()
-    if mine == theirs and np.array_equal(bank.offsets, labelled.offsets):
+    if mine == theirs and bank.offsets == labelled.offsets:
         return
     for sentence in range(len(bank)):
-        start, stop = bank.offsets[sentence : sentence + 2].tolist()
-        other, end = labelled.offsets[sentence : sentence + 2].tolist()
+        start, stop = bank.offsets.bounds(sentence)
+        other, end = labelled.offsets.bounds(sentence)
         for word in range(min(stop - start, end - other)):
             if mine[start + word] != theirs[other + word]:
                 raise FormatError(

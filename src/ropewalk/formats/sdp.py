@@ -19,7 +19,7 @@ from ropewalk import files
 from ropewalk.core.arrays import frozen_bools, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs, same_graphs
-from ropewalk.core.ragged import lengths_to_offsets
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import FormatError, GraphError, MismatchError, demand_type
 from ropewalk.formats.text import raw_bytes
 
@@ -66,7 +66,7 @@ class SemanticBank:
         In a sentence whose graph stays as it was they stay as well. The format has one role for a pair of words and no
         name for tops: more relations of a pair raise a `GraphError`, and those of arcs from node 0 are lost.
         """
-        if not np.array_equal(graphs.offsets, self.graphs.offsets) or graphs.empty.any():
+        if graphs.offsets != self.graphs.offsets or graphs.empty.any():
             raise MismatchError("the graphs are not over the same words; expected as many nodes, and none empty")
         nameless = np.array([*(name == "_" for name in graphs.relations.names), False])[graphs.relations.ids]
         wrong = np.flatnonzero(~graphs.first_of_pairs() | (nameless & (graphs.heads > 0)))
@@ -76,7 +76,7 @@ class SemanticBank:
                 f"graph {int(graphs.arc_sentences[at]) + 1}: the arc {graphs.heads[at]}->{graphs.dependents[at]} has a "
                 "second relation, or none; expected exactly one"
             )
-        heads = graphs.offsets[:-1].astype(np.int64)[graphs.arc_sentences] + graphs.heads - 1
+        heads = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences] + graphs.heads - 1
         unchanged = np.repeat(same_graphs(self.graphs, graphs), graphs.lengths)
         return SemanticBank(
             self.comments,
@@ -131,7 +131,7 @@ def dumps(bank: SemanticBank) -> bytes:
     bounds = graphs.node_arcs.tolist()
     out = [HEADER]
     for sentence in range(len(bank)):
-        start, stop = graphs.offsets[sentence : sentence + 2].tolist()
+        start, stop = graphs.offsets.bounds(sentence)
         out += bank.comments[sentence]
         predicates = [node - start + 1 for node in range(start, stop) if node in bank.predicates]
         for node in range(start, stop):
@@ -228,11 +228,11 @@ class _Parser:
     def bank(self) -> SemanticBank:
         """Put together all sentences that were right."""
         arcs = [arc for some in self._arcs for arc in some]
-        offsets = lengths_to_offsets(self._lengths)
+        offsets = Offsets.of_lengths(self._lengths)
         graphs = Graphs(
             offsets,
             frozen_bools(np.zeros(len(self._rows), dtype=np.bool_)),
-            lengths_to_offsets([len(some) for some in self._arcs]),
+            Offsets.of_lengths([len(some) for some in self._arcs]),
             frozen_ints([head for head, _, _ in arcs]),
             frozen_ints([dependent for _, dependent, _ in arcs]),
             Column.of(relation for _, _, relation in arcs),

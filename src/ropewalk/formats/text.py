@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ropewalk import files
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import FormatError, demand_type
 from ropewalk.treebank.surface import Heading
 from ropewalk.treebank.treebank import UNWRITABLE, Treebank
@@ -106,7 +106,7 @@ def treebank_of_tokens(
                 )
     headings = tuple(Heading(str(number), " ".join(words)) for number, words in enumerate(rows, start=first))
     forms = Column.of(word for words in rows for word in words)
-    return Treebank.of_words(forms, starts_of([len(words) for words in rows]), headings=headings)
+    return Treebank.of_words(forms, Offsets.of_lengths([len(words) for words in rows]), headings=headings)
 
 
 def token_banks(pieces: Iterable[str], name: str) -> Iterator[Treebank]:

@@ -11,7 +11,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
 from ropewalk.treebank.treebank import Treebank
 
@@ -91,12 +91,12 @@ class Component:
         lengths = [self._lengths(doc, words) for doc, words in zip(docs, found, strict=True)]
         forms = [doc[i].text for doc, words in zip(docs, found, strict=True) for i in words.tolist()]
         bank = self.parser.treebank(
-            Treebank.of_words(Column.of(forms), starts_of([length for some in lengths for length in some]))
+            Treebank.of_words(Column.of(forms), Offsets.of_lengths([length for some in lengths for length in some]))
         )
         sentence = word = 0
         for doc, words, some in zip(docs, found, lengths, strict=True):
             if some:
-                offsets = bank.offsets[sentence : sentence + len(some) + 1].astype(np.int64) - word
+                offsets = bank.offsets.between(sentence, sentence + len(some))
                 self._write(doc, words, offsets, bank, slice(word, word + len(words)))
             sentence, word = sentence + len(some), word + len(words)
         return docs
@@ -112,15 +112,15 @@ class Component:
             first = np.zeros(1, dtype=np.int64)
         else:
             found, _ = self.parser.segmenter.segment_many([doc.text])
-            begun = found.surface.starts[found.surface.offsets(found.offsets[:-1])]
+            begun = found.surface.starts[found.surface.offsets(found.offsets).starts]
             first = np.searchsorted([doc[i].idx for i in words.tolist()], begun)
         bounds = np.unique(np.concatenate([[0], first, [len(words)]]))
         return [int(length) for length in np.diff(bounds)]
 
-    def _write(self, doc: Doc, words: Numbers, offsets: Numbers, bank: Treebank, where: slice) -> None:
+    def _write(self, doc: Doc, words: Numbers, offsets: Offsets, bank: Treebank, where: slice) -> None:
         """Put the trees of a document's words over its tokens."""
         heads = bank.heads[where].astype(np.int64)
-        before = np.repeat(offsets[:-1], np.diff(offsets))
+        before = np.repeat(offsets.starts, offsets.lengths)
         above = np.where(heads > 0, heads - 1 + before, np.arange(len(words)))
         # A token of space hangs on the last word before it, or on the first there is.
         target = words[np.maximum(np.searchsorted(words, np.arange(len(doc)), side="right") - 1, 0)]

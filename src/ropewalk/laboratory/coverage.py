@@ -149,7 +149,7 @@ def restricted(labels: Labels, train: Labels) -> tuple[Labels, int, int]:
 
 def _returned(bank: Treebank, encoding: Encoding, labels: Labels, repair: str) -> AttachmentScores:
     recovered = encoding.recover(labels, repair_policy=repair)
-    return score(bank, Treebank(recovered.offsets, recovered.heads, recovered.relations))
+    return score(bank, Treebank.of(recovered.trees))
 
 
 def coverage_table(rows: Sequence[Coverage], *, repair: str = "nearest", missing: Sequence[str] = ()) -> Table:

@@ -72,13 +72,13 @@ def _padded(counts: Sequence[int], many: int) -> list[int]:
 
 def summarize(graphs: Graphs) -> GraphSummary:
     """Count what some graphs hold."""
-    arcs = graphs.pairs()
+    arcs = graphs.arcs()
     symbols, starts = bracket_labels(arcs, "proper")
     nodes = np.repeat(np.arange(graphs.nodes), np.diff(starts))
     sentences = np.repeat(np.arange(len(graphs)), graphs.lengths)[nodes]
-    own = np.repeat(np.arange(len(graphs)), np.diff(arcs.offsets))
+    own = arcs.offsets.owners()
     dependents = np.where(arcs.rightward.view(np.bool_), arcs.right, arcs.left)
-    heads = np.bincount(graphs.offsets[:-1][own] + dependents - 1, minlength=graphs.nodes)
+    heads = np.bincount(graphs.offsets.starts[own] + dependents - 1, minlength=graphs.nodes)
     empties = int(graphs.empty.sum())
     return GraphSummary(
         graphs=len(graphs),

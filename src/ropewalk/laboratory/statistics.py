@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ropewalk.core.ropes import COVERS, Arcs, rope_thickness, structural_arcs
-from ropewalk.core.trees import checked_trees, projective
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.projectivity import lift
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.ropes import COVERS, rope_thickness, structural_arcs
+from ropewalk.core.trees import Trees, projective
 from ropewalk.encodings.indexed import bracket_labels, largest_index
 from ropewalk.errors import demand_known
 from ropewalk.kernels.codes import INDEX
-from ropewalk.projectivity import lift
 from ropewalk.reporting.tables import Cell, Table, TableColumn
 from ropewalk.treebank.treebank import Treebank
 
@@ -76,18 +78,18 @@ def statistics(corpus: Corpus, encodings: Sequence[Encoding], *, labels_in: str 
     demand_known("place to count labels in", labels_in, COUNTED_IN)
     everything = Treebank.concat(corpus.splits.values())
     counted = everything if labels_in == "all" else corpus.splits.get("train")
-    heads, offsets = everything.heads, everything.offsets
+    trees = everything.trees()
     return Statistics(
         name=corpus.name,
         trees={split: len(bank) for split, bank in corpus.splits.items()},
         words=everything.words,
-        nonprojective=int((~projective(heads, offsets)).sum()),
+        nonprojective=int((~projective(trees)).sum()),
         counted_in=labels_in,
         relations=None if counted is None else _distinct(counted.relations.ids),
-        lifted_relations=None if counted is None else _distinct(lift(counted, "head").relations.ids),
-        indices=_histogram(largest_index(heads, offsets)),
-        stars=_histogram(most_stars(heads, offsets)),
-        thickness=_histogram(rope_thickness(heads, offsets)),
+        lifted_relations=None if counted is None else _distinct(lift(counted.trees(), "head").relations.ids),
+        indices=_histogram(largest_index(trees)),
+        stars=_histogram(most_stars(trees)),
+        thickness=_histogram(rope_thickness(trees)),
         brackets={cover: brackets_per_word(everything, cover) for cover in COVERS},
         labels=() if counted is None else tuple(label_statistics(counted, encoding) for encoding in encodings),
     )
@@ -114,20 +116,17 @@ def label_statistics(bank: Treebank, encoding: Encoding) -> LabelStatistics:
     return LabelStatistics(encoding.spec, encoding.symbol, len(counts), entropy)
 
 
-def most_stars(heads: Ints, offsets: Ints) -> Ints:
-    """Give for each of many trees the largest number of `*` in one of its optimal non-projective labels."""
-    heads, offsets = checked_trees(heads, offsets)
-    symbols, starts = bracket_labels(Arcs.of_trees(heads, offsets), "proper")
-    before = np.concatenate([[0], np.cumsum(symbols // INDEX)])
-    out = np.zeros(len(offsets) - 1, dtype=np.int32)
-    of_word = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    np.maximum.at(out, of_word, np.diff(before[starts]).astype(np.int32))
+def most_stars(trees: Trees) -> Ints:
+    """Return for each tree the largest number of `*` in one of its optimal non-projective labels."""
+    symbols, starts = bracket_labels(Arcs.of_trees(trees), "proper")
+    out = np.zeros(len(trees), dtype=np.int32)
+    np.maximum.at(out, trees.offsets.owners(), Offsets(starts).sums(symbols // INDEX).astype(np.int32))
     return out
 
 
 def brackets_per_word(bank: Treebank, cover: str) -> float:
     """Two brackets for a structural arc and one for any other; node 0's opening brackets are in no label."""
-    structural = structural_arcs(Arcs.of_trees(bank.heads, bank.offsets), cover)
+    structural = structural_arcs(Arcs.of_trees(bank.trees()), cover)
     return (bank.words + int(structural[bank.heads > 0].sum())) / max(bank.words, 1)
 
 

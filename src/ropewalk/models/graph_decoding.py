@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen, frozen_ints
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings.graphs import GraphLabels, get
@@ -105,9 +106,9 @@ class GraphDecoder:
         shares: Shares | None = None
         of_tree: Shares | None = None
         if by_labels:
-            words, heads = self._spelled(scores, offsets)
+            words, heads = self._spelled(scores, offsets.array)
         else:
-            found = self._candidates(scores, offsets, trees.heads, ruled)
+            found = self._candidates(scores, offsets.array, trees.heads, ruled)
             probabilities = self._probabilities(found)
             chosen = probabilities >= self._threshold
             words, heads, shares = found.words[chosen], found.heads[chosen], probabilities[chosen]
@@ -115,7 +116,7 @@ class GraphDecoder:
         relations = self._relations(scores, words, heads, trees, ruled, padded=by_labels)
         kept = np.flatnonzero(np.array([name != NO_ARC for name in relations.names], dtype=np.bool_)[relations.ids])
         words, heads, relations = words[kept], heads[kept], relations.take(kept)
-        joined = _reached(words, heads, offsets)
+        joined = _reached(words, heads, offsets.array)
         joined[words[trees.heads[words] == heads]] = True  # by the basic tree, which reaches every word
         lost = np.flatnonzero(~joined)
         basic = trees.heads[lost].astype(np.int64)
@@ -126,7 +127,7 @@ class GraphDecoder:
         order = np.lexsort((heads, words))
         return graphs_of_pairs(
             offsets,
-            np.zeros(int(offsets[-1]), dtype=np.bool_),
+            np.zeros(offsets.total, dtype=np.bool_),
             words[order],
             heads[order].astype(np.int32),
             Column.concat([relations, more]).take(order),
@@ -137,7 +138,7 @@ class GraphDecoder:
         """Find the weights and thresholds by which most arcs of known graphs are found."""
         graphs = between_words(deps.read(gold))
         ruled = _Ruled.of(words_alone, trees)
-        found = self._candidates(scores, gold.offsets, trees.heads, ruled)
+        found = self._candidates(scores, gold.offsets.array, trees.heads, ruled)
         first = graphs.first_of_pairs()
         known = graphs.arc_nodes[first] * WIDE + graphs.heads[first]
         right = np.isin(found.words * WIDE + found.heads, known).astype(np.float64)
@@ -194,12 +195,12 @@ class GraphDecoder:
         assert self._encoding is not None  # noqa: S101 - as the description says
         labels = GraphLabels(
             self._encoding.spec,
-            offsets,
+            Offsets(offsets),
             np.zeros(len(ids), dtype=np.bool_),
             (ids.astype(np.int32),),
             (self._names.labels,),
             Column(frozen_ints([]), ()),
-            np.zeros(len(ids) + 1, dtype=np.int32),
+            Offsets(np.zeros(len(ids) + 1, dtype=np.int32)),
         )
         words, heads, _ = self._encoding.arcs(labels)
         return words, heads

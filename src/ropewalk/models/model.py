@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ropewalk.core.arrays import frozen_ints
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.errors import ConfigError, FormatError
 from ropewalk.models.calibration import PLAIN
 from ropewalk.models.description import LONGEST_BY_ARCS, DecodingOptions
@@ -196,7 +195,7 @@ class Model:
             if late:
                 tagged.append(self._tagged(scores, part.forms, trees[-1].relations))
             if self._graphs is not None:
-                words = Treebank.of_words(part.forms, part.offsets).with_columns(tagged[-1][0])
+                words = Treebank.of_words(part.forms, Offsets(part.offsets)).with_columns(tagged[-1][0])
                 graphs.append(self._graphs.decode(scores, words, trees[-1]))
         return self._annotated(treebank, tagged, trees, graphs)
 
@@ -249,7 +248,7 @@ class Model:
     def scores(self, treebank: Treebank) -> Iterator[tuple[Part, Scores]]:
         """Score the words of a treebank for what is to be predicted, piece by piece."""
         forms = treebank.column("form")
-        starts = treebank.offsets[:-1]
+        starts = treebank.offsets.starts
         lengths = treebank.lengths.astype(np.int64)
         arcs = starts_of(lengths * (lengths + 1))
         longest = self.decoding.longest_with_arcs
@@ -295,14 +294,14 @@ class Model:
         combines = self.labels.combinations is not None
         if not gold.words or not (self.has_probabilities or self._graphs is not None or counts_words or combines):
             return self
-        scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
+        scores = self.scorer.scores(gold.column("form"), gold.offsets.array, self.decoding.batch)
         found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
         if counts_words:
             weights = fitted_weights(self.labels, scores.tags(), gold)
             found = found.with_decoding(lexicon_weights=weights)
         if not combines and self._graphs is None:
             return found
-        trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets, gold.upos)
+        trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets.array, gold.upos)
         if combines:
             given = found.decoding.lexicon_weights
             weight = fitted_relation_weight(self.labels, scores.tags(), gold, trees.relations, given)
@@ -321,9 +320,9 @@ class Part:
     """Some sentences of a treebank, one after the other."""
 
     def __init__(self, treebank: Treebank, forms: Column, first: int, last: int) -> None:
-        self.words = slice(int(treebank.offsets[first]), int(treebank.offsets[last]))
+        self.words = slice(*treebank.offsets.array[[first, last]].tolist())
         self.forms = forms[self.words]
-        self.offsets = frozen_ints(treebank.offsets[first : last + 1] - self.words.start)
+        self.offsets = treebank.offsets.between(first, last).array
         self.heads = treebank.heads[self.words]
         self.upos = None if treebank.upos is None else treebank.upos[self.words]
 

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from ropewalk import decoding, encodings
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Trees as Batch
 from ropewalk.decoding import ARC_DECODERS, assign_relations, decode, decode_arcs, machine_of, stacks_of
 from ropewalk.decoding.expected import compact_labels
 from ropewalk.errors import ConfigError
@@ -98,13 +100,13 @@ class ArcDecoder:
         arcs = _one_row(scores.arcs())
 
         def accuracy(options: DecodingOptions) -> float:
-            heads = self._best(scores, arcs, gold.offsets, options).heads
+            heads = self._best(scores, arcs, gold.offsets.array, options).heads
             found = _best_relations(scores.relations(heads), self._relations, heads, tied=options.root_relation)
             return _las(gold, heads, found)
 
         options = max((replace(self._options, temperature=heat) for heat in TEMPERATURES), key=accuracy)
-        best = self._best(scores, arcs, gold.offsets, options)
-        return replace(options, calibration=calibration.calibrate(None, arcs, gold.offsets, best, gold.heads))
+        best = self._best(scores, arcs, gold.offsets.array, options)
+        return replace(options, calibration=calibration.calibrate(None, arcs, gold.offsets.array, best, gold.heads))
 
     def _best(self, scores: TreeScores, arcs: Floats, offsets: Ints, options: DecodingOptions) -> Best:
         cooled = arcs / np.float32(options.temperature) if self.has_probabilities else arcs
@@ -184,35 +186,39 @@ class LabelDecoder:
                 temperature=options.temperature,
             )
             probabilities = decoding.confidences(given, best.ids[0], best.heads, depth=options.depth)
-        return Trees(*self._encoding.lower(best.heads, relations, offsets), probabilities)
+        lowered = self._encoding.lower(Batch.known(best.heads, Offsets(offsets), relations))
+        return Trees(lowered.heads, lowered.relations, probabilities)
 
     def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
         """Fit the temperature, the scale of arcs and the weights of probabilities, whichever count, to known trees."""
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
-        arcs = self._arcs(scores, gold.offsets)
-        wanted = self._encoding.lift(gold).heads
+        arcs = self._arcs(scores, gold.offsets.array)
+        wanted = self._encoding.lift(gold.trees()).heads
         if arcs is not None:
 
             def attached(options: DecodingOptions) -> float:
-                best = self._best(scores, labels, gold.offsets, root, None, arcs, options)
+                best = self._best(scores, labels, gold.offsets.array, root, None, arcs, options)
                 return self._attached(gold, best, scores)
 
             options = self._options
             if self._sums:
                 options = max((replace(options, temperature=heat) for heat in TEMPERATURES), key=attached)
             options = max((replace(options, arc_scale=scale) for scale in SCALES), key=attached)
-            best = self._best(scores, labels, gold.offsets, root, None, arcs, options)
-            weights = calibration.calibrate(labels[0], arcs, gold.offsets, best, wanted)
+            best = self._best(scores, labels, gold.offsets.array, root, None, arcs, options)
+            weights = calibration.calibrate(labels[0], arcs, gold.offsets.array, best, wanted)
             return replace(options, calibration=weights)
-        best = self._best(scores, labels, gold.offsets, root, None, None)
-        given = decoding.scored(self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets, root=root)
+        best = self._best(scores, labels, gold.offsets.array, root, None, None)
+        given = decoding.scored(
+            self._encoding, labels[0], self._labels.columns[0][0], offsets=gold.offsets.array, root=root
+        )
         temperature = decoding.fit_temperature(given, best, wanted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
 
     def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
         """Return the LAS of trees."""
-        return _las(gold, *self._encoding.lower(best.heads, self._relations(best, scores), gold.offsets))
+        lowered = self._encoding.lower(Batch.known(best.heads, gold.offsets, self._relations(best, scores)))
+        return _las(gold, lowered.heads, lowered.relations)
 
     def _relations(self, best: Best, scores: TreeScores) -> Column:
         """Choose the best relation of every word under its head."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, final
 
-from ropewalk.core.graphs import Graphs
-from ropewalk.core.trees import Graph, checked_trees
+from ropewalk.core.graphs import Graph, Graphs
 
 if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
@@ -25,7 +24,7 @@ UNSHARED: Final = ("root", "conj", "cc", "punct", "parataxis", "ref")  # relatio
 
 def copied(bank: Treebank) -> Graphs:
     """Take the basic trees as they are."""
-    return Graphs.of_trees(bank)
+    return bank.basic_graphs()
 
 
 def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
@@ -33,12 +32,12 @@ def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
 
     Heads that are no tree raise a `TreeError`.
     """
-    checked_trees(bank.heads, bank.offsets)
+    bank.trees()
     columns = [bank.column(name).texts() for name in ("form", "upos", "feats", "deprel")]
     heads = bank.heads.tolist()
     return Graphs.of(
         _Sentence(heads[start:stop], *(column[start:stop] for column in columns), cases=cases).graph()
-        for start, stop in pairwise(bank.offsets.tolist())
+        for start, stop in pairwise(bank.offsets.array.tolist())
     )
 
 

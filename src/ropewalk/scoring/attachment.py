@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import checked_offsets, frozen_ints
+from ropewalk.core.arrays import frozen_ints
 from ropewalk.errors import FormatError, MismatchError, OptionError, UnknownNameError, demand_type
 from ropewalk.treebank.treebank import Treebank
 
@@ -213,13 +213,13 @@ def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
     missing = np.flatnonzero(gold.heads < 0)
     if len(missing):
         word = int(missing[0])
-        sentence = int(np.searchsorted(gold.offsets, word, side="right")) - 1
+        sentence = gold.offsets.owner(word)
         raise FormatError(
             _name(gold, "gold"),
             0 if gold.text is None else gold.line(sentence, word),
             "missing-head",
             "HEAD is _; expected a head for every word of the gold trees",
-            word=str(word - int(gold.offsets[sentence]) + 1),
+            word=str(word - gold.offsets[sentence].start + 1),
         )
     if punctuation_by not in PUNCTUATION:
         raise OptionError(f"punctuation_by is {punctuation_by!r}; expected one of: {', '.join(PUNCTUATION)}")
@@ -236,7 +236,7 @@ def scores_of(judged: Judged) -> AttachmentScores:
     ours = judged.counted & content[judged.relations]
     theirs = judged.counted & content[judged.guesses]
     masks = (judged.counted, judged.heads, judged.labelled, ours, theirs, ours & judged.labelled)
-    counts = (per_sentence(mask, judged.gold.offsets) for mask in masks)
+    counts = (frozen_ints(judged.gold.offsets.sums(mask)) for mask in masks)
     return AttachmentScores(judged.subtypes, judged.punctuation, *counts)
 
 
@@ -269,13 +269,6 @@ def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tupl
     return ids, tuple(numbers)
 
 
-def per_sentence(mask: Bools, offsets: Ints) -> Ints:
-    """Count the words of each sentence for which a mask is true."""
-    offsets = checked_offsets(offsets, end=len(mask))
-    sums = np.concatenate([[0], np.cumsum(mask)])
-    return frozen_ints(sums[offsets[1:]] - sums[offsets[:-1]])
-
-
 def require_same_words(gold: Treebank, predicted: Treebank) -> None:
     """Raise a `MismatchError` if two treebanks are not over the same words in the same sentences."""
     found = first_difference(gold, predicted)
@@ -287,20 +280,20 @@ def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
     """Name the first place where the words of two treebanks part, or None if they never do."""
     for bank in (gold, predicted):
         demand_type("what is compared", bank, Treebank)
-    alike = len(gold) == len(predicted) and np.array_equal(gold.offsets, predicted.offsets)
+    alike = len(gold) == len(predicted) and gold.offsets == predicted.offsets
     if alike and gold.text is predicted.text and gold.edits.get("form") is predicted.edits.get("form"):
         return None
     most = min(len(gold), len(predicted))
     uneven = np.flatnonzero(gold.lengths[:most] != predicted.lengths[:most])
     even = int(uneven[0]) if len(uneven) else most
-    words = int(gold.offsets[even])
+    words = int(gold.offsets.array[even])
     if gold.text is not None and predicted.text is not None:
         (ours, theirs), names = numbered([gold.column("form"), predicted.column("form")])
         differ = np.flatnonzero(ours[:words] != theirs[:words])
         if len(differ):
             word = int(differ[0])
-            sentence = int(np.searchsorted(gold.offsets, word, side="right")) - 1
-            inner = word - int(gold.offsets[sentence])
+            sentence = gold.offsets.owner(word)
+            inner = word - gold.offsets[sentence].start
             return _parting(gold, predicted, sentence, inner, (names[ours[word]], names[theirs[word]]))
     if even < most:
         ours_here, theirs_here = gold[even].forms, predicted[even].forms
@@ -337,5 +330,5 @@ def _place(bank: Treebank, role: str, sentence: int, inner: int) -> str:
     """Name file and line of a word; of the last one if the sentence ends before it."""
     if bank.text is None:
         return _name(bank, role)
-    word = int(bank.offsets[sentence]) + min(inner, int(bank.lengths[sentence]) - 1)
+    word = bank.offsets[sentence].start + min(inner, int(bank.lengths[sentence]) - 1)
     return f"{bank.file}:{bank.line(sentence, word)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from ropewalk.core.arrays import frozen_array, frozen_ints, ints
-from ropewalk.core.trees import checked_trees, positions, projective
+from ropewalk.core.trees import Trees, projective
 from ropewalk.errors import demand_known
 from ropewalk.scoring.attachment import Floats, Parts
 
@@ -179,23 +179,22 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
     if by == "length":
         bins = frozen_ints(np.searchsorted(SENTENCE_LENGTHS, gold.lengths, side="right") - 1)
         return [Grouping(_bin_names(SENTENCE_LENGTHS, "{} words".format), _spread(bins, gold))]
-    crossing = frozen_ints(~projective(gold.heads, gold.offsets))
+    crossing = frozen_ints(~projective(gold.trees()))
     return [
         Grouping(("projective trees", "non-projective trees"), _spread(crossing, gold)),
         Grouping(
             ("arcs that cross no other", "arcs that cross another"),
-            frozen_ints(crossed(gold.heads, gold.offsets)),
+            frozen_ints(crossed(gold.trees())),
         ),
     ]
 
 
-def crossed(heads: Ints, offsets: Ints) -> Bools:
-    """Tell of each word of many trees whether its arc crosses another, arcs from node 0 included."""
-    heads, offsets = checked_trees(heads, offsets)
-    out = np.zeros(len(heads), dtype=np.bool_)
-    for sentence in np.flatnonzero(~projective(heads, offsets)).tolist():
-        where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))
-        ends = np.stack([heads[where], np.arange(1, where.stop - where.start + 1)])
+def crossed(trees: Trees) -> Bools:
+    """Return for each word of many trees whether its arc crosses another, arcs from node 0 included."""
+    out = np.zeros(len(trees.heads), dtype=np.bool_)
+    for sentence in np.flatnonzero(~projective(trees)).tolist():
+        where = trees.offsets[sentence]
+        ends = np.stack([trees.heads[where], np.arange(1, where.stop - where.start + 1)])
         low, high = ends.min(axis=0), ends.max(axis=0)
         over = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
         out[where] = over.any(axis=0) | over.any(axis=1)
@@ -211,7 +210,7 @@ def arc_length_names() -> tuple[str, ...]:
 def _arc_lengths(bank: Treebank) -> Ints:
     """Group arcs by the signed distance from dependent to head."""
     many = len(ARC_LENGTHS)
-    distance = bank.heads - positions(bank.offsets)
+    distance = bank.heads - bank.offsets.positions()
     size = np.searchsorted(ARC_LENGTHS, np.abs(distance), side="right")
     ids = many + np.sign(distance) * size
     return frozen_ints(np.select([bank.heads == 0, (bank.heads < 0) | (distance == 0)], [many, 2 * many + 1], ids))

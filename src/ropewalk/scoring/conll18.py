@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ropewalk.core.trees import check, tree_error
+from ropewalk.core.trees import check_heads, tree_error
 from ropewalk.errors import FormatError, MismatchError, RootError, demand_type
 from ropewalk.scoring.attachment import CONTENT, holds, numbered, without_subtype
 from ropewalk.treebank.treebank import Treebank
@@ -25,9 +25,9 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.arrays import Bools
     from ropewalk.core.columns import Column
-    from ropewalk.core.ragged import Places
+    from ropewalk.core.ragged import Offsets, Places
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
 FEATURES: Final = frozenset({
@@ -151,7 +151,7 @@ def _universal(features: str) -> str:
 
 def _parents(bank: Treebank) -> Places:
     """Number the head of each word over the whole treebank; -1 is the root."""
-    starts = np.repeat(bank.offsets[:-1], bank.lengths)
+    starts = np.repeat(bank.offsets.starts, bank.lengths)
     return np.where(bank.heads > 0, starts + bank.heads - 1, -1).astype(np.int64)
 
 
@@ -227,7 +227,7 @@ class _Side:
     def line(self, token: int) -> int:
         """Give the number of a token's line, that of its first word if it has several."""
         word = int(self.first[token])
-        sentence = int(np.searchsorted(self.bank.offsets, word, side="right")) - 1
+        sentence = self.bank.offsets.owner(word)
         return self.bank.line(sentence, word)
 
     def laid_out(self) -> list[_Word]:
@@ -245,18 +245,18 @@ class _Side:
         return [*words, _Word(beyond, beyond, inside=False, form="")]
 
 
-def _sentence_spans(tokens: Places, first: npt.NDArray[np.int64], offsets: Ints) -> Places:
-    bounds = np.searchsorted(first, offsets)
+def _sentence_spans(tokens: Places, first: npt.NDArray[np.int64], offsets: Offsets) -> Places:
+    bounds = np.searchsorted(first, offsets.array)
     return np.stack([tokens[bounds[:-1], 0], tokens[bounds[1:] - 1, 1]], axis=1)
 
 
 def _require_trees(bank: Treebank) -> None:
     """Refuse what the task calls invalid: missing heads, cycles, several roots."""
-    found = check(bank.heads, bank.offsets)
+    found = check_heads(bank.heads, bank.offsets)
     bad = np.flatnonzero((found.codes != 0) | (found.roots != 1))
     if len(bad):
         sentence = int(bad[0])
-        start, stop = bank.offsets[sentence : sentence + 2].tolist()
+        start, stop = bank.offsets.bounds(sentence)
         heads = bank.heads[start:stop]
         error = (
             tree_error(heads, int(found.codes[sentence]), int(found.words[sentence]))

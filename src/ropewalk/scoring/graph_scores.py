@@ -21,7 +21,7 @@ import numpy as np
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs
-from ropewalk.core.ragged import lengths_to_offsets
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import PATH
 from ropewalk.errors import MismatchError
 from ropewalk.formats import deps
@@ -95,7 +95,7 @@ def score(gold: Graphs, predicted: Graphs) -> dict[str, GraphScores]:
     """Score graphs over the same words, for each of `KINDS`; another number of words is a `MismatchError`."""
     if len(gold) != len(predicted):
         raise MismatchError(f"{len(gold)} graphs in gold and {len(predicted)} predicted; expected as many")
-    words = [np.diff(np.concatenate([[0], np.cumsum(~one.empty)])[one.offsets]) for one in (gold, predicted)]
+    words = [one.offsets.sums(~one.empty) for one in (gold, predicted)]
     if not np.array_equal(words[0], words[1]):
         at = int(np.flatnonzero(words[0] != words[1])[0])
         raise MismatchError(f"sentence {at + 1} has {words[0][at]} words in gold and {words[1][at]} in the prediction")
@@ -116,7 +116,7 @@ def _scores(gold: Graphs, predicted: Graphs, key: Callable[[str], str]) -> Graph
 def _ends(graphs: Graphs) -> Longs:
     """Give for each arc its sentence and the numbers, as in CoNLL-U, of its dependent and head."""
     numbers = np.stack(graphs.numbers(), axis=1).astype(np.int64)
-    starts = graphs.offsets[:-1].astype(np.int64)[graphs.arc_sentences]
+    starts = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences]
     heads = np.where(graphs.heads > 0, starts + graphs.heads - 1, -1)
     known = np.concatenate([numbers, np.zeros((1, 2), dtype=np.int64)])
     return np.concatenate([graphs.arc_sentences[:, None], known[graphs.arc_nodes], known[heads]], axis=1)
@@ -136,7 +136,7 @@ def collapse(graphs: Graphs) -> Collapsed:
     A path passes no empty node twice. Of equal arcs one is kept, and an arc may join a word to itself.
     """
     words = np.cumsum(~graphs.empty) - 1
-    starts = graphs.offsets[:-1].astype(np.int64)[graphs.arc_sentences]
+    starts = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences]
     nodes = graphs.arc_nodes
     heads = np.where(graphs.heads > 0, starts + graphs.heads - 1, -1)
     from_empty = np.append(graphs.empty, False)[heads]
@@ -156,14 +156,14 @@ def between_words(graphs: Graphs) -> Graphs:
         return graphs
     found = collapse(graphs)
     kept = np.flatnonzero(found.heads != found.dependents)
-    words = np.concatenate([[0], np.cumsum(~graphs.empty)])[graphs.offsets]
-    sentences = np.searchsorted(words, found.dependents[kept], side="right") - 1
+    words = graphs.offsets.counted(~graphs.empty)
+    sentences = words.owners_of(found.dependents[kept])
     order = np.argsort(sentences, kind="stable")
-    kept, starts = kept[order], words[sentences[order]]
+    kept, starts = kept[order], words.starts[sentences[order]]
     return Graphs(
-        frozen_ints(words),
-        np.zeros(int(words[-1]), dtype=np.bool_),
-        lengths_to_offsets(np.bincount(sentences, minlength=len(graphs))),
+        words,
+        np.zeros(words.total, dtype=np.bool_),
+        Offsets.of_lengths(np.bincount(sentences, minlength=len(graphs))),
         frozen_ints(np.where(found.heads[kept] < 0, 0, found.heads[kept] - starts + 1)),
         frozen_ints(found.dependents[kept] - starts + 1),
         found.relations.take(kept),

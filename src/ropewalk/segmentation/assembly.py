@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.errors import FormatError
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.reading import single_spaced
@@ -352,14 +352,14 @@ def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
         frozen_ints(stops - moved),
         written,
     )
-    offsets = first[np.append(0, found.ends + 1)]
+    offsets = Offsets(first[np.append(0, found.ends + 1)])
     return Treebank.of_words(Column.of(words), offsets, tokens=surface, headings=tuple(headings))
 
 
 def _spaces(text: str) -> Treebank:
     """Make a treebank of no sentences that keeps a text of nothing but spaces."""
     surface = replace(Surface.of_words(0), before={0: text} if text else {})
-    return Treebank.of_words(Column.of([]), np.zeros(1, dtype=np.int32), tokens=surface, headings=())
+    return Treebank.of_words(Column.of([]), Offsets.of_lengths([]), tokens=surface, headings=())
 
 
 def _gaps(text: str, stops: npt.NDArray[Any], nexts: npt.NDArray[Any]) -> Column:

@@ -39,7 +39,7 @@ def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
         RawToken(written.get(number, forms[start]), tuple(forms[start:stop]), after)
         for number, ((start, stop), after) in enumerate(rows)
     ]
-    for number, (start, stop) in enumerate(pairwise(surface.offsets(bank.offsets).tolist())):
+    for number, (start, stop) in enumerate(pairwise(surface.offsets(bank.offsets).array.tolist())):
         heading = bank.heading(number)
         paragraph = heading.paragraph or heading.document is not None
         yield RawSentence(tuple(tokens[start:stop]), surface.before.get(number, ""), paragraph)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ropewalk import __version__
+from ropewalk.core.repair import POLICIES
 from ropewalk.core.ropes import COVERS
-from ropewalk.repair import POLICIES
 from ropewalk.serving import api, udpipe, views
 
 EXAMPLE = "She walks backwards all day, twisting hemp into rope."

@@ -12,6 +12,7 @@ import numpy as np
 
 from ropewalk import conllu
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import ModelError, RequestError
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.treebank.surface import Heading
@@ -191,11 +192,12 @@ def joined(bank: Treebank, counts: list[int], shifts: list[int], headings: list[
         return bank
     first = np.cumsum([0, *counts])
     tokens = bank.surface
-    moved = np.repeat(shifts, np.diff(tokens.offsets(bank.offsets[first])))
+    offsets = Offsets(bank.offsets.array[first])
+    moved = np.repeat(shifts, tokens.offsets(offsets).lengths)
     surface = replace(
         tokens,
         before={number: tokens.before[old] for number, old in enumerate(first[:-1].tolist()) if old in tokens.before},
         starts=frozen_ints(tokens.starts + moved),
         stops=frozen_ints(tokens.stops + moved),
     )
-    return Treebank.of_words(bank.column("form"), bank.offsets[first], tokens=surface, headings=tuple(headings))
+    return Treebank.of_words(bank.column("form"), offsets, tokens=surface, headings=tuple(headings))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import draw, encodings
+from ropewalk.core.repair import POLICIES
 from ropewalk.core.ropes import COVERS
 from ropewalk.drawing import steps, trace
 from ropewalk.drawing.trace import can_be_traced
 from ropewalk.errors import RequestError, RopewalkError
-from ropewalk.repair import POLICIES
 from ropewalk.serving.sources import demand_lengths, read_conllu
 
 if TYPE_CHECKING:

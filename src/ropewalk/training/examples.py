@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy.typing as npt
 
 from ropewalk import conllu, encodings
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import check, is_root_relation
+from ropewalk.core.repair import repair, rooted_relations
+from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
@@ -19,7 +19,6 @@ from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.lexicon import Lexicon
 from ropewalk.models.tags import TAGS, classes, tag_sets
-from ropewalk.repair import repair, rooted_relations
 from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graph_training import GraphExamples, graph_examples, graph_names
 from ropewalk.training.pieces import word_vectors
@@ -68,8 +67,7 @@ class Examples:
 def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
     """Give the words of every sentence."""
     texts = bank.column("form").texts()
-    offsets = bank.offsets.tolist()
-    return tuple(tuple(texts[a:b]) for a, b in pairwise(offsets))
+    return tuple(tuple(texts[where]) for where in bank.offsets)
 
 
 def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Treebank, list[FormatError]]:
@@ -95,10 +93,10 @@ def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Tree
 
 def bad_sentences(bank: Treebank) -> dict[int, FormatError]:
     """Name the first thing wrong with the tree of each bad sentence: heads, roots, or where `root` stands."""
-    found = check(bank.heads, bank.offsets)
+    found = check_heads(bank.heads, bank.offsets)
     rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)[bank.relations.ids]
     wrong = np.flatnonzero(rooted != (bank.heads == 0))
-    odd = np.unique(np.searchsorted(bank.offsets, wrong, side="right") - 1)
+    odd = np.unique(bank.offsets.owners_of(wrong))
     out: dict[int, FormatError] = {}
     for sentence in sorted({*np.flatnonzero((found.codes != 0) | (found.roots != 1)).tolist(), *odd.tolist()}):
         problem = next(conllu.tree_problems(bank.select([sentence])), None)
@@ -115,7 +113,7 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
         keep = np.ones(len(bank), dtype=np.bool_)
         keep[list(problems)] = False
         return bank.select(keep)
-    heads = repair(bank.heads, bank.offsets).heads
+    heads = repair(bank.heads, bank.offsets).trees.heads
     return bank.with_trees(heads, rooted_relations(heads, bank.relations))
 
 
@@ -202,7 +200,7 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
             for ids, texts, known in zip(coded.ids, coded.alphabets, labels.columns[place], strict=True)
         ]
         if place == 0 and parse_by_labels:  # the trees that decoding will give, lifted if the encoding lifts
-            heads = repair(encoding.decode(coded).heads, bank.offsets).heads
+            heads = repair(encoding.decode(coded).heads, bank.offsets).trees.heads
             relations = coded.relations
     tags = []
     for name, known in labels.tags:
@@ -210,7 +208,7 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
         tags.append(numbers(column.ids, column.names, known))
     return Examples(
         forms_of(bank),
-        bank.offsets.astype(np.int64),
+        bank.offsets.array.astype(np.int64),
         tuple(columns),
         heads.astype(np.int64),
         numbers(relations.ids, relations.names, labels.relations),

@@ -16,6 +16,7 @@ import torch
 
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
 from ropewalk.models.catalogue import locate
@@ -95,12 +96,12 @@ def lessons(
     """
     teacher = _Teacher.load(options, labels, arcs=arcs)
     cache = make_folder(options.cache) if options.cache else None
-    bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), learnt.offsets)
+    bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), Offsets(learnt.offsets))
     found = []
     for sentences, known in ((bank, learnt.heads), (texts, None)):
         for first in range(0, len(sentences), SENTENCES):
             part = sentences.select(np.arange(first, min(first + SENTENCES, len(sentences))))
-            heads = None if known is None else known[sentences.offsets[first] : sentences.offsets[first + len(part)]]
+            heads = None if known is None else known[slice(*sentences.offsets.array[[first, first + len(part)]])]
             found.append(_kept(cache, teacher, part, heads) if cache else teacher.answers(part, heads))
     together = _joined(found)
     tags = tuple(together.get(f"tags.{name}") for name, _ in labels.tags)
@@ -129,7 +130,7 @@ def _examples(texts: Treebank, together: dict[str, _Answer], tags: Sequence[Half
     columns = sum(name.startswith(f"{OWN}columns.") for name in together)
     return Examples(
         forms_of(texts),
-        texts.offsets.astype(np.int64),
+        texts.offsets.array.astype(np.int64),
         tuple(together[f"{OWN}columns.{number}"] for number in range(columns)),
         together[f"{OWN}heads"],
         together[f"{OWN}relations"],
@@ -176,7 +177,7 @@ class _Asked:
 def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
     """Take answers from the cache, or ask and keep them; whatever they depend on is in the name of their file."""
     key = hashlib.sha256(
-        repr((teacher.identity, bank.offsets.tolist(), None if heads is None else heads.tolist())).encode()
+        repr((teacher.identity, bank.offsets.array.tolist(), None if heads is None else heads.tolist())).encode()
     )
     key.update("\t".join(bank.column("form").texts()).encode())
     file = cache / f"{key.hexdigest()[:32]}.safetensors"
@@ -223,7 +224,7 @@ class _Teacher:
 
     def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
         forms = bank.column("form")
-        found = [one.scorer.scores(forms, bank.offsets, one.decoding.batch) for one in self._models]
+        found = [one.scorer.scores(forms, bank.offsets.array, one.decoding.batch) for one in self._models]
         mean = _Mean(found, self._asked)
         own: dict[str, _Answer] = {}
         if heads is None:
@@ -249,7 +250,7 @@ class _Teacher:
         if "upos" in self._asked[0].tags:
             ids = mean.tag_shares()["upos"].argmax(axis=1)
             words = words.with_columns({"upos": Column(frozen_ints(ids), self._tags["upos"])})
-        trees = self._decoder.decode(mean, bank.offsets, words.upos)
+        trees = self._decoder.decode(mean, bank.offsets.array, words.upos)
         return examples(words.with_trees(trees.heads, trees.relations), self._labels, parse_by_labels=True)
 
 

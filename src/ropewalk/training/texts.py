@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ropewalk import conllu
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import starts_of
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import ConfigError
 from ropewalk.formats.text import text_pieces, token_banks
 from ropewalk.models.catalogue import SEGMENTER, locate
@@ -31,8 +29,8 @@ def read_texts(paths: Sequence[str], segmenter: str) -> Treebank:
     if not banks:
         return Treebank.of([])
     forms = Column.concat([bank.column("form") for bank in banks])
-    lengths = np.concatenate([bank.lengths for bank in banks])
-    return Treebank.of_words(forms, starts_of(lengths)).select(lengths <= LONGEST)
+    offsets = Offsets.concat([bank.offsets for bank in banks])
+    return Treebank.of_words(forms, offsets).select(offsets.lengths <= LONGEST)
 
 
 def _banks(path: str, segmenter: str) -> Iterable[Treebank]:

@@ -12,6 +12,7 @@ import torch
 from accelerate import PartialState
 
 from ropewalk import files
+from ropewalk.core.projectivity import lift_until
 from ropewalk.core.trees import projective
 from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
@@ -19,7 +20,6 @@ from ropewalk.models.description import Description
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.storage import CONFIG, read_json, write_json
 from ropewalk.options import flat_options, to_mapping
-from ropewalk.projectivity import lift_until
 from ropewalk.scoring import graph_scores
 from ropewalk.scoring.attachment import MEASURES, score
 from ropewalk.training import trained_files
@@ -100,7 +100,8 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
     if not shape.labels and config.model.loss == "trees":
-        bank = lift_until(bank, projective)  # the loss sums over projective trees, and the right one must be among them
+        # the loss sums over projective trees, and the right one must be among them
+        bank = bank.with_trees(lift_until(bank.trees(), projective).heads, bank.relations)
     learnt = examples(bank, labels, parse_by_labels=shape.labels)
     taught = None
     if teacher.model:

@@ -44,7 +44,7 @@ class _Lists:
 
     @cached_property
     def offsets(self) -> list[int]:
-        return _listed(self.bank.offsets)
+        return _listed(self.bank.offsets.array)
 
     @cached_property
     def heads(self) -> list[int]:
@@ -87,7 +87,7 @@ class _Lists:
     def children(self) -> list[list[int]]:
         """For each word the places of those that hang on it, from the first to the last."""
         below: list[list[int]] = [[] for _ in self.heads]
-        places = np.repeat(self.bank.offsets[:-1], self.bank.lengths) + self.bank.heads - 1
+        places = np.repeat(self.bank.offsets.starts, self.bank.lengths) + self.bank.heads - 1
         for word, (head, place) in enumerate(zip(self.heads, places.tolist(), strict=True)):
             if head > 0:
                 below[place].append(word)
@@ -105,7 +105,7 @@ class _Lists:
     @cached_property
     def tokens(self) -> list[int]:
         """Where the tokens of each sentence stand."""
-        return _listed(self.bank.surface.offsets(self.bank.offsets))
+        return _listed(self.bank.surface.offsets(self.bank.offsets).array)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -312,7 +312,7 @@ class Word(_View):
     def heads(self) -> tuple[Head, ...]:
         """All its heads in the enhanced graph, with relations; none where there is no graph."""
         lists, graphs = self._lists, self._lists.graphs
-        first = int(graphs.offsets[self.sentence.number])
+        first = graphs.offsets[self.sentence.number].start
         node = lists.word_nodes[self._at]
         out = []
         for arc in range(lists.node_arcs[node], lists.node_arcs[node + 1]):

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.core import trees
 from ropewalk.core.ropes import rope_thickness
+from ropewalk.core.trees import Trees, check_heads, projective
 
 if TYPE_CHECKING:
-    from ropewalk.core.arrays import Ints
     from ropewalk.treebank.treebank import Treebank
 
 
@@ -58,8 +57,8 @@ class Summary:
 
 def summarize(treebank: Treebank) -> Summary:
     """Count what one treebank holds."""
-    heads, offsets = _whole_trees(treebank)
-    thickness = rope_thickness(heads, offsets)
+    whole = _whole_trees(treebank)
+    thickness = rope_thickness(whole)
     text = treebank.text
     return Summary(
         sentences=len(treebank),
@@ -67,18 +66,15 @@ def summarize(treebank: Treebank) -> Summary:
         multiwords=0 if text is None else int(text.multiwords.sum()),
         empties=0 if text is None else int(text.empties.sum()),
         longest=int(treebank.lengths.max(initial=0)),
-        trees=len(offsets) - 1,
-        nonprojective=int((~trees.projective(heads, offsets)).sum()),
+        trees=len(whole),
+        nonprojective=int((~projective(whole)).sum()),
         thickness_sum=int(thickness.sum()),
         thickness_max=int(thickness.max(initial=0)),
     )
 
 
-def _whole_trees(treebank: Treebank) -> tuple[Ints, Ints]:
-    """Take the heads and offsets of those sentences that are trees."""
-    good = trees.check(treebank.heads, treebank.offsets).codes == 0
-    if good.all():
-        return treebank.heads, treebank.offsets
-    lengths = treebank.lengths
-    offsets = np.concatenate([[0], np.cumsum(lengths[good])]).astype(np.int32)
-    return treebank.heads[np.repeat(good, lengths)], offsets
+def _whole_trees(treebank: Treebank) -> Trees:
+    """Return the trees of those sentences that have one."""
+    good = check_heads(treebank.heads, treebank.offsets).codes == 0
+    offsets, words = treebank.offsets.select(np.flatnonzero(good))
+    return Trees.known(treebank.heads[words], offsets)

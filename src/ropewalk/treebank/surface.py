@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen, frozen_ints
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import gather, starts_of
+from ropewalk.core.ragged import Offsets, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,13 +95,13 @@ class Surface:
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    def offsets(self, offsets: Ints) -> Places:
-        """Say where the tokens of each sentence stand, from where its words do."""
-        return np.searchsorted(self.first, offsets)
+    def offsets(self, words: Offsets) -> Offsets:
+        """Return where the tokens of each sentence are, from where its words are."""
+        return Offsets(np.searchsorted(self.first, words.array))
 
-    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Surface:
+    def select(self, words: Offsets, sentences: npt.NDArray[Any]) -> Surface:
         """Keep the tokens of some sentences."""
-        _, tokens = gather(self.offsets(offsets), sentences)
+        _, tokens = self.offsets(words).select(sentences)
         sizes = np.diff(self.first)[tokens]
         before = {new: self.before[old] for new, old in enumerate(sentences.tolist()) if old in self.before}
         return Surface(
@@ -189,15 +189,15 @@ class Source(ABC):
         """Read what is known of one sentence as a whole."""
 
     @abstractmethod
-    def surface(self, offsets: Ints, misc: Column) -> Surface:
+    def surface(self, offsets: Offsets, misc: Column) -> Surface:
         """Read the tokens; `misc` is the last column of every word as it is now."""
 
     @abstractmethod
-    def probabilities(self, offsets: Ints, misc: Column) -> Probabilities | None:
+    def probabilities(self, offsets: Offsets, misc: Column) -> Probabilities | None:
         """Read what an earlier parser said of its predictions, if anything."""
 
     @abstractmethod
-    def select(self, offsets: Ints, sentences: npt.NDArray[Any]) -> Self:
+    def select(self, offsets: Offsets, sentences: npt.NDArray[Any]) -> Self:
         """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
 
     @classmethod

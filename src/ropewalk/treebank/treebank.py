@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import as_array, checked_offsets, frozen_ints, ints
+from ropewalk.core.arrays import as_array, frozen_ints, ints
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import gather, starts_of
-from ropewalk.core.trees import Tree
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Tree, Trees
 from ropewalk.errors import MismatchError, demand_known, demand_type
 from ropewalk.treebank.surface import Heading, Probabilities, Source, Surface
 
@@ -37,7 +37,7 @@ UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Treebank:
-    """Many sentences: the words of sentence s stand at `offsets[s]:offsets[s+1]` in every array.
+    """Many sentences: `offsets[s]` is where the words of sentence s are in every array.
 
     A head is -1 where there is none. `text` is what the sentences were read from, if they were; `edits` holds the
     columns that came since, or all of them, and writing changes only those. The trees are as given: a reader checks
@@ -46,7 +46,7 @@ class Treebank:
     place of the source's.
     """
 
-    offsets: Ints
+    offsets: Offsets
     heads: Ints
     relations: Column
     upos: Column | None = None
@@ -61,15 +61,13 @@ class Treebank:
     def __post_init__(self) -> None:
         heads = frozen_ints(self.heads, "heads")
         object.__setattr__(self, "heads", heads)
-        object.__setattr__(self, "offsets", frozen_ints(checked_offsets(self.offsets, end=len(heads))))
+        object.__setattr__(self, "offsets", Offsets.of(self.offsets, end=len(heads)))
         self._fits("deprel", len(self.relations))
         if self.upos is not None:
             self._fits("upos", len(self.upos))
         for name, column in self.edits.items():
             self._fits(name, len(column))
-        if self.graphs is not None and (
-            self.graphs.empty.any() or not np.array_equal(self.graphs.offsets, self.offsets)
-        ):
+        if self.graphs is not None and (self.graphs.empty.any() or self.graphs.offsets != self.offsets):
             raise MismatchError(
                 f"graphs of {len(self.graphs)} sentences with {self.graphs.nodes} nodes, perhaps some empty, for "
                 f"{len(self)} sentences with {len(heads)} words; expected the same words and no empty nodes"
@@ -85,14 +83,11 @@ class Treebank:
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
         """Lay trees side by side."""
         demand_type("trees", trees, Iterable)
-        trees = list(trees)
-        for tree in trees:
-            demand_type("a tree", tree, Tree)
-        heads = np.concatenate([tree.heads for tree in trees]) if trees else np.zeros(0, dtype=np.int32)
+        trees = trees if isinstance(trees, Trees) else Trees.of(trees)
         return cls(
-            frozen_ints(starts_of([len(tree) for tree in trees])),
-            frozen_ints(heads),
-            Column.of(relation for tree in trees for relation in tree.relations),
+            trees.offsets,
+            trees.heads,
+            trees.relations,
             None if upos is None else Column.of(tag for tags in upos for tag in tags),
         )
 
@@ -100,26 +95,21 @@ class Treebank:
     def of_words(
         cls,
         forms: Column,
-        offsets: npt.NDArray[Any],
+        offsets: Offsets,
         *,
         tokens: Surface | None = None,
         headings: tuple[Heading, ...] | None = None,
     ) -> Treebank:
         """Lay sentences of words side by side that have no trees yet."""
-        nothing = np.zeros(len(forms), dtype=np.int32)
+        nothing = np.full(len(forms), -1, dtype=np.int32)
         return cls(
-            frozen_ints(offsets),
-            frozen_ints(nothing - 1),
-            Column(frozen_ints(nothing), ("_",)),
+            offsets,
+            nothing,
+            Column.constant("_", len(forms)),
             edits=MappingProxyType({"form": forms}),
             tokens=tokens,
             headings=headings,
         )
-
-    @classmethod
-    def of_source(cls, source: Source, offsets: Ints, heads: Ints) -> Treebank:
-        """Read the columns that a treebank holds from its source."""
-        return cls(frozen_ints(offsets), frozen_ints(heads), source.column("deprel"), source.column("upos"), source)
 
     @classmethod
     def concat(cls, banks: Iterable[Treebank]) -> Treebank:
@@ -143,7 +133,7 @@ class Treebank:
         names = {name for bank in banks for name in bank.edits}
         headed = any(bank.headings is not None for bank in banks)
         return cls(
-            frozen_ints(starts_of(np.concatenate([bank.lengths for bank in banks]))),
+            Offsets.concat([bank.offsets for bank in banks]),
             frozen_ints(np.concatenate([bank.heads for bank in banks])),
             Column.concat([bank.relations for bank in banks]),
             Column.concat([bank.column("upos") for bank in banks])
@@ -161,7 +151,7 @@ class Treebank:
         return _restored, ({name: getattr(self, name) for name in _FIELDS}, dict(self.edits))
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.offsets)
 
     def __repr__(self) -> str:
         return f"<Treebank of {len(self):,} sentences, {self.words:,} words, from {self.file}>"
@@ -187,8 +177,7 @@ class Treebank:
     @property
     def lengths(self) -> Ints:
         """How many words each sentence has."""
-        offsets = self.offsets
-        return offsets[1:] - offsets[:-1]
+        return self.offsets.lengths
 
     @property
     def file(self) -> str:
@@ -202,7 +191,8 @@ class Treebank:
         """
         if self.text is not None:
             return int(self.text.lines[sentence]) if word is None else self.text.line(sentence, word)
-        return int(self.offsets[sentence]) + sentence + 1 + (0 if word is None else word - int(self.offsets[sentence]))
+        first = self.offsets[sentence].start
+        return int(first + sentence + 1 + (0 if word is None else word - first))
 
     @property
     def surface(self) -> Surface:
@@ -235,13 +225,26 @@ class Treebank:
 
     def tree(self, sentence: int) -> Tree:
         """Take one sentence's tree as a value of its own."""
-        sentence = self._number(sentence)
-        where = slice(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        where = self.offsets[self._number(sentence)]
         return Tree(self.heads[where], self.relations[where].texts())
 
-    def trees(self) -> list[Tree]:
-        """Take every sentence's tree as a value of its own."""
-        return [self.tree(sentence) for sentence in range(len(self))]
+    def trees(self) -> Trees:
+        """Return the trees of all sentences, checked once; raise a `TreeError` if one of them is no tree."""
+        return self.kept("trees", lambda: Trees(self.heads, self.offsets, self.relations))
+
+    def basic_graphs(self) -> Graphs:
+        """Return the basic trees as graphs; a word without a head has none there."""
+        from ropewalk.core.graphs import Graphs
+
+        has = self.heads >= 0
+        return Graphs(
+            self.offsets,
+            np.zeros(self.words, dtype=np.bool_),
+            self.offsets.counted(has),
+            self.heads[has],
+            self.offsets.positions()[has],
+            self.relations.take(np.flatnonzero(has)),
+        )
 
     def column(self, name: str) -> Column:
         """Give one column of every word, as it would be written."""
@@ -258,9 +261,8 @@ class Treebank:
         if source is not None:
             return self.kept(name, lambda: source.column(name))
         if name == "id":
-            inner = np.arange(self.words) - np.repeat(self.offsets[:-1], self.lengths)
-            return Column.of_heads(frozen_ints(inner + 1))
-        return Column(frozen_ints(np.zeros(self.words, dtype=np.int32)), ("_",))
+            return Column.of_heads(self.offsets.positions())
+        return Column.constant("_", self.words)
 
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
         """Put other trees over the same words."""
@@ -350,9 +352,9 @@ class Treebank:
         if len(chosen) and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
             raise MismatchError(f"sentences {chosen.min()} to {chosen.max()} of a treebank of {len(self)}")
         chosen = np.arange(len(self))[chosen]
-        offsets, words = gather(self.offsets, chosen)
+        offsets, words = self.offsets.select(chosen)
         return Treebank(
-            frozen_ints(offsets),
+            offsets,
             frozen_ints(self.heads[words]),
             self.relations.take(words),
             None if self.upos is None else self.upos.take(words),

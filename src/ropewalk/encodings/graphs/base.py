@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final, final
 
 import numpy as np
@@ -16,17 +15,14 @@ from ropewalk.core.arrays import (
     Bools,
     Ints,
     Rebuilt,
-    checked_offsets,
     frozen_array,
     frozen_bools,
     frozen_ints,
     numbers_below,
 )
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import Graphs, Longs
-from ropewalk.core.ragged import lengths_to_offsets
-from ropewalk.core.ropes import Arcs
-from ropewalk.core.trees import Graph
+from ropewalk.core.graphs import Graph, Graphs, Longs
+from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.base import FAULTS as TREE_FAULTS
 from ropewalk.encodings.base import Fault, Ids, smallest
 from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known, demand_sequence, demand_type
@@ -34,6 +30,8 @@ from ropewalk.kernels.codes import GIVEN_TWICE, OWN_HEAD, RELATION_COUNT, ROOT_D
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    from ropewalk.core.arcs import Arcs
 
 POLICIES: Final = ("drop", "refuse")
 FAULTS: Final = TREE_FAULTS | {
@@ -56,17 +54,17 @@ class GraphLabels(Rebuilt):
     """The labels of many graphs: one number per node and column, and the relations of all arcs that they spell.
 
     The labels of node k are `ids[c][k]` into `alphabets[c]`. The relations of the arcs into it, by increasing head,
-    are `relations[relation_offsets[k]:relation_offsets[k+1]]`; several of one arc are joined by ` & `, and `no arc`
+    are `relations[relation_offsets[k]]`; several of one arc are joined by ` & `, and `no arc`
     is that of an arc which the labels cannot but spell.
     """
 
     encoding: str
-    offsets: Ints
+    offsets: Offsets
     empty: Bools
     ids: tuple[Ids, ...]
     alphabets: tuple[tuple[str, ...], ...]
     relations: Column
-    relation_offsets: Ints
+    relation_offsets: Offsets
 
     def __post_init__(self) -> None:
         empty = frozen_bools(self.empty)
@@ -78,17 +76,17 @@ class GraphLabels(Rebuilt):
             frozen_array(numbers_below(row, len(names), "label numbers", size=len(empty)))
             for row, names in zip(self.ids, self.alphabets, strict=True)
         )
-        relation_offsets = checked_offsets(self.relation_offsets, "relation_offsets", end=len(self.relations))
-        if len(relation_offsets) != len(empty) + 1:
-            raise MismatchError(f"{len(relation_offsets) - 1} lists of relations for {len(empty)} nodes")
-        object.__setattr__(self, "offsets", frozen_ints(checked_offsets(self.offsets, end=len(empty))))
+        relation_offsets = Offsets.of(self.relation_offsets, end=len(self.relations))
+        if len(relation_offsets) != len(empty):
+            raise MismatchError(f"{len(relation_offsets)} lists of relations for {len(empty)} nodes")
+        object.__setattr__(self, "offsets", Offsets.of(self.offsets, end=len(empty)))
         object.__setattr__(self, "empty", empty)
         object.__setattr__(self, "ids", ids)
         object.__setattr__(self, "alphabets", tuple(tuple(names) for names in self.alphabets))
-        object.__setattr__(self, "relation_offsets", frozen_ints(relation_offsets))
+        object.__setattr__(self, "relation_offsets", relation_offsets)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.offsets)
 
     def texts(self, column: int = 0) -> list[str]:
         """Write out one column's label of every node."""
@@ -98,14 +96,12 @@ class GraphLabels(Rebuilt):
     def sentences(self, column: int = 0) -> list[list[str]]:
         """Write out one column's labels, sentence by sentence."""
         flat = self.texts(column)
-        return [flat[start:stop] for start, stop in pairwise(self.offsets.tolist())]
+        return [flat[where] for where in self.offsets]
 
     def relation_texts(self) -> list[str]:
         """Write out the relations of every node, separated by `|`; `_` where there is none."""
         flat = self.relations.texts()
-        return [
-            BETWEEN_ARCS.join(flat[start:stop]) or NOTHING for start, stop in pairwise(self.relation_offsets.tolist())
-        ]
+        return [BETWEEN_ARCS.join(flat[where]) or NOTHING for where in self.relation_offsets]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,9 +119,10 @@ class DecodedGraphs:
 
     def faults(self) -> list[Fault]:
         """Name everything that was wrong, in the order of the nodes."""
-        where = np.searchsorted(self.graphs.offsets, self.fault_words, side="right")
-        rows = sorted(zip(where.tolist(), self.fault_words.tolist(), self.fault_kinds.tolist(), strict=True))
-        return [Fault(s, w - int(self.graphs.offsets[s - 1]) + 1, FAULTS[kind]) for s, w, kind in rows]
+        offsets = self.graphs.offsets
+        sentences = offsets.owners_of(self.fault_words).tolist()
+        rows = sorted(zip(sentences, self.fault_words.tolist(), self.fault_kinds.tolist(), strict=True))
+        return [Fault(s + 1, w - offsets[s].start + 1, FAULTS[kind]) for s, w, kind in rows]
 
     def counts(self) -> dict[str, int]:
         """How many faults there were of each kind."""
@@ -196,7 +193,7 @@ class GraphEncoding(ABC):
         """Read one more label: the state after it, None if it cannot be right there."""
         raise NotImplementedError
 
-    def possible(self, texts: Sequence[str], offsets: Ints) -> Bools | None:
+    def possible(self, texts: Sequence[str], offsets: Offsets) -> Bools | None:
         """Tell for each word of sentences which labels are right there, whatever the others have: [words, texts].
 
         None where this depends on the others.
@@ -207,23 +204,22 @@ class GraphEncoding(ABC):
     def covers(self, graphs: Graphs) -> Bools:
         """Return for each graph whether it comes back exactly from its labels."""
         demand_type("what to encode", graphs, Graphs)
-        arcs = graphs.pairs()
-        outside = np.concatenate([[0], np.cumsum(~self.fitting(arcs))])[arcs.offsets]
-        return np.asarray(np.diff(outside) == 0)
+        arcs = graphs.arcs()
+        return np.asarray(arcs.offsets.sums(~self.fitting(arcs)) == 0)
 
     @final
     def encode(self, graphs: Graphs | Graph) -> GraphLabels:
         """Write graphs as labels; arcs that do not fit meet the policy."""
         demand_type("what to encode", graphs, Graphs, Graph)
         graphs = Graphs.of([graphs]) if isinstance(graphs, Graph) else graphs
-        arcs = graphs.pairs()
+        arcs = graphs.arcs()
         relations = joined_relations(graphs)
         fits = self.fitting(arcs)
         if not fits.all():
             if self.policy == "refuse":
                 raise self._uncovered(arcs, fits)
             relations = relations.take(np.flatnonzero(fits))
-            arcs = _some(arcs, fits)
+            arcs = arcs.keep(fits)
         columns = self.write(arcs)
         relations, relation_offsets = self._relations(graphs, arcs, relations)
         return GraphLabels(
@@ -248,13 +244,13 @@ class GraphEncoding(ABC):
         heads, dependents = heads[:total], dependents[:total]
         faults = [(words[: counts[0]], kinds[: counts[0]])]
         sentences = np.repeat(np.arange(len(labels)), np.diff(arc_offsets))
-        starts = labels.offsets[:-1].astype(np.int64)
+        starts = labels.offsets.starts.astype(np.int64)
         impossible = (dependents == 0) | (heads == dependents)
         if impossible.any():
             for code, wrong in ((ROOT_DEPENDENT, dependents == 0), (OWN_HEAD, heads == dependents)):
                 faults.append(_faults(starts[sentences[wrong]] + heads[wrong] - 1, code))
             heads, dependents, sentences = heads[~impossible], dependents[~impossible], sentences[~impossible]
-        most = int(np.diff(labels.offsets).max(initial=0)) + 1
+        most = labels.offsets.longest + 1
         keys = np.sort((starts[sentences] + dependents - 1) * most + heads)
         first = np.ones(len(keys), dtype=np.bool_)
         first[1:] = keys[1:] != keys[:-1]
@@ -295,23 +291,23 @@ class GraphEncoding(ABC):
             if found != many:
                 raise MismatchError(f"{many} labels but {found} {what}; each node needs one of each")
         return labels_of(
-            self, lengths_to_offsets([len(row) for row in sentences]), np.array(marks, dtype=np.bool_), [column], named
+            self, Offsets.of_lengths([len(row) for row in sentences]), np.array(marks, dtype=np.bool_), [column], named
         )
 
     def _uncovered(self, arcs: Arcs, fits: Bools) -> UncoveredGraphError:
         first = int(np.flatnonzero(~fits)[0])
-        sentence = int(np.searchsorted(arcs.offsets, first, side="right"))
-        where = slice(int(arcs.offsets[sentence - 1]), int(arcs.offsets[sentence]))
-        heads, dependents = ends(arcs)
+        sentence = int(arcs.offsets.owners_of(np.array([first]))[0])
+        where = arcs.offsets[sentence]
+        heads, dependents = arcs.ends()
         wrong = ~fits[where]
         pairs = zip(heads[where][wrong].tolist(), dependents[where][wrong].tolist(), strict=True)
-        return UncoveredGraphError(self.spec, sentence, list(pairs))
+        return UncoveredGraphError(self.spec, sentence + 1, list(pairs))
 
-    def _relations(self, graphs: Graphs, arcs: Arcs, relations: Column) -> tuple[Column, Ints]:
+    def _relations(self, graphs: Graphs, arcs: Arcs, relations: Column) -> tuple[Column, Offsets]:
         """Lay out the relations of all arcs that the labels spell, by node and head."""
-        heads, dependents = ends(arcs)
-        sentences = np.repeat(np.arange(len(graphs)), np.diff(arcs.offsets))
-        starts = graphs.offsets[:-1].astype(np.int64)
+        heads, dependents = arcs.ends()
+        sentences = arcs.offsets.owners()
+        starts = graphs.offsets.starts.astype(np.int64)
         nodes = starts[sentences] + dependents - 1
         more_heads, more_dependents, more_sentences = self.padding(arcs)
         if len(more_heads):
@@ -323,42 +319,27 @@ class GraphEncoding(ABC):
             padded = np.concatenate([relations.ids, np.full(len(new), len(relations.names), dtype=np.int32)])
             relations = Column(frozen_ints(padded[order]), (*relations.names, NO_ARC))
             nodes = np.concatenate([nodes, new // most])
-        return relations, lengths_to_offsets(np.bincount(nodes, minlength=graphs.nodes))
+        return relations, Offsets.of_lengths(np.bincount(nodes, minlength=graphs.nodes))
 
 
 def labels_of(
-    encoding: GraphEncoding, offsets: Ints, empty: Bools, columns: Sequence[Column], relations: Column
+    encoding: GraphEncoding, offsets: Offsets, empty: Bools, columns: Sequence[Column], relations: Column
 ) -> GraphLabels:
     """Put labels together from columns of texts, that of relations as `relation_texts` writes them."""
     parts = [[] if text == NOTHING else text.split(BETWEEN_ARCS) for text in relations.names]
     names: dict[str, int] = {}
     flat = np.array([names.setdefault(name, len(names)) for row in parts for name in row], dtype=np.int32)
     counts = np.array([len(row) for row in parts] or [0], dtype=np.int64)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    lengths = counts[relations.ids]
-    relation_offsets = lengths_to_offsets(lengths)
-    inner = np.arange(int(relation_offsets[-1])) - np.repeat(relation_offsets[:-1], lengths)
+    relation_offsets, places = Offsets.of_lengths(counts).select(relations.ids.astype(np.int64))
     return GraphLabels(
         encoding.spec,
         offsets,
         frozen_bools(empty),
         tuple(smallest(column.ids, len(column.names)) for column in columns),
         tuple(column.names for column in columns),
-        Column(frozen_ints(flat[np.repeat(starts[relations.ids], lengths) + inner]), tuple(names)),
+        Column(flat[places], tuple(names)),
         relation_offsets,
     )
-
-
-def ends(arcs: Arcs) -> tuple[Ints, Ints]:
-    """Give the heads and dependents of arcs."""
-    rightward = arcs.rightward.view(np.bool_)
-    return np.where(rightward, arcs.left, arcs.right), np.where(rightward, arcs.right, arcs.left)
-
-
-def _some(arcs: Arcs, keep: Bools) -> Arcs:
-    heads, dependents = ends(arcs)
-    before = np.concatenate([[0], np.cumsum(keep)])
-    return Arcs(heads[keep], dependents[keep], before[arcs.offsets].astype(np.int32), arcs.words)
 
 
 def _faults(words: Longs, kind: int) -> Faults:
@@ -392,18 +373,18 @@ def _assigned(labels: GraphLabels, nodes: Longs) -> tuple[Column, Longs]:
     Returns also the nodes where there are too few or too many; one that has none at all is none of them.
     """
     found = np.bincount(nodes, minlength=len(labels.empty))
-    given = np.diff(labels.relation_offsets)
+    given = labels.relation_offsets.lengths
     if np.array_equal(found, given):
         return labels.relations, np.zeros(0, dtype=np.int64)
     rank = np.arange(len(nodes)) - np.repeat(np.cumsum(found) - found, found)
-    place = labels.relation_offsets[:-1][nodes] + rank
+    place = labels.relation_offsets.starts[nodes] + rank
     ids = np.append(labels.relations.ids, 0)[np.minimum(place, len(labels.relations))]
     ids = np.where(rank < given[nodes], ids, len(labels.relations.names))
     return Column(frozen_ints(ids), (*labels.relations.names, NOTHING)), np.flatnonzero((found != given) & (given > 0))
 
 
 def graphs_of_pairs(  # noqa: PLR0913, PLR0917 - nodes, arcs between them, and what is known of those
-    offsets: Ints,
+    offsets: Offsets,
     empty: Bools,
     nodes: Longs,
     heads: Ints,
@@ -431,13 +412,13 @@ def graphs_of_pairs(  # noqa: PLR0913, PLR0917 - nodes, arcs between them, and w
         probabilities = None if probabilities is None else np.repeat(probabilities, many)
         ids = flat[np.repeat(starts[ids], many) + inner]
         names = tuple(numbers)
-    sentences = np.searchsorted(offsets, nodes, side="right") - 1
+    sentences = offsets.owners_of(nodes)
     return Graphs(
         offsets,
         empty,
-        lengths_to_offsets(np.bincount(sentences, minlength=len(offsets) - 1)),
-        frozen_ints(heads),
-        frozen_ints(nodes - offsets[:-1][sentences] + 1),
-        Column(frozen_ints(ids), tuple(names)),
+        Offsets.of_lengths(np.bincount(sentences, minlength=len(offsets))),
+        heads,
+        nodes - offsets.starts[sentences] + 1,
+        Column(ids, tuple(names)),
         probabilities,
     )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.graphs import Longs, arc_planes
-from ropewalk.core.ropes import Arcs
+from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
+from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs
 from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -80,7 +81,7 @@ class GraphBits(GraphEncoding):
             view(padded.rightward),
             view(levels),
             self.planes,
-            view(padded.offsets),
+            view(padded.offsets.array),
             view(padded.words),
             view(bits),
             *(view(np.empty(size, dtype=np.int32)) for _ in range(2)),
@@ -105,13 +106,13 @@ class GraphBits(GraphEncoding):
         table = self.widened(np.array(rows, dtype=np.uint8).reshape(-1, self.planes))
         bits = np.ascontiguousarray(table[labels.ids[0]].reshape(-1))
         heads, dependents = (np.empty(2 * len(bits), dtype=np.int32) for _ in range(2))
-        arc_offsets = np.empty(len(labels.offsets), dtype=np.int32)
+        arc_offsets = np.empty(len(labels.offsets) + 1, dtype=np.int32)
         faults = fault_room(4 * len(bits))
-        longest = int(np.diff(labels.offsets).max(initial=0))
+        longest = labels.offsets.longest
         kernel.read_bits(
             view(bits),
             self.planes,
-            view(labels.offsets),
+            view(labels.offsets.array),
             view(heads),
             view(dependents),
             view(arc_offsets),
@@ -146,25 +147,25 @@ class GraphBits(GraphEncoding):
         heads, dependents, sentences = self.padding(arcs)
         if not len(heads):
             return arcs, levels
-        own_heads, own_dependents = ends(arcs)
-        own = np.repeat(np.arange(len(arcs.words)), np.diff(arcs.offsets))
-        every = np.concatenate([own, sentences])
+        own_heads, own_dependents = arcs.ends()
+        every = np.concatenate([arcs.offsets.owners(), sentences])
         order = np.argsort(every, kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(every, minlength=len(arcs.words)))]).astype(np.int32)
         padded = Arcs(
-            np.concatenate([own_heads, heads])[order], np.concatenate([own_dependents, dependents])[order], offsets,
+            np.concatenate([own_heads, heads])[order],
+            np.concatenate([own_dependents, dependents])[order],
+            Offsets.of_lengths(np.bincount(every, minlength=len(arcs.words))),
             arcs.words,
-        )  # fmt: skip
+        )
         return padded, np.concatenate([levels, self._free(arcs, levels)[1]])[order].astype(np.int32)
 
     def _free(self, arcs: Arcs, levels: Ints) -> tuple[Longs, Ints]:
         """List the words, counted over all, that have no head in a plane, and that plane."""
         words = int(arcs.words.sum())
         starts = np.cumsum(arcs.words) - arcs.words
-        own = np.repeat(np.arange(len(arcs.words)), np.diff(arcs.offsets))
+        own = arcs.offsets.owners()
         has = np.zeros((self.planes, words), dtype=np.bool_)
         inside = levels <= self.planes
-        has[levels[inside] - 1, (starts[own] + ends(arcs)[1] - 1)[inside]] = True
+        has[levels[inside] - 1, (starts[own] + arcs.ends()[1] - 1)[inside]] = True
         plane, word = np.nonzero(~has)
         return word, (plane + 1).astype(np.int32)
 

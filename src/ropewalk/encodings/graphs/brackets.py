@@ -19,8 +19,8 @@ from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from ropewalk.core.arcs import Arcs
     from ropewalk.core.arrays import Bools
-    from ropewalk.core.ropes import Arcs
     from ropewalk.encodings.base import Ids
 
 
@@ -87,7 +87,7 @@ class PlanarGraphs(GraphEncoding):
             view(arcs.rightward),
             view(arc_planes(arcs)),
             self.planes,
-            view(arcs.offsets),
+            view(arcs.offsets.array),
             view(arcs.words),
             view(symbols),
             view(starts),

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from ropewalk.core.trees import positions
+from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs, ends
+from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs
 from ropewalk.encodings.text import number_labels
 from ropewalk.errors import LabelError
 from ropewalk.kernels.codes import OUTSIDE
@@ -19,9 +19,9 @@ from ropewalk.kernels.codes import OUTSIDE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arcs import Arcs
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.graphs import Longs
-    from ropewalk.core.ropes import Arcs
 
 NONE = "_"
 
@@ -53,11 +53,10 @@ class GraphOffsets(GraphEncoding):
     @final
     def write(self, arcs: Arcs) -> list[tuple[Ids, tuple[str, ...]]]:
         """Write the heads of each word, from left to right."""
-        heads, dependents = ends(arcs)
-        own = np.repeat(np.arange(len(arcs.words)), np.diff(arcs.offsets))
-        nodes = (np.cumsum(arcs.words) - arcs.words)[own] + dependents - 1
+        heads, dependents = arcs.ends()
+        nodes = (np.cumsum(arcs.words) - arcs.words)[arcs.offsets.owners()] + dependents - 1
         order = np.lexsort((heads, nodes))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=int(arcs.words.sum())))])
+        starts = starts_of(np.bincount(nodes, minlength=int(arcs.words.sum())))
         numbers = self.shown(heads, dependents)[order].astype(np.int32)
         return [number_labels(numbers, starts.astype(np.int32), self.text)]
 
@@ -70,27 +69,25 @@ class GraphOffsets(GraphEncoding):
         flat = np.array([number for row in spelled for number in row] or [0], dtype=np.int32)
         counts = np.array([len(row) for row in spelled] or [0], dtype=np.int64)
         ids = labels.ids[0].astype(np.int64)
-        many = counts[ids]
-        nodes: Longs = np.repeat(np.arange(len(ids)), many)
-        inner = np.arange(len(nodes)) - np.repeat(np.cumsum(many) - many, many)
-        shown = flat[(np.cumsum(counts) - counts)[ids[nodes]] + inner]
-        sentences = np.searchsorted(labels.offsets, nodes, side="right") - 1
-        dependents = (nodes - labels.offsets[sentences] + 1).astype(np.int32)
+        node_heads, places = Offsets.of_lengths(counts).select(ids)
+        nodes: Longs = node_heads.owners()
+        shown = flat[places]
+        sentences = labels.offsets.owners_of(nodes)
+        dependents = (nodes - labels.offsets.starts[sentences] + 1).astype(np.int32)
         heads = self.heads_of(shown, dependents).astype(np.int32)
-        wrong = (heads < 0) | (heads > np.diff(labels.offsets)[sentences])
+        wrong = (heads < 0) | (heads > labels.offsets.lengths[sentences])
         faults = fault_room(int(wrong.sum()))
         faults[0][:] = nodes[wrong]
         faults[1][:] = OUTSIDE
         faults[2][0] = len(faults[0])
-        found = np.concatenate([[0], np.cumsum(~wrong)])
-        before = np.concatenate([[0], np.cumsum(many)])[labels.offsets]
-        return heads[~wrong], dependents[~wrong], found[before].astype(np.int32), faults
+        arcs = Offsets(node_heads.array[labels.offsets.array]).counted(~wrong)
+        return heads[~wrong], dependents[~wrong], arcs.array, faults
 
     @final
-    def possible(self, texts: Sequence[str], offsets: Ints) -> Bools:
+    def possible(self, texts: Sequence[str], offsets: Offsets) -> Bools:
         """Tell which labels have all their heads in the sentence, none of them the word itself."""
-        lengths = np.repeat(np.diff(offsets), np.diff(offsets))
-        dependents = positions(offsets)
+        lengths = np.repeat(offsets.lengths, offsets.lengths)
+        dependents = offsets.positions()
         out = np.ones((len(dependents), len(texts)), dtype=np.bool_)
         for place, text in enumerate(texts):
             for number in [] if text == NONE else text.split(","):

@@ -16,7 +16,8 @@ import numpy as np
 
 from ropewalk.core.arrays import Ints, ints
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import heads_and_offsets, is_root_relation, scratch
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Trees, is_root_relation, scratch
 from ropewalk.errors import demand_known
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
@@ -31,9 +32,9 @@ REPAIRS = {ATTACHED: "attached", REROOTED: "rerooted"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repaired:
-    """Heads that are trees with one root each, and what had to be done to the words at `words`."""
+    """Trees with one root each, and the repairs: the words that were attached and their kinds."""
 
-    heads: Ints
+    trees: Trees
     words: Ints
     kinds: Ints
 
@@ -43,16 +44,18 @@ class Repaired:
         return {name: tally[code] for code, name in REPAIRS.items() if tally[code]}
 
 
-def repair(heads: Ints, offsets: Ints, policy: str = "nearest", *, keep_roots: bool = False) -> Repaired:
-    """Make every sentence one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
+def repair(
+    heads: Ints, offsets: Offsets, policy: str = "nearest", *, relations: Column | None = None, keep_roots: bool = False
+) -> Repaired:
+    """Turn every sentence into one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
     demand_known("repair policy", policy, POLICIES)
-    heads, offsets = heads_and_offsets(heads, offsets)
-    out = heads.copy()
-    words = np.empty(len(heads), dtype=np.int32)
-    kinds = np.empty(len(heads), dtype=np.int32)
-    fill = POLICIES[policy]
-    count = fill(view(out), view(offsets), int(keep_roots), view(words), view(kinds), view(scratch(offsets)))
-    return Repaired(out, words[:count], kinds[:count])
+    heads = ints(heads, "heads").copy()
+    offsets = Offsets.of(offsets, end=len(heads))
+    words, kinds = (np.empty(len(heads), dtype=np.int32) for _ in range(2))
+    count = POLICIES[policy](
+        view(heads), view(offsets.array), int(keep_roots), view(words), view(kinds), view(scratch(offsets))
+    )
+    return Repaired(Trees.known(heads, offsets, relations), words[:count], kinds[:count])
 
 
 def rooted_relations(

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.core.arrays import Bools, Ints, ints, numbers_below, one_number
+from ropewalk.core.arrays import ints, numbers_below, one_number
 from ropewalk.core.columns import Column
-from ropewalk.core.ragged import gather
-from ropewalk.core.trees import DOWN, UP, checked_trees, heads_and_offsets, projective, scratch
-from ropewalk.errors import FormatError, MismatchError, demand_known, demand_type
+from ropewalk.core.ragged import starts_of
+from ropewalk.core.trees import DOWN, UP, Trees, projective, scratch
+from ropewalk.errors import CrossingsError, demand_known, demand_type
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
-from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ropewalk.core.arrays import Bools, Ints
 
 MOST_CROSSED = 600  # arcs of a tree that cross others
 SCHEMES = ("head", "path", "head+path", "head-chained", "head-nearest")
@@ -34,55 +35,44 @@ SCHEMES = ("head", "path", "head+path", "head-chained", "head-nearest")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifts:
-    """Heads after lifting; lift i moved word `words[i]` away from word `left[i]`, counted over all sentences."""
+    """Lifted trees; lift i moved word `words[i]` away from word `left[i]`, counted over all sentences."""
 
-    heads: Ints
+    trees: Trees
     words: Ints
     left: Ints
 
 
-def lift_heads(heads: Ints, offsets: Ints, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
+def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
     """Lift the chosen sentences until they need no more than `planes` planes, or for at most `steps` lifts each."""
-    heads, offsets = checked_trees(heads, offsets)
-    chosen = ints(numbers_below(chosen, len(offsets) - 1, "chosen sentences"), "chosen sentences")
+    demand_type("what to lift", trees, Trees)
+    chosen = ints(numbers_below(chosen, len(trees), "chosen sentences"), "chosen sentences")
     planes = one_number(planes, "the number of planes", least=1)
-    return _lifted(heads, offsets, chosen, planes, one_number(steps, "the number of lifts", least=0))
-
-
-def _lifted(heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int) -> Lifts:
-    """Lift trees that have been checked."""
-    capacity = 64 + 4 * int(np.diff(offsets)[chosen].sum())
+    steps = one_number(steps, "the number of lifts", least=0)
+    capacity = 64 + 4 * int(trees.offsets.lengths[chosen].sum())
     while True:
-        lifted = np.array(heads, dtype=np.int32)
+        lifted = np.array(trees.heads, dtype=np.int32)
         words, left = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int32)
         count = kernel.lift(
             view(lifted),
-            view(offsets),
+            view(trees.offsets.array),
             view(chosen),
             planes,
             steps,
             view(words),
             view(left),
-            *(view(scratch(offsets)) for _ in range(5)),
+            *(view(scratch(trees.offsets)) for _ in range(5)),
         )
         if count >= 0:
-            return Lifts(lifted, words[:count], left[:count])
+            return Lifts(trees.with_heads(lifted), words[:count], left[:count])
         capacity *= 4
 
 
-def _demand_few_crossings(bank: Treebank, chosen: Ints) -> None:
+def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
     """Refuse to lift trees of so many crossing arcs that it would take hours; every lift looks at all pairs."""
-    for sentence in chosen[np.diff(bank.offsets)[chosen] > MOST_CROSSED].tolist():
-        start, stop = bank.offsets[sentence : sentence + 2].tolist()
-        crossed = _count_crossed(bank.heads[start:stop])
+    for sentence in chosen[trees.offsets.lengths[chosen] > MOST_CROSSED].tolist():
+        crossed = _count_crossed(trees.heads[trees.offsets[sentence]])
         if crossed > MOST_CROSSED:
-            raise FormatError(
-                bank.file,
-                bank.line(sentence),
-                "too-many-crossings",
-                f"the tree has {crossed:,} arcs that cross others; at most {MOST_CROSSED} are lifted: use an encoding "
-                "that covers them, such as optimal-nonprojective or absolute",
-            )
+            raise CrossingsError(sentence + 1, crossed, MOST_CROSSED)
 
 
 def _count_crossed(heads: Ints) -> int:
@@ -106,34 +96,32 @@ def _count_crossed(heads: Ints) -> int:
     return int(crossed.sum())
 
 
-def lift_until(bank: Treebank, covers: Callable[[Ints, Ints], Bools], *, planes: int = 1) -> Treebank:
+def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 1) -> Trees:
     """Lift what is not covered, relations unmarked, until it is."""
-    chosen = np.flatnonzero(~covers(bank.heads, bank.offsets)).astype(np.int32)
+    chosen = np.flatnonzero(~covers(trees)).astype(np.int32)
     if not len(chosen):
-        return bank
-    _demand_few_crossings(bank, chosen)
-    heads = lift_heads(bank.heads, bank.offsets, chosen, planes=planes).heads
+        return trees
+    _demand_few_crossings(trees, chosen)
+    trees = lift_heads(trees, chosen, planes=planes).trees
     while planes > 1:  # fitting the planes may not be enough for an encoding with a further limit
-        offsets, words = gather(bank.offsets, chosen)
-        chosen = chosen[~covers(heads[words], offsets.astype(np.int32))]
-        lifts = _lifted(heads, bank.offsets, chosen, 1, 1)  # lifted trees are trees
+        chosen = chosen[~covers(trees.select(chosen))]
+        lifts = lift_heads(trees, chosen, steps=1)
         if not len(lifts.words):  # all covered, or projective and still not covered: lifting cannot help
             break
-        heads = lifts.heads
-    return bank.with_trees(heads, bank.relations)
+        trees = lifts.trees
+    return trees
 
 
-def lift(bank: Treebank, scheme: str = "head") -> Treebank:
-    """Make every tree projective and mark in its relations how to undo it."""
-    demand_type("what to lift", bank, Treebank)
+def lift(trees: Trees, scheme: str = "head") -> Trees:
+    """Lift every tree until it is projective, and mark in its relations how to undo it."""
+    demand_type("what to lift", trees, Trees)
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
-    chosen = np.flatnonzero(~projective(bank.heads, bank.offsets)).astype(np.int32)
+    chosen = np.flatnonzero(~projective(trees)).astype(np.int32)
     if not len(chosen):
-        return bank
-    _demand_few_crossings(bank, chosen)
-    lifts = lift_heads(bank.heads, bank.offsets, chosen)
-    names = bank.relations.names
-    plain = bank.relations.ids
+        return trees
+    _demand_few_crossings(trees, chosen)
+    lifts = lift_heads(trees, chosen)
+    names, plain = trees.relations.names, trees.relations.ids
     marks: dict[int, str] = {}
     on_path: set[int] = set()
     for word, head in zip(lifts.words.tolist(), lifts.left.tolist(), strict=True):
@@ -144,23 +132,21 @@ def lift(bank: Treebank, scheme: str = "head") -> Treebank:
         if "path" in scheme:
             on_path.add(head)
     numbers = {name: number for number, name in enumerate(names)}
-    ids = plain.copy()
+    ids = plain.astype(np.int32)
     for word in sorted(marks.keys() | on_path):
         text = names[plain[word]] + (DOWN if word in on_path else "") + marks.get(word, "")
         ids[word] = numbers.setdefault(text, len(numbers))
-    return bank.with_trees(lifts.heads, Column(ids, tuple(numbers)))
+    return lifts.trees.with_relations(Column(ids, tuple(numbers)))
 
 
-def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -> tuple[Ints, Column]:
+def lower(trees: Trees, scheme: str = "head") -> Trees:
     """Hang lifted words back where their marks say, and take the marks off the relations."""
+    demand_type("what to lower", trees, Trees)
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
-    heads, offsets = heads_and_offsets(heads, offsets)
-    if len(relations) != len(heads):
-        raise MismatchError(f"{len(heads)} heads but {len(relations)} relations; each word needs one of each")
+    relations, offsets = trees.relations, trees.offsets
     marked = [UP in name or DOWN in name for name in relations.names]
     if not any(marked):
-        return heads, relations
-    heads, offsets = checked_trees(heads, offsets)
+        return trees
     numbers: dict[str, int] = {}
     plain: list[int] = []
     parts: list[list[int]] = []
@@ -174,21 +160,21 @@ def lower(heads: Ints, relations: Column, offsets: Ints, scheme: str = "head") -
     counts = np.array([len(part) for part in parts], dtype=np.int32)[relations.ids]
     lifted = np.flatnonzero(counts)
     flat = np.array([part for word in lifted for part in parts[relations.ids[word]]], dtype=np.int32)
-    chosen = np.unique(np.searchsorted(offsets, lifted, side="right") - 1).astype(np.int32)
-    out = np.array(heads, dtype=np.int32)
+    chosen = np.unique(offsets.owners_of(lifted)).astype(np.int32)
+    heads = np.array(trees.heads, dtype=np.int32)
     # Chained marks name a head's relation as it then stood: while it carries marks it is no target.
     shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head-chained" else ids.copy()
     kernel.lower(
-        view(out),
-        view(offsets),
+        view(heads),
+        view(offsets.array),
         view(chosen),
         view(shown),
         view(ids),
         view(flat),
-        view(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
+        view(starts_of(counts).astype(np.int32)),
         view(np.array(down, dtype=np.uint8)[relations.ids]),
         int("path" in scheme),
         int(scheme == "head-nearest"),
         *(view(scratch(offsets)) for _ in range(3)),
     )
-    return out, Column(ids, tuple(numbers))
+    return Trees.known(heads, offsets, Column(ids, tuple(numbers)))
