@@ -292,7 +292,7 @@ def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float
 
 def bytes_of(bank: "Treebank") -> int:
     """Say how many bytes of CoNLL-U a treebank was read from."""
-    return 0 if bank.text is None else bank.text.size
+    return 0 if bank.source is None else bank.source.size
 
 
 def put(output: str, blocks: "Iterable[bytes]") -> None:

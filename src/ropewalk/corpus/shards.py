@@ -262,7 +262,7 @@ class _Conllu:
     def write(self, records: Sequence[Record], found: Parsed) -> int:
         """Write some documents; say how many sentences they are."""
         bank = found.bank
-        if len(bank) and bank.text is None:
+        if len(bank) and bank.source is None:
             headings = [bank.heading(number) for number in range(len(bank))]
             first = 0
             for record, count in zip(records, found.counts, strict=True):

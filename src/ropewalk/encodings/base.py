@@ -456,8 +456,7 @@ def split(bank: Treebank, parts: int) -> list[Treebank]:
             Treebank(
                 bank.offsets.between(low, high),
                 bank.heads[where],
-                bank.relations[where],
-                None if bank.upos is None else bank.upos[where],
+                {name: column[where] for name, column in bank.columns.items()},
             )
         )
     return banks

@@ -14,35 +14,35 @@ import math
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import quote
 
 import numpy as np
 
 from ropewalk import files
 from ropewalk.core.arrays import frozen, frozen_ints
-from ropewalk.core.columns import Column, are_places, intern
-from ropewalk.core.ragged import Offsets, starts_of
+from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import check_heads, is_root_relation, tree_error
-from ropewalk.errors import FormatError, MismatchError, OptionError, demand_type
+from ropewalk.errors import FormatError, OptionError, demand_type
 from ropewalk.formats import conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
-from ropewalk.treebank.surface import Heading, Probabilities, Source, Surface
-from ropewalk.treebank.treebank import COLUMNS, UNWRITABLE, Treebank
+from ropewalk.treebank.misc import CONFIDENCE, Spaces
+from ropewalk.treebank.source import COLUMNS, TREE_CONFIDENCE, Source
+from ropewalk.treebank.treebank import UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
-    from ropewalk.treebank.surface import Floats
+    from ropewalk.treebank.surface import Floats, Heading
 
 OnError = Literal["stop", "skip"]
 Presence = Literal["optional", "required"]
@@ -51,17 +51,10 @@ Path = str | os.PathLike[str]
 BAD_UTF8: Final = -1
 BOM: Final = -2
 SPACES: Final = -3
-MOST_DIGITS: Final = 9  # of a place in a text
 PARTS: Final = 10_000  # probabilities are written to four digits
-CONFIDENCE: Final = "Confidence="
-TREE_CONFIDENCE: Final = b"# confidence = "
 CLAIMS: Final = (b"# generator = ", TREE_CONFIDENCE)
 EARLIER: Final = re.compile(rb"^(?:" + b"|".join(CLAIMS) + rb").*\n", re.MULTILINE)
 EMPTY_NODE: Final = re.compile(rb"^[0-9]+\.[0-9]+\t.*\n", re.MULTILINE)
-_NAMED: Final = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
-_BESIDE_TEXT: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff|\\]")  # what MISC cannot hold as it is
-_LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
 SENT_ID: Final = re.compile(rb"^#\s*sent_id\s*=\s*(\S+)$", re.MULTILINE)
 SENT_NUMBER: Final = re.compile(rb"^(#\s*sent_id\s*=\s*)([0-9]+)$", re.MULTILINE)
 UNNAMEABLE: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff/%]")  # in a sent_id: UD keeps slashes for itself
@@ -136,292 +129,6 @@ TREE_KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Text(Source):
-    """The bytes of CoNLL-U that a treebank was read from, and where its parts lie in them.
-
-    `raw` holds whole sentences. Sentence s is `raw[sentences[s]:sentences[s+1]]`, its blank line included.
-    Column c of word w is `raw[fields[w, c]:fields[w, c+1] - 1]`: eleven marks a word, the last of them just
-    after its line. `lines[s]` is the number of the sentence's first line in its file, counted from 1.
-    `multiwords` and `empties` count the lines of those kinds in each sentence.
-    """
-
-    raw: npt.NDArray[np.uint8]
-    sentences: Places
-    fields: Places
-    lines: Places
-    multiwords: Ints
-    empties: Ints
-    file: str
-
-    def __post_init__(self) -> None:
-        sentences, fields = self.sentences, self.fields
-        if (
-            not (are_places(sentences) and are_places(self.lines) and are_places(np.ravel(fields)))
-            or self.raw.dtype != np.uint8
-            or self.raw.ndim != 1
-            or fields.shape[1:] != (11,)
-            or not len(sentences) == len(self.lines) + 1 == len(self.multiwords) + 1 == len(self.empties) + 1
-            or (sentences[1:] < sentences[:-1]).any()
-            or not 0 <= sentences[0] <= sentences[-1] <= len(self.raw)
-        ):
-            raise MismatchError("the places of sentences and columns do not fit the bytes of their CoNLL-U")
-
-    def column(self, name: str) -> Column:
-        """Read one column of every word."""
-        at = COLUMNS.index(name)
-        starts = np.ascontiguousarray(self.fields[:, at])
-        stops = self.fields[:, at + 1] - 1
-        ids, firsts = intern(self.raw, starts, stops)
-        raw = view(self.raw)
-        try:
-            names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
-        except UnicodeDecodeError as failure:
-            raise MismatchError("the places of columns do not fit the characters of their CoNLL-U") from failure
-        return Column(frozen_ints(ids), names)
-
-    @property
-    def size(self) -> int:
-        """How many bytes it takes."""
-        return len(self.raw)
-
-    @property
-    def words(self) -> int:
-        """How many words it has."""
-        return len(self.fields)
-
-    def sentence(self, number: int) -> bytes:
-        """Give the bytes of one sentence, its blank line included."""
-        return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
-
-    def line(self, sentence: int, word: int) -> int:
-        """Give the number in its file of a word's line; words count from 0 over the whole treebank."""
-        before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
-        return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
-
-    def comments(self, sentence: int) -> tuple[str, ...]:
-        """Give the comment lines of one sentence as written."""
-        lines = self.sentence(sentence).decode("utf-8").split("\n")
-        return tuple(itertools.takewhile(lambda line: line.startswith("#"), lines))
-
-    def heading(self, sentence: int) -> Heading:
-        """Read what is known of one sentence as a whole from its comments."""
-        pairs = [line[1:].partition("=") for line in self.comments(sentence)]
-        named = {key.strip(): value.strip() for key, _, value in pairs}
-        return Heading(
-            named.get("sent_id"),
-            named.get("text"),
-            named.get("newdoc id", named.get("newdoc")),
-            any(key.split()[:1] == ["newpar"] for key in named),
-        )
-
-    def surface(self, offsets: Offsets, misc: Column) -> Surface:
-        """Read the tokens from the lines of multiword tokens and from MISC."""
-        spacings = [_Spaces.of(text) for text in misc.names]
-        words = len(self.fields)
-        opens = np.ones(words, dtype=np.bool_)
-        texts: dict[int, str] = {}  # by the first word
-        others: dict[int, _Spaces] = {}
-        for sentence in np.flatnonzero(self.multiwords).tolist():
-            before = offsets[sentence].start - 1
-            for row in self._multiwords(sentence):
-                low, _, high = row[0].partition("-")
-                opens[before + int(low) + 1 : before + int(high) + 1] = False
-                texts[before + int(low)] = row[1]
-                others[before + int(low)] = _Spaces.of(row[9])
-        first = np.flatnonzero(opens)
-        spaces = [spacings[number] for number in misc.ids[first].tolist()]
-        place = {word: token for token, word in enumerate(first.tolist())} if texts else {}
-        for word, one in others.items():
-            spaces[place[word]] = one
-        begun = np.searchsorted(first, offsets.starts).tolist()
-        return Surface(
-            frozen_ints(np.append(first, words)),
-            {place[word]: text for word, text in texts.items()},
-            Column.of(one.after for one in spaces),
-            {number: spaces[token].before for number, token in enumerate(begun) if spaces[token].before},
-            frozen_ints([one.start for one in spaces]),
-            frozen_ints([one.stop for one in spaces]),
-            {token: one.inside for token, one in enumerate(spaces) if one.inside},
-        )
-
-    def _multiwords(self, sentence: int) -> Iterator[list[str]]:
-        """Give the columns of the lines of multiword tokens."""
-        for line in self.sentence(sentence).decode("utf-8").split("\n"):
-            if line[:1] not in {"#", ""} and "-" in line.partition("\t")[0]:
-                yield line.split("\t")
-
-    def probabilities(self, offsets: Offsets, misc: Column) -> Probabilities | None:
-        """Read the probabilities that an earlier parser wrote, if it did."""
-        arcs = np.array([_probability(text) for text in misc.names], dtype=np.float64)[misc.ids]
-        trees = np.full(len(offsets), np.nan)
-        if self.raw.tobytes().find(TREE_CONFIDENCE) >= 0:
-            for sentence in range(len(trees)):
-                lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
-                trees[sentence] = _finite(lines[0].partition("=")[2]) if lines else np.nan
-        of_arcs, of_trees = (None if np.isnan(values).all() else frozen(values) for values in (arcs, trees))
-        return None if of_arcs is None and of_trees is None else Probabilities(of_arcs, of_trees)
-
-    def select(self, offsets: Offsets, sentences: npt.NDArray[Any]) -> Text:
-        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
-        _, words = offsets.select(sentences)
-        stops = starts_of(self.sentences[sentences + 1] - self.sentences[sentences])
-        shift = np.repeat(stops[:-1] - self.sentences[sentences], offsets.lengths[sentences])
-        raw = view(self.raw)
-        kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
-        return Text(
-            np.frombuffer(kept, dtype=np.uint8),
-            frozen(stops),
-            frozen(self.fields[words] + shift[:, None]),
-            frozen(self.lines[sentences]),
-            frozen_ints(self.multiwords[sentences]),
-            frozen_ints(self.empties[sentences]),
-            self.file,
-        )
-
-    @classmethod
-    def concat(cls, sources: Sequence[Text]) -> Text:
-        """Lay texts end to end; each sentence keeps the line number it had in its own file."""
-        texts = sources
-        sizes = starts_of([len(text.raw) for text in texts])
-        files = {text.file for text in texts}
-        return cls(
-            frozen(np.concatenate([text.raw for text in texts])),
-            frozen(
-                np.concatenate(
-                    [text.sentences[:-1] + at for text, at in zip(texts, sizes, strict=False)] + [sizes[-1:]]
-                )
-            ),
-            frozen(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
-            frozen(np.concatenate([text.lines for text in texts])),
-            frozen_ints(np.concatenate([text.multiwords for text in texts])),
-            frozen_ints(np.concatenate([text.empties for text in texts])),
-            files.pop() if len(files) == 1 else "<several files>",
-        )
-
-    def splice(self, offsets: Offsets, columns: Mapping[str, Column]) -> Text:
-        """Put other text into some columns of every word; nothing else changes."""
-        offsets = Offsets.of(offsets, end=len(self.fields))
-        self._demand_order(offsets)
-        for name, column in columns.items():
-            if len(column) != len(self.fields):
-                raise MismatchError(f"{len(column)} values for column {name}, but there are {len(self.fields)} words")
-        places = sorted(((COLUMNS.index(name), column) for name, column in columns.items()), key=itemgetter(0))
-        names: list[bytes] = []
-        choices = np.empty((len(places), len(self.fields)), dtype=np.int32)
-        for row, (_, column) in enumerate(places):
-            np.add(column.ids, len(names), out=choices[row])
-            names += [name.encode("utf-8") for name in column.names]
-        marks = np.cumsum([0, *map(len, names)], dtype=np.int64)
-        grown = len(self.raw)
-        for row, (at, _) in enumerate(places):
-            grown += int(np.diff(marks)[choices[row]].sum() - (self.fields[:, at + 1] - 1 - self.fields[:, at]).sum())
-        raw = np.empty(grown, dtype=np.uint8)
-        sentences = np.empty_like(self.sentences)
-        fields = np.empty_like(self.fields)
-        kernel.splice(
-            view(self.raw),
-            view(offsets.array),
-            view(self.sentences),
-            view(self.fields),
-            view(np.array([at for at, _ in places], dtype=np.int32)),
-            view(choices),
-            view(np.frombuffer(b"".join(names), dtype=np.uint8)),
-            view(marks),
-            view(raw),
-            view(sentences),
-            view(fields),
-        )
-        return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
-
-    def _demand_order(self, offsets: Offsets) -> None:
-        """Refuse places of columns that do not lie in order in their sentences."""
-        fields = self.fields
-        full = offsets.lengths > 0  # sentences that have a first and a last word
-        if not (
-            len(offsets) == len(self.sentences) - 1
-            and (fields[:, 1:] > fields[:, :-1]).all()
-            and (fields[1:, 0] >= fields[:-1, 10]).all()
-            and (fields[offsets.starts[full], 0] >= self.sentences[:-1][full]).all()
-            and (fields[offsets.array[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
-        ):
-            raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
-
-
-def _place(digits: str) -> int:
-    """Take a place in a text; what is none, or beyond any text, is -1."""
-    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else -1
-
-
-class _Spaces(NamedTuple):
-    """What MISC says of a token: the spaces after it and before it, its place in the text, and those inside of it.
-
-    The last are told as the whole token, if there are other than single ones.
-    """
-
-    after: str
-    before: str
-    start: int
-    stop: int
-    inside: str = ""
-
-    @classmethod
-    def of(cls, misc: str) -> _Spaces:
-        """Read MISC."""
-        if misc == "_":
-            return _ONE_SPACE
-        parts = dict(part.partition("=")[::2] for part in reversed(misc.split("|")))
-        after = "" if parts.get("SpaceAfter") == "No" else " "
-        start, stop = map(_place, parts.get("TokenRange", "").partition(":")[::2])
-        known = start >= 0 and stop >= 0
-        return cls(
-            unescaped(parts["SpacesAfter"]) if "SpacesAfter" in parts else after,
-            unescaped(parts.get("SpacesBefore", "")),
-            start if known else -1,
-            stop if known else -1,
-            unescaped(parts.get("SpacesInToken", "")),
-        )
-
-    def text(self) -> str:
-        """Write MISC; nothing if there is nothing to say."""
-        parts = []
-        if self.after != " ":
-            parts.append(f"SpacesAfter={escaped(self.after)}" if self.after else "SpaceAfter=No")
-        if self.before:
-            parts.append(f"SpacesBefore={escaped(self.before)}")
-        if self.inside:
-            parts.append(f"SpacesInToken={_BESIDE_TEXT.sub(lambda found: escaped(found[0]), self.inside)}")
-        if self.start >= 0:
-            parts.append(f"TokenRange={self.start}:{self.stop}")
-        return "|".join(parts)
-
-
-_ONE_SPACE = _Spaces(" ", "", -1, -1)
-
-
-def escaped(spaces: str) -> str:
-    r"""Write spaces as MISC holds them: `\s`, `\n`, `\t`, `\r`, and `\u` with four digits for any other."""
-    return "".join(_LITERAL.get(one) or f"\\u{ord(one):04X}" for one in spaces)
-
-
-def unescaped(value: str) -> str:
-    """Read spaces from MISC."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _NAMED.get(found[2], found[0]), value)
-
-
-def _probability(misc: str) -> float:
-    """Read the probability of an arc from MISC, NaN for none."""
-    return next((_finite(part[len(CONFIDENCE) :]) for part in misc.split("|") if part.startswith(CONFIDENCE)), math.nan)
-
-
-def _finite(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return math.nan
-    return number if math.isfinite(number) else math.nan
-
-
 def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
     """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
     if bank.estimates is None:
@@ -462,7 +169,7 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
     What an earlier parser said of itself and its trees is left out once others have taken its place.
     """
     demand_type("what to write", bank, Treebank)
-    blocks = _new(bank) if bank.text is None else _edited(bank, bank.text)
+    blocks = _new(bank) if bank.source is None else _edited(bank, bank.source)
     begin = f"# generator = {generator}\n".encode() if generator else b""
     tree_shares = bank.estimates.trees if bank.estimates is not None else None
     shares = itertools.repeat(math.nan) if tree_shares is None else tree_shares.tolist()
@@ -524,11 +231,8 @@ def _tree_comment(share: float) -> bytes:
 
 
 def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
-    """Write what was read, with every edit in its place."""
-    assert isinstance(source, Text)  # noqa: S101 - there is no other source yet
-    edits = dict(bank.edits)
-    if bank.graphs is not None:
-        edits["deps"] = bank.column("deps")
+    """Write what was read, with every changed column in its place."""
+    edits = {name: bank.column(name) for name in sorted(bank.changed)}
     misc = bank.column("misc") if bank.estimates is not None else None
     if misc is not None and (estimated := _with_arc_estimates(bank, misc)) is not misc:
         edits["misc"] = estimated
@@ -598,7 +302,7 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
         zip(tokens.offsets(bank.offsets).array[list(tokens.before)].tolist(), tokens.before.values(), strict=True)
     )
     starts, stops, after = tokens.starts.tolist(), tokens.stops.tolist(), tokens.after.texts()
-    begins = {one: _Spaces(one, "", -1, -1).text() for one in tokens.after.names}
+    begins = {one: Spaces(one, "", -1, -1).text() for one in tokens.after.names}
     misc_values = [
         begins[one] if a < 0 else f"{begins[one]}|TokenRange={a}:{b}" if one != " " else f"TokenRange={a}:{b}"
         for one, a, b in zip(after, starts, stops, strict=True)
@@ -606,7 +310,7 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
     inside = tokens.written
     for token in {*before, *inside} - {len(tokens)}:  # a text without tokens may have spaces before them
         rest = (before.get(token, ""), starts[token], stops[token], inside.get(token, ""))
-        misc_values[token] = _Spaces(after[token], *rest).text()
+        misc_values[token] = Spaces(after[token], *rest).text()
     if not tokens.texts:
         return misc_values, {}
     out = [""] * bank.words
@@ -812,7 +516,7 @@ class Scanned:
     A problem is a kind, the place of its line, the stretch at fault and a number.
     """
 
-    text: Text
+    text: Source
     offsets: Offsets
     heads: Ints
     problems: Places
@@ -827,7 +531,7 @@ class Scanned:
             text = text.select(offsets, good)
             offsets, words = offsets.select(good)
             heads = heads[words]
-        return Treebank(offsets, heads, text.column("deprel"), text.column("upos"), text)
+        return Treebank(offsets, heads, {name: text.column(name) for name in ("deprel", "upos")}, text)
 
     def errors(self) -> list[FormatError]:
         """Name every problem."""
@@ -904,7 +608,7 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
     others += [(codes.NO_WORDS, at, at, at, 0) for at in sentences[only_empty].tolist()]
     if others:
         rows = np.concatenate([np.array(others, dtype=np.int64), rows])
-    text = Text(
+    text = Source(
         array,
         frozen(sentences[: many + 1]),
         frozen(fields[:words]),

@@ -20,12 +20,12 @@ from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
 from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
-from ropewalk.formats.conllu import Text
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
 from ropewalk.treebank.treebank import UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
+    from ropewalk.treebank.source import Source
     from collections.abc import Iterator
 
     import numpy.typing as npt
@@ -50,7 +50,7 @@ ONLY_CHECKED: Final = frozenset({codes.DEPS_MULTIWORD, codes.DEPS_ORDER, codes.D
 class _Scanned:
     """What one pass found: the fields of all nodes, their arcs in the order of the file, and what is wrong."""
 
-    text: Text
+    text: Source
     fields: Places
     minors: Ints
     offsets: Offsets
@@ -101,17 +101,17 @@ def forms(bank: Treebank) -> Column:
     return _column(text, fields[:, 1:3])
 
 
-def _text(bank: Treebank) -> Text:
+def _text(bank: Treebank) -> Source:
     """Return the bytes of a treebank as it would be written, and where its sentences begin."""
     demand_type("graphs are read from a treebank", bank, Treebank)
-    source = bank.text
-    if isinstance(source, Text) and not bank.is_edited and bank.headings is None:
+    source = bank.source
+    if source is not None and not bank.is_edited and bank.headings is None:
         return source
     written = conllu.scan(conllu.dumps(bank), bank.file).text
-    return replace(written, lines=source.lines) if isinstance(source, Text) else written
+    return replace(written, lines=source.lines) if source is not None else written
 
 
-def _scan(text: Text) -> _Scanned:
+def _scan(text: Source) -> _Scanned:
     raw = text.raw
     lines = int(np.count_nonzero(raw == 10)) + 1
     most = lines + int(np.count_nonzero(raw == 124))
@@ -195,7 +195,7 @@ def _item_start(raw: npt.NDArray[np.uint8], at: int) -> int:
     return at
 
 
-def _column(text: Text, stretches: Places) -> Column:
+def _column(text: Source, stretches: Places) -> Column:
     starts, stops = (np.ascontiguousarray(stretches[:, side]) for side in range(2))
     ids, firsts = intern(text.raw, starts, stops)
     raw = view(text.raw)

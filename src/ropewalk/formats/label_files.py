@@ -63,7 +63,7 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
     try:
         labels = encoding.encode(bank)
     except UncoveredTreeError as error:
-        if bank.text is None:
+        if bank.source is None:
             raise
         raise FormatError(
             bank.file,
@@ -321,8 +321,9 @@ class LabelTrees:
         changed = trees.heads != found.decoded.heads
         mended = np.isin(sentences, sentences[changed])  # others keep the relations that they have, whatever those are
         relations = rooted_relations(trees.heads, trees.relations, among=mended)
-        bank = Treebank(trees.offsets, trees.heads, relations, piece.labels.upos)
-        return bank.with_columns({"form": piece.forms})
+        columns = {"form": piece.forms, "upos": piece.labels.upos, "deprel": relations}
+        known = {name: column for name, column in columns.items() if column is not None}
+        return Treebank(trees.offsets, trees.heads, known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

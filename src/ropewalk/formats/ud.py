@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.errors import FormatError
-from ropewalk.formats.conllu import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +47,8 @@ class Checker:
 
     def problems(self, bank: Treebank) -> Iterator[FormatError]:
         """Find everything in one piece of the file."""
-        source = bank.text
-        assert isinstance(source, Text)  # noqa: S101 - pieces of a file come from a file
+        source = bank.source
+        assert source is not None  # noqa: S101 - pieces of a file come from a file
         for number, first in enumerate(source.lines.tolist()):
             lines = source.sentence(number).decode("utf-8").split("\n")[:-2]
             rows = {at: line.split("\t") for at, line in enumerate(lines) if not line.startswith("#")}

@@ -150,7 +150,7 @@ class Component:
             "lemma": (LEMMA, add, [token.orth for token in doc]),
         }
         out = {}
-        for name in kinds.keys() & bank.edits.keys():
+        for name in kinds.keys() & bank.columns.keys():
             attribute, number, spaces = kinds[name]
             out[attribute] = np.array(spaces, dtype=np.uint64)
             out[attribute][words] = _numbers(bank.column(name)[where], number)

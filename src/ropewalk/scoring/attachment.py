@@ -216,7 +216,7 @@ def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
         sentence = gold.offsets.owner(word)
         raise FormatError(
             _name(gold, "gold"),
-            0 if gold.text is None else gold.line(sentence, word),
+            0 if gold.source is None else gold.line(sentence, word),
             "missing-head",
             "HEAD is _; expected a head for every word of the gold trees",
             word=str(word - gold.offsets[sentence].start + 1),
@@ -281,13 +281,13 @@ def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
     for bank in (gold, predicted):
         demand_type("what is compared", bank, Treebank)
     alike = len(gold) == len(predicted) and gold.offsets == predicted.offsets
-    if alike and gold.text is predicted.text and gold.edits.get("form") is predicted.edits.get("form"):
+    if alike and gold.source is predicted.source and gold.columns.get("form") is predicted.columns.get("form"):
         return None
     most = min(len(gold), len(predicted))
     uneven = np.flatnonzero(gold.lengths[:most] != predicted.lengths[:most])
     even = int(uneven[0]) if len(uneven) else most
     words = int(gold.offsets.array[even])
-    if gold.text is not None and predicted.text is not None:
+    if gold.source is not None and predicted.source is not None:
         (ours, theirs), names = numbered([gold.column("form"), predicted.column("form")])
         differ = np.flatnonzero(ours[:words] != theirs[:words])
         if len(differ):
@@ -323,12 +323,12 @@ def _parting(gold: Treebank, predicted: Treebank, sentence: int, inner: int, fou
 
 
 def _name(bank: Treebank, role: str) -> str:
-    return f"<{role}>" if bank.text is None else bank.text.file
+    return f"<{role}>" if bank.source is None else bank.source.file
 
 
 def _place(bank: Treebank, role: str, sentence: int, inner: int) -> str:
     """Name file and line of a word; of the last one if the sentence ends before it."""
-    if bank.text is None:
+    if bank.source is None:
         return _name(bank, role)
     word = bank.offsets[sentence].start + min(inner, int(bank.lengths[sentence]) - 1)
     return f"{bank.file}:{bank.line(sentence, word)}"

@@ -186,7 +186,7 @@ class _Batch:
             if not self._is_short(piece):
                 continue
             if self._jobs[piece.number].parse:
-                kinds.setdefault((piece.bank.text is None, piece.bank.tokens is None), []).append(piece)
+                kinds.setdefault((piece.bank.source is None, piece.bank.tokens is None), []).append(piece)
             else:
                 self._finish(piece, piece)
         for alike in kinds.values():

@@ -59,12 +59,12 @@ def summarize(treebank: Treebank) -> Summary:
     """Count what one treebank holds."""
     whole = _whole_trees(treebank)
     thickness = rope_thickness(whole)
-    text = treebank.text
+    source = treebank.source
     return Summary(
         sentences=len(treebank),
         words=treebank.words,
-        multiwords=0 if text is None else int(text.multiwords.sum()),
-        empties=0 if text is None else int(text.empties.sum()),
+        multiwords=0 if source is None else int(source.multiwords.sum()),
+        empties=0 if source is None else int(source.empties.sum()),
         longest=int(treebank.lengths.max(initial=0)),
         trees=len(whole),
         nonprojective=int((~projective(whole)).sum()),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ropewalk.core.arrays import Ints
-    from ropewalk.core.ragged import Places
     from ropewalk.treebank.treebank import Treebank
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -147,60 +145,3 @@ class Heading(NamedTuple):
     text: str | None = None
     document: str | None = None
     paragraph: bool = False
-
-
-class Source(ABC):
-    """What a treebank was read from. `lines` has the number of each sentence's first line in `file`.
-
-    `multiwords` and `empties` count the multiword tokens and empty nodes of each sentence.
-    """
-
-    __slots__ = ()
-
-    file: str
-    lines: Places
-    multiwords: Ints
-    empties: Ints
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many bytes it takes."""
-
-    @property
-    @abstractmethod
-    def words(self) -> int:
-        """How many words it has."""
-
-    @abstractmethod
-    def column(self, name: str) -> Column:
-        """Read one column of every word."""
-
-    @abstractmethod
-    def line(self, sentence: int, word: int) -> int:
-        """Give the number of a word's line; words count from 0 over the whole treebank."""
-
-    @abstractmethod
-    def comments(self, sentence: int) -> tuple[str, ...]:
-        """Give the comment lines of one sentence as written."""
-
-    @abstractmethod
-    def heading(self, sentence: int) -> Heading:
-        """Read what is known of one sentence as a whole."""
-
-    @abstractmethod
-    def surface(self, offsets: Offsets, misc: Column) -> Surface:
-        """Read the tokens; `misc` is the last column of every word as it is now."""
-
-    @abstractmethod
-    def probabilities(self, offsets: Offsets, misc: Column) -> Probabilities | None:
-        """Read what an earlier parser said of its predictions, if anything."""
-
-    @abstractmethod
-    def select(self, offsets: Offsets, sentences: npt.NDArray[Any]) -> Self:
-        """Keep some sentences, in the order given; `offsets` says where the words of each stand."""
-
-    @classmethod
-    @abstractmethod
-    def concat(cls, sources: Sequence[Self]) -> Self:
-        """Lay sources end to end."""

@@ -1,7 +1,6 @@
 """The annotation of many sentences as typed columns: work on a whole corpus never loops over Python objects.
 
-A `Treebank` knows nothing of any file format. What it was read from, if anything, is a `Source` that stands beside it,
-so that writing the same format again loses nothing.
+A treebank that was read from a file keeps its `Source`, so that writing it again loses nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Tree, Trees
 from ropewalk.errors import MismatchError, demand_known, demand_type
-from ropewalk.treebank.surface import Heading, Probabilities, Source, Surface
+from ropewalk.treebank.source import COLUMNS, Source
+from ropewalk.treebank.surface import Heading, Probabilities, Surface
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 EDITABLE = tuple(name for name in COLUMNS if name not in {"id", "head"})
 UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 
@@ -39,19 +38,18 @@ UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
 class Treebank:
     """Many sentences: `offsets[s]` is where the words of sentence s are in every array.
 
-    A head is -1 where there is none. `text` is what the sentences were read from, if they were; `edits` holds the
-    columns that came since, or all of them, and writing changes only those. The trees are as given: a reader checks
-    what it reads, and `Tree` what it is built from. `tokens`, `headings` and `estimates` are there unless a source says
-    it: ask `surface`, `heading` and `probabilities`. `graphs` are enhanced graphs over the words alone that take the
-    place of the source's.
+    A head is -1 where there is none. `columns` holds the relations (`deprel`) and every other column that is known;
+    the rest is read from `source`, the file, when it is needed. `changed` names the columns that differ from the
+    source: writing changes only those. The trees are as given: a reader checks what it reads, and `trees` checks them.
+    `tokens`, `headings` and `estimates` are set unless the source has them: use `surface`, `heading` and
+    `probabilities`. `graphs` are enhanced graphs over the words alone that replace those of the source.
     """
 
     offsets: Offsets
     heads: Ints
-    relations: Column
-    upos: Column | None = None
-    text: Source | None = None
-    edits: Mapping[str, Column] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, Column]
+    source: Source | None = None
+    changed: frozenset[str] = frozenset()
     tokens: Surface | None = None
     headings: tuple[Heading, ...] | None = None
     estimates: Probabilities | None = None
@@ -62,17 +60,16 @@ class Treebank:
         heads = frozen_ints(self.heads, "heads")
         object.__setattr__(self, "heads", heads)
         object.__setattr__(self, "offsets", Offsets.of(self.offsets, end=len(heads)))
-        self._fits("deprel", len(self.relations))
-        if self.upos is not None:
-            self._fits("upos", len(self.upos))
-        for name, column in self.edits.items():
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        demand_known("column", "deprel", self.columns)
+        for name, column in self.columns.items():
             self._fits(name, len(column))
         if self.graphs is not None and (self.graphs.empty.any() or self.graphs.offsets != self.offsets):
             raise MismatchError(
                 f"graphs of {len(self.graphs)} sentences with {self.graphs.nodes} nodes, perhaps some empty, for "
                 f"{len(self)} sentences with {len(heads)} words; expected the same words and no empty nodes"
             )
-        source = self.text
+        source = self.source
         if source is not None and (source.words, len(source.lines)) != (len(heads), len(self)):
             raise MismatchError(
                 f"{len(heads)} words in {len(self)} sentences over {source.file}, "
@@ -87,8 +84,8 @@ class Treebank:
         return cls(
             trees.offsets,
             trees.heads,
-            trees.relations,
-            None if upos is None else Column.of(tag for tags in upos for tag in tags),
+            {"deprel": trees.relations}
+            | ({} if upos is None else {"upos": Column.of(tag for tags in upos for tag in tags)}),
         )
 
     @classmethod
@@ -105,8 +102,7 @@ class Treebank:
         return cls(
             offsets,
             nothing,
-            Column.constant("_", len(forms)),
-            edits=MappingProxyType({"form": forms}),
+            {"form": forms, "deprel": Column.constant("_", len(forms))},
             tokens=tokens,
             headings=headings,
         )
@@ -121,7 +117,7 @@ class Treebank:
         banks = [bank for bank in given if len(bank)]
         if len(banks) < 2:
             return (banks or given or [cls.of([])])[0]
-        sources = [bank.text for bank in banks if bank.text is not None]
+        sources = [bank.source for bank in banks if bank.source is not None]
         if sources and len(sources) < len(banks):
             raise MismatchError(
                 f"{len(sources)} of {len(banks)} treebanks come from CoNLL-U and the others do not; "
@@ -130,17 +126,14 @@ class Treebank:
         graphs = [bank.graphs for bank in banks if bank.graphs is not None]
         if graphs and len(graphs) < len(banks):
             raise MismatchError(f"{len(graphs)} of {len(banks)} treebanks have graphs that a parser gave; expected all")
-        names = {name for bank in banks for name in bank.edits}
+        names = {name for bank in banks for name in bank.columns}
         headed = any(bank.headings is not None for bank in banks)
         return cls(
             Offsets.concat([bank.offsets for bank in banks]),
             frozen_ints(np.concatenate([bank.heads for bank in banks])),
-            Column.concat([bank.relations for bank in banks]),
-            Column.concat([bank.column("upos") for bank in banks])
-            if any(bank.upos is not None for bank in banks)
-            else None,
-            type(sources[0]).concat(sources) if sources else None,
-            MappingProxyType({name: Column.concat([bank.column(name) for bank in banks]) for name in names}),
+            {name: Column.concat([bank.column(name) for bank in banks]) for name in names},
+            Source.concat(sources) if sources else None,
+            frozenset().union(*(bank.changed for bank in banks)),
             Surface.concat(banks) if any(bank.tokens is not None for bank in banks) else None,
             tuple(bank.heading(number) for bank in banks for number in range(len(bank))) if headed else None,
             Probabilities.concat(banks) if any(bank.estimates is not None for bank in banks) else None,
@@ -148,7 +141,7 @@ class Treebank:
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, ({name: getattr(self, name) for name in _FIELDS}, dict(self.edits))
+        return _restored, ({name: getattr(self, name) for name in _FIELDS} | {"columns": dict(self.columns)},)
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -170,6 +163,16 @@ class Treebank:
         return map(self.__getitem__, range(len(self)))
 
     @property
+    def relations(self) -> Column:
+        """The relation of every word to its head."""
+        return self.columns["deprel"]
+
+    @property
+    def upos(self) -> Column | None:
+        """The part of speech of every word, if known."""
+        return self.columns.get("upos")
+
+    @property
     def words(self) -> int:
         """How many words there are in all."""
         return len(self.heads)
@@ -182,15 +185,15 @@ class Treebank:
     @property
     def file(self) -> str:
         """The name of the file that it was read from, or something to put in its place."""
-        return "<treebank>" if self.text is None else self.text.file
+        return "<treebank>" if self.source is None else self.source.file
 
     def line(self, sentence: int, word: int | None = None) -> int:
         """Give the number of a word's line in the file, or of the sentence's first one; words count from 0 over all.
 
         Without a file it is the line that the word would have if nothing but words were written.
         """
-        if self.text is not None:
-            return int(self.text.lines[sentence]) if word is None else self.text.line(sentence, word)
+        if self.source is not None:
+            return int(self.source.lines[sentence]) if word is None else self.source.line(sentence, word)
         first = self.offsets[sentence].start
         return int(first + sentence + 1 + (0 if word is None else word - first))
 
@@ -199,7 +202,7 @@ class Treebank:
         """The tokens of the text; where nobody knows better each word is one."""
         if self.tokens is not None:
             return self.tokens
-        source = self.text
+        source = self.source
         if source is None:
             return self.kept("surface", lambda: Surface.of_words(self.words))
         return self.kept("surface", lambda: source.surface(self.offsets, self.column("misc")))
@@ -207,7 +210,7 @@ class Treebank:
     @property
     def probabilities(self) -> Probabilities | None:
         """How likely predictions are held to be right; None if nothing says."""
-        held, source = self.estimates, self.text
+        held, source = self.estimates, self.source
         if held is None and source is not None:
             held = self.kept("probabilities", lambda: source.probabilities(self.offsets, self.column("misc")))
         return None if held is None or (held.arcs is None and held.trees is None and not held.tags) else held
@@ -217,11 +220,11 @@ class Treebank:
         sentence = self._number(sentence)
         if self.headings is not None:
             return self.headings[sentence]
-        return Heading() if self.text is None else self.text.heading(sentence)
+        return Heading() if self.source is None else self.source.heading(sentence)
 
     def comments(self, sentence: int) -> tuple[str, ...]:
         """Give the comment lines of one sentence as they were read."""
-        return () if self.text is None else self.text.comments(self._number(sentence))
+        return () if self.source is None else self.source.comments(self._number(sentence))
 
     def tree(self, sentence: int) -> Tree:
         """Take one sentence's tree as a value of its own."""
@@ -254,10 +257,9 @@ class Treebank:
         graphs = self.graphs
         if name == "deps" and graphs is not None:
             return self.kept(name, lambda: Column.of(graphs.deps()))
-        held = {**self.edits, "deprel": self.relations} | ({} if self.upos is None else {"upos": self.upos})
-        if name in held:
-            return held[name]
-        source = self.text
+        if name in self.columns:
+            return self.columns[name]
+        source = self.source
         if source is not None:
             return self.kept(name, lambda: source.column(name))
         if name == "id":
@@ -269,35 +271,27 @@ class Treebank:
         heads = frozen_ints(heads, "heads")
         self._fits("head", len(heads))
         self._fits("deprel", len(relations))
-        edits = (
-            {**self.edits, "head": Column.of_heads(heads), "deprel": relations} if self.text is not None else self.edits
-        )
-        return self._with(heads=heads, relations=relations, edits=edits)
+        columns = {**self.columns, "deprel": relations}
+        return self._with(heads=heads, columns=columns, changed=self.changed | {"head", "deprel"})
 
     def with_graphs(self, graphs: Graphs | None) -> Treebank:
         """Put other enhanced graphs over the same words; empty nodes of the source are no longer there."""
-        return self._with(graphs=graphs)
+        return self._with(graphs=graphs, changed=self.changed | {"deps"})
 
     @property
     def is_edited(self) -> bool:
         """Whether anything came since it was read."""
-        return bool(self.edits) or self.estimates is not None or self.graphs is not None
+        return bool(self.changed) or self.estimates is not None
 
     def with_columns(self, columns: Mapping[str, Column | Sequence[str]]) -> Treebank:
         """Replace columns of every word by name; IDs stay, and heads are replaced by `with_trees`."""
-        edits = dict(self.edits)
+        known = dict(self.columns)
         for name, given in columns.items():
             demand_known("column", name, EDITABLE)
-            column = given if isinstance(given, Column) else Column.of(given)
-            self._fits(name, len(column))
-            edits[name] = column
-        relations = edits["deprel"] if "deprel" in columns else self.relations
-        return self._with(
-            relations=relations,
-            upos=edits["upos"] if "upos" in columns else self.upos,
-            graphs=None if "deps" in columns else self.graphs,
-            edits=edits,
-        )
+            known[name] = given if isinstance(given, Column) else Column.of(given)
+            self._fits(name, len(known[name]))
+        graphs = None if "deps" in columns else self.graphs
+        return self._with(columns=known, changed=self.changed | columns.keys(), graphs=graphs)
 
     def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
         """Say how likely predictions are to be right, or nothing of it; what an earlier parser said is forgotten."""
@@ -311,7 +305,7 @@ class Treebank:
 
     def with_headings(self, headings: Sequence[Heading]) -> Treebank:
         """Say what is known of the sentences of a treebank that comes from no file."""
-        if len(headings) != len(self) or self.text is not None:
+        if len(headings) != len(self) or self.source is not None:
             raise MismatchError(f"{len(headings)} headings for {len(self)} sentences, which come from {self.file}")
         return self._with(headings=tuple(headings))
 
@@ -333,9 +327,7 @@ class Treebank:
 
     def _with(self, **changes: Any) -> Treebank:  # noqa: ANN401 - the fields of the class
         """Change some fields; what was read from the source stays known unless it may follow from them."""
-        kept = {name: getattr(self, name) for name in _FIELDS}
-        edits = changes.pop("edits", self.edits)
-        return Treebank(**(kept | changes), edits=edits if edits is self.edits else MappingProxyType(edits))
+        return Treebank(**({name: getattr(self, name) for name in _FIELDS} | changes))
 
     def _fits(self, name: str, found: int) -> None:
         if found != self.words:
@@ -356,10 +348,9 @@ class Treebank:
         return Treebank(
             offsets,
             frozen_ints(self.heads[words]),
-            self.relations.take(words),
-            None if self.upos is None else self.upos.take(words),
-            None if self.text is None else self.text.select(self.offsets, chosen),
-            MappingProxyType({name: column.take(words) for name, column in self.edits.items()}),
+            {name: column.take(words) for name, column in self.columns.items()},
+            None if self.source is None else self.source.select(self.offsets, chosen),
+            self.changed,
             None if self.tokens is None else self.tokens.select(self.offsets, chosen),
             None if self.headings is None else tuple(self.headings[number] for number in chosen.tolist()),
             None if self.estimates is None else self.estimates.select(words, chosen),
@@ -367,8 +358,8 @@ class Treebank:
         )
 
 
-def _restored(fields: dict[str, Any], edits: dict[str, Column]) -> Treebank:
-    return Treebank(**fields, edits=MappingProxyType(edits))
+def _restored(fields: dict[str, Any]) -> Treebank:
+    return Treebank(**fields)
 
 
-_FIELDS = tuple(name for name in Treebank.__dataclass_fields__ if name not in {"edits", "_kept"})
+_FIELDS = tuple(name for name in Treebank.__dataclass_fields__ if name != "_kept")
