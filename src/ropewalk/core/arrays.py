@@ -145,9 +145,3 @@ def frozen_bools(values: npt.ArrayLike) -> Bools:
     if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
         raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")
     return frozen_array(array.astype(np.bool_, copy=False))
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Make an array of one's own read-only."""
-    array.flags.writeable = False
-    return array

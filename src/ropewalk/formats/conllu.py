@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ropewalk import files
-from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import check_heads, is_root_relation, tree_error
@@ -610,9 +610,9 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
         rows = np.concatenate([np.array(others, dtype=np.int64), rows])
     text = Source(
         array,
-        frozen(sentences[: many + 1]),
-        frozen(fields[:words]),
-        frozen(starts[:many]),
+        frozen_array(sentences[: many + 1]),
+        frozen_array(fields[:words]),
+        frozen_array(starts[:many]),
         frozen_ints(multiwords[:many]),
         frozen_ints(empties[:many]),
         file,

@@ -25,13 +25,13 @@ from ropewalk.kernels import deps as kernel
 from ropewalk.treebank.treebank import UNWRITABLE, Treebank
 
 if TYPE_CHECKING:
-    from ropewalk.treebank.source import Source
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
+    from ropewalk.treebank.source import Source
 
 SHOWN_BYTES: Final = 60
 PROBLEMS: Final = {

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
@@ -312,7 +312,7 @@ def _agreeing(basic: tuple[str, ...], names: tuple[str, ...]) -> npt.NDArray[np.
     """Tell for each relation of a tree which of a graph are the same, perhaps with a subtype: [basic, names]."""
     parts = [name.split(BETWEEN_RELATIONS) for name in names]
     table = [[any(part == one or part.startswith(f"{one}:") for part in options) for options in parts] for one in basic]
-    return frozen(np.array(table, dtype=np.bool_).reshape(len(basic), len(names)))
+    return frozen_array(np.array(table, dtype=np.bool_).reshape(len(basic), len(names)))
 
 
 def _points(longest: int) -> Shares:

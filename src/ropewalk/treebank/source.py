@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.core.columns import Column, are_places, intern
 from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.errors import MismatchError
@@ -153,7 +153,7 @@ class Source:
             for sentence in range(len(trees)):
                 lines = [line for line in self.comments(sentence) if line.startswith(TREE_CONFIDENCE.decode())]
                 trees[sentence] = finite(lines[0].partition("=")[2]) if lines else np.nan
-        of_arcs, of_trees = (None if np.isnan(values).all() else frozen(values) for values in (arcs, trees))
+        of_arcs, of_trees = (None if np.isnan(values).all() else frozen_array(values) for values in (arcs, trees))
         return None if of_arcs is None and of_trees is None else Probabilities(of_arcs, of_trees)
 
     def select(self, offsets: Offsets, sentences: npt.NDArray[Any]) -> Source:
@@ -165,9 +165,9 @@ class Source:
         kept = b"".join([raw[self.sentences[s] : self.sentences[s + 1]] for s in sentences.tolist()])
         return Source(
             np.frombuffer(kept, dtype=np.uint8),
-            frozen(stops),
-            frozen(self.fields[words] + shift[:, None]),
-            frozen(self.lines[sentences]),
+            frozen_array(stops),
+            frozen_array(self.fields[words] + shift[:, None]),
+            frozen_array(self.lines[sentences]),
             frozen_ints(self.multiwords[sentences]),
             frozen_ints(self.empties[sentences]),
             self.file,
@@ -180,14 +180,14 @@ class Source:
         sizes = starts_of([len(text.raw) for text in texts])
         files = {text.file for text in texts}
         return cls(
-            frozen(np.concatenate([text.raw for text in texts])),
-            frozen(
+            frozen_array(np.concatenate([text.raw for text in texts])),
+            frozen_array(
                 np.concatenate(
                     [text.sentences[:-1] + at for text, at in zip(texts, sizes, strict=False)] + [sizes[-1:]]
                 )
             ),
-            frozen(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
-            frozen(np.concatenate([text.lines for text in texts])),
+            frozen_array(np.concatenate([text.fields + at for text, at in zip(texts, sizes, strict=False)])),
+            frozen_array(np.concatenate([text.lines for text in texts])),
             frozen_ints(np.concatenate([text.multiwords for text in texts])),
             frozen_ints(np.concatenate([text.empties for text in texts])),
             files.pop() if len(files) == 1 else "<several files>",
@@ -226,7 +226,7 @@ class Source:
             view(sentences),
             view(fields),
         )
-        return replace(self, raw=frozen(raw), sentences=frozen(sentences), fields=frozen(fields))
+        return replace(self, raw=frozen_array(raw), sentences=frozen_array(sentences), fields=frozen_array(fields))
 
     def _demand_order(self, offsets: Offsets) -> None:
         """Refuse places of columns that do not lie in order in their sentences."""

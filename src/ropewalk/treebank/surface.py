@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import frozen, frozen_ints
+from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets, starts_of
 
@@ -39,9 +39,9 @@ class Probabilities:
     def select(self, words: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> Probabilities:
         """Pick words and sentences by their numbers."""
         return Probabilities(
-            None if self.arcs is None else frozen(self.arcs[words]),
-            None if self.trees is None else frozen(self.trees[sentences]),
-            MappingProxyType({name: frozen(values[words]) for name, values in self.tags.items()}),
+            None if self.arcs is None else frozen_array(self.arcs[words]),
+            None if self.trees is None else frozen_array(self.trees[sentences]),
+            MappingProxyType({name: frozen_array(values[words]) for name, values in self.tags.items()}),
         )
 
     @classmethod
@@ -54,7 +54,7 @@ class Probabilities:
             if all(one is None for one in found):
                 return None
             pairs = zip(found, sizes, strict=True)
-            return frozen(np.concatenate([np.full(size, np.nan) if one is None else one for one, size in pairs]))
+            return frozen_array(np.concatenate([np.full(size, np.nan) if one is None else one for one, size in pairs]))
 
         tags = {name: joined([part.tags.get(name) for part in parts], words) for part in parts for name in part.tags}
         return cls(
