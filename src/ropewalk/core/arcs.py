@@ -13,6 +13,7 @@ from ropewalk.core.ragged import Offsets
 from ropewalk.errors import GraphError
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
+from ropewalk.kernels.arcs import Ends, Workspace
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools, Ints
@@ -62,18 +63,9 @@ class Arcs:
         left = np.minimum(heads, dependents)
         right = np.maximum(heads, dependents)
         rightward = (heads < dependents).view(np.uint8)
+        ends = Ends(view(left), view(right), view(rightward), view(offsets.array), view(words))
         order = np.zeros(len(heads), dtype=np.int32)
-        nodes = int(words.max(initial=0)) + 1
-        most = offsets.longest
-        kernel.order(
-            view(left),
-            view(right),
-            view(rightward),
-            view(offsets.array),
-            view(words),
-            view(order),
-            *(view(np.empty(size, dtype=np.int32)) for size in (nodes, nodes, most, most)),
-        )
+        kernel.order(ends, view(order), Workspace(int(words.max(initial=0)) + 1, offsets.longest))
         rows: dict[str, npt.NDArray[Any]] = {
             "left": left, "right": right, "rightward": rightward, "words": words, "order": order,
         }  # fmt: skip
@@ -104,7 +96,10 @@ class Arcs:
         heads, dependents = self.ends()
         return Arcs(heads[marks], dependents[marks], self.offsets.counted(marks), self.words)
 
-    def scratch(self, *, per_arc: bool = False) -> Any:  # noqa: ANN401 - a buffer
-        """Allocate a number per node, or per arc, of the largest sentence."""
-        size = self.offsets.longest if per_arc else int(self.words.max(initial=0))
-        return view(np.empty(size + 1, dtype=np.int32))
+    def buffers(self) -> Ends:
+        """Return the buffers of the arcs."""
+        return Ends(view(self.left), view(self.right), view(self.rightward), view(self.offsets.array), view(self.words))
+
+    def workspace(self) -> Workspace:
+        """Allocate buffers for a kernel that works on one sentence after the other."""
+        return Workspace(int(self.words.max(initial=0)) + 1, self.offsets.longest)

@@ -364,18 +364,8 @@ def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
     out = np.zeros(len(arcs.left), dtype=np.int32)
     most = arcs.offsets.longest
     leaves = 1 << max(most - 1, 0).bit_length()  # of a binary tree over as many planes as there are arcs
-    nodes = int(arcs.words.max(initial=0)) + 1
-    kernel.planes(
-        view(arcs.left),
-        view(arcs.right),
-        view(arcs.rightward),
-        view(arcs.offsets.array),
-        view(arcs.words),
-        view(arcs.order),
-        rule,
-        view(out),
-        *(view(np.empty(size, dtype=np.int32)) for size in (nodes, most, most, leaves, most, 2 * leaves)),
-    )
+    workspace = kernel.Sweep(int(arcs.words.max(initial=0)) + 1, most, leaves)
+    kernel.planes(arcs.buffers(), view(arcs.order), rule, view(out), workspace)
     return out
 
 

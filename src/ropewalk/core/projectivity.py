@@ -19,7 +19,7 @@ import numpy as np
 from ropewalk.core.arrays import ints, numbers_below, one_number
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import starts_of
-from ropewalk.core.trees import DOWN, UP, Trees, projective, scratch
+from ropewalk.core.trees import DOWN, UP, Trees, projective
 from ropewalk.errors import CrossingsError, demand_known, demand_type
 from ropewalk.kernels import trees as kernel
 from ropewalk.kernels import view
@@ -52,16 +52,9 @@ def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -
     while True:
         lifted = np.array(trees.heads, dtype=np.int32)
         words, left = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int32)
-        count = kernel.lift(
-            view(lifted),
-            view(trees.offsets.array),
-            view(chosen),
-            planes,
-            steps,
-            view(words),
-            view(left),
-            *(view(scratch(trees.offsets)) for _ in range(5)),
-        )
+        workspace = kernel.Crossed(trees.offsets.longest + 2)
+        bounds = view(trees.offsets.array)
+        count = kernel.lift(view(lifted), bounds, view(chosen), planes, steps, view(words), view(left), workspace)
         if count >= 0:
             return Lifts(trees.with_heads(lifted), words[:count], left[:count])
         capacity *= 4
@@ -164,17 +157,8 @@ def lower(trees: Trees, scheme: str = "head") -> Trees:
     heads = np.array(trees.heads, dtype=np.int32)
     # Chained marks name a head's relation as it then stood: while it carries marks it is no target.
     shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head-chained" else ids.copy()
-    kernel.lower(
-        view(heads),
-        view(offsets.array),
-        view(chosen),
-        view(shown),
-        view(ids),
-        view(flat),
-        view(starts_of(counts).astype(np.int32)),
-        view(np.array(down, dtype=np.uint8)[relations.ids]),
-        int("path" in scheme),
-        int(scheme == "head-nearest"),
-        *(view(scratch(offsets)) for _ in range(3)),
-    )
+    marked_down = np.array(down, dtype=np.uint8)[relations.ids]
+    marks = kernel.Marks(*map(view, (shown, ids, flat, starts_of(counts).astype(np.int32), marked_down)))
+    marks.search("path" in scheme, scheme == "head-nearest")
+    kernel.lower(view(heads), view(offsets.array), view(chosen), marks, kernel.Dependents(offsets.longest + 2))
     return Trees.known(heads, offsets, Column(ids, tuple(numbers)))

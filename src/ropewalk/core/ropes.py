@@ -37,28 +37,11 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
     if cover == "all":
         return np.ones(len(arcs.left), dtype=np.uint8)
     out = np.empty(len(arcs.left), dtype=np.uint8)
+    ends, workspace = arcs.buffers(), arcs.workspace()
     if cover == "proper":
-        kernel.proper(
-            view(arcs.left),
-            view(arcs.right),
-            view(arcs.offsets.array),
-            view(arcs.words),
-            view(arcs.order),
-            view(out),
-            arcs.scratch(),
-            arcs.scratch(),
-        )
+        kernel.proper(ends, view(arcs.order), view(out), workspace)
     else:
-        kernel.farthest(
-            view(arcs.left),
-            view(arcs.right),
-            view(arcs.rightward),
-            view(arcs.offsets.array),
-            view(arcs.words),
-            view(out),
-            arcs.scratch(),
-            arcs.scratch(),
-        )
+        kernel.farthest(ends, view(out), workspace)
     return out
 
 
@@ -68,18 +51,7 @@ def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
     structural = np.ascontiguousarray(structural, dtype=np.uint8)
     rope = np.empty(len(arcs.left), dtype=np.int32)
     side = np.empty(len(arcs.left), dtype=np.uint8)
-    kernel.lean(
-        view(arcs.left),
-        view(arcs.right),
-        view(arcs.offsets.array),
-        view(arcs.words),
-        view(arcs.order),
-        view(structural),
-        view(rope),
-        view(side),
-        arcs.scratch(),
-        arcs.scratch(),
-    )
+    kernel.lean(arcs.buffers(), view(arcs.order), view(structural), view(rope), view(side), arcs.workspace())
     return rope, side
 
 
@@ -91,21 +63,8 @@ def brackets(arcs: Arcs, structural: Bytes) -> tuple[Ints, Ints]:
     side = _cover(arcs, structural)[1]
     symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
     starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
-    count = kernel.brackets(
-        view(arcs.left),
-        view(arcs.right),
-        view(arcs.rightward),
-        view(arcs.offsets.array),
-        view(arcs.words),
-        view(arcs.order),
-        view(side),
-        view(symbols),
-        view(starts),
-        arcs.scratch(),
-        arcs.scratch(per_arc=True),
-        arcs.scratch(per_arc=True),
-        arcs.scratch(per_arc=True),
-    )
+    ends, workspace = arcs.buffers(), arcs.workspace()
+    count = kernel.brackets(ends, view(arcs.order), view(side), view(symbols), view(starts), workspace)
     return symbols[:count], starts
 
 
@@ -125,15 +84,7 @@ def rope_thickness(trees: Trees) -> Ints:
     """Return for each tree the largest number of ropes of its proper cover over one place between words."""
     arcs = Arcs.of_trees(trees)
     out = np.empty(len(arcs.words), dtype=np.int32)
-    kernel.thickness(
-        view(arcs.left),
-        view(arcs.right),
-        view(arcs.offsets.array),
-        view(arcs.words),
-        view(structural_arcs(arcs, "proper")),
-        view(out),
-        arcs.scratch(),
-    )
+    kernel.thickness(arcs.buffers(), view(structural_arcs(arcs, "proper")), view(out), arcs.workspace())
     return out
 
 

@@ -260,8 +260,8 @@ def _listed(values: Iterable[Item], what: str) -> Iterable[Item]:
 def projective(trees: Trees) -> Bools:
     """Return for each tree whether no two of its arcs cross, arcs from node 0 included."""
     out = np.zeros(len(trees), dtype=np.uint8)
-    workspace = [view(scratch(trees.offsets)) for _ in range(3)]
-    kernel.projective(view(trees.heads), view(trees.offsets.array), view(out), *workspace)
+    workspace = kernel.Dependents(trees.offsets.longest + 2)
+    kernel.projective(view(trees.heads), view(trees.offsets.array), view(out), workspace)
     return out.view(np.bool_)
 
 
@@ -272,20 +272,16 @@ def planes(trees: Trees) -> Ints:
     nothing. One that finds none among the first MOST_PLANES gets the number after them.
     """
     out = np.zeros(len(trees.heads), dtype=np.int32)
-    longest = len(scratch(trees.offsets, 1))
-    workspace = [
-        *(scratch(trees.offsets) for _ in range(4)),
-        *(np.empty(2 * longest, dtype=np.int32) for _ in range(2)),
-    ]
-    kernel.planes(view(trees.heads), view(trees.offsets.array), MOST_PLANES, view(out), *map(view, workspace))
+    workspace = kernel.Crossed(trees.offsets.longest + 2)
+    kernel.planes(view(trees.heads), view(trees.offsets.array), MOST_PLANES, view(out), workspace)
     return out
 
 
 def gap_degrees(trees: Trees) -> Ints:
     """Return for each tree the largest number of gaps in the span of one word's descendants."""
     out = np.zeros(len(trees), dtype=np.int32)
-    workspace = [view(scratch(trees.offsets)) for _ in range(2)]
-    kernel.gap_degrees(view(trees.heads), view(trees.offsets.array), view(out), *workspace)
+    workspace = kernel.Dependents(trees.offsets.longest + 2)
+    kernel.gap_degrees(view(trees.heads), view(trees.offsets.array), view(out), workspace)
     return out
 
 

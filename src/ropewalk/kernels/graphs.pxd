@@ -1,15 +1,15 @@
+from ropewalk.kernels.arcs cimport Ends
+
 cdef int GRAPH_FARTHEST_LEFT, GRAPH_FARTHEST_RIGHT, GRAPH_HAS_LEFT, GRAPH_HAS_RIGHT
 cdef int GRAPH_LEFT_DEPENDENT, GRAPH_RIGHT_DEPENDENT, ONE_HEAD
 cdef int UNMATCHED_CLOSING, UNMATCHED_OPENING
 
-cpdef void planes(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
-                  const int[::1] offsets, const int[::1] words, const int[::1] order, int rule, int[::1] out,
-                  int[::1] first, int[::1] after, int[::1] below, int[::1] tops, int[::1] hidden,
-                  int[::1] reach) noexcept
-cdef void _planes_of_one_direction(const int[::1] left, const int[::1] right, const unsigned char[::1] rightward,
-                                   int start, int stop, int n, const int[::1] order, int rule, int direction,
-                                   int[::1] out, int[::1] first, int[::1] after, int[::1] below, int[::1] tops,
-                                   int[::1] hidden, int[::1] reach) noexcept nogil
+cdef class Sweep:
+    cdef int[::1] first, after, below, tops, hidden, reach
+
+cpdef void planes(Ends arcs, const int[::1] order, int rule, int[::1] out, Sweep work) noexcept
+cdef void _planes_of_one_direction(Ends arcs, int s, const int[::1] order, int rule, int direction, int[::1] out,
+                                   Sweep work) noexcept nogil
 cdef void _set_reach(const int[::1] right, int n, int[::1] tops, int[::1] reach, int size, int plane) noexcept nogil
 cdef void _put_reach(int[::1] reach, int size, int plane, int value) noexcept nogil
 cpdef void cyclic(const int[::1] heads, const int[::1] dependents, const int[::1] offsets, const int[::1] words,

@@ -6,6 +6,8 @@ An arc has a left and a right end and a direction; the arcs of sentence s stand 
 
 from __future__ import annotations
 
+from ropewalk.kernels import new_ints
+
 try:
     import cython
 except ImportError:
@@ -23,31 +25,43 @@ from ropewalk.kernels.codes import (
     UNMATCHED_OPENING,
 )
 
+if not cython.compiled:
+    from ropewalk.kernels.arcs import Ends  # noqa: TC001 - compiled code has it from the .pxd
+
 Ints = memoryview
 
 
-def planes(
-    left: Ints,
-    right: Ints,
-    rightward: Ints,
-    offsets: Ints,
-    words: Ints,
-    order: Ints,
-    rule: int,
-    out: Ints,
-    first: Ints,
-    after: Ints,
-    below: Ints,
-    tops: Ints,
-    hidden: Ints,
-    reach: Ints,
-) -> None:
+class Sweep:
+    """A workspace of `planes`.
+
+    `first` and `after` list the arcs that end at a node. The open arcs of a plane lie inside each other: `tops` has the
+    innermost, and `below` what lies around each. `reach` is a binary tree over all planes: a leaf has how far a new arc
+    of its plane may reach, an inner node the larger of its two. A plane that is `hidden` reaches nowhere until the
+    sweep goes on.
+    """
+
+    def __init__(self, nodes: int, arcs: int, leaves: int) -> None:
+        """Allocate for sentences of up to `nodes` nodes and `arcs` arcs; `leaves` is a power of 2 above that."""
+        self.first = new_ints(nodes)
+        self.after = new_ints(arcs)
+        self.below = new_ints(arcs)
+        self.tops = new_ints(leaves)
+        self.hidden = new_ints(arcs)
+        self.reach = new_ints(2 * leaves)
+
+
+def planes(arcs: Ends, order: Ints, rule: int, out: Ints, work: Sweep) -> None:
     """Give each arc the first plane, from 1, in which no arc of its direction crosses it.
 
     With the rule ONE_HEAD_A_SIDE a plane has at most one arc of a direction into a node, with ONE_HEAD at most one
     arc. Arcs go in the given order: by left end, the longest first. The time grows with the arcs and the logarithm of
     their number.
     """
+    right = arcs.right
+    offsets = arcs.offsets
+    words = arcs.words
+    first = work.first
+    after = work.after
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -56,24 +70,31 @@ def planes(
             for a in range(start, offsets[s + 1]):  # after this, `first` and `after` list arcs by right end
                 after[a - start] = first[right[a]]
                 first[right[a]] = a
-            for leftward in range(2):  # arcs to the left come second: by ONE_HEAD they give way to those to the right
-                _planes_of_one_direction(
-                    left, right, rightward, start, offsets[s + 1], words[s], order, rule, 1 - leftward, out,
-                    first, after, below, tops, hidden, reach,
-                )  # fmt: skip
+            # arcs to the left come second: with ONE_HEAD they give way to those to the right
+            _planes_of_one_direction(arcs, s, order, rule, 1, out, work)
+            _planes_of_one_direction(arcs, s, order, rule, 0, out, work)
 
 
 def _planes_of_one_direction(
-    left: Ints, right: Ints, rightward: Ints, start: int, stop: int, n: int, order: Ints, rule: int, direction: int,
-    out: Ints, first: Ints, after: Ints, below: Ints, tops: Ints, hidden: Ints, reach: Ints,
-) -> None:  # fmt: skip
-    """Give planes to the arcs of one direction, by a sweep over their left ends.
+    arcs: Ends, s: int, order: Ints, rule: int, direction: int, out: Ints, work: Sweep
+) -> None:
+    """Give planes to the arcs of one direction, with a sweep over their left ends.
 
-    The open arcs of a plane lie inside each other: `tops` has the innermost, and `below` what lies around each. A new
-    arc may reach as far as the innermost one ends. That is the plane's `reach`, a leaf of a tree over all planes whose
-    inner nodes have the larger of their two: from the root leads a way to the first plane that an arc fits in. A plane
-    that is hidden reaches nowhere until the sweep goes on.
+    A new arc goes into the first plane whose innermost open arc ends where it does or beyond: the tree `reach` leads
+    from its root to that plane.
     """
+    left = arcs.left
+    right = arcs.right
+    rightward = arcs.rightward
+    start = arcs.offsets[s]
+    stop = arcs.offsets[s + 1]
+    n = arcs.words[s]
+    first = work.first
+    after = work.after
+    below = work.below
+    tops = work.tops
+    hidden = work.hidden
+    reach = work.reach
     size = 1
     while size < stop - start:
         size *= 2

@@ -1,8 +1,4 @@
-"""Rope covers of many graphs at once, and the brackets that they induce.
-
-An arc has a left and a right end and a direction; the arcs of sentence s stand at `offsets[s]:offsets[s+1]`, and
-`words[s]` is its number of words. A tree is the graph whose arc a is the one into word a+1 of its sentence.
-"""
+"""Rope covers of many graphs at once, and the brackets that they induce."""
 
 from __future__ import annotations
 
@@ -28,27 +24,26 @@ from ropewalk.kernels.codes import (
 )
 
 if not cython.compiled:
+    from ropewalk.kernels.arcs import Ends, Workspace  # noqa: TC001 - compiled code has them from the .pxd
     from ropewalk.kernels.forest import top
 
 Ints = memoryview
 
 
-def order(
-    left: Ints,
-    right: Ints,
-    rightward: Ints,
-    offsets: Ints,
-    words: Ints,
-    out: Ints,
-    by_right: Ints,
-    by_left: Ints,
-    after_right: Ints,
-    after_left: Ints,
-) -> None:
+def order(ends: Ends, out: Ints, work: Workspace) -> None:
     """Sort arcs by left end, then from the longest to the shortest, a right arc before its own reverse.
 
     Two passes over linked lists, so the time is linear in words and arcs.
     """
+    left = ends.left
+    right = ends.right
+    rightward = ends.rightward
+    offsets = ends.offsets
+    words = ends.words
+    by_right = work.node1
+    by_left = work.node2
+    after_right = work.arc1
+    after_left = work.arc2
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -79,17 +74,14 @@ def order(
                     a = after_left[a]
 
 
-def proper(
-    left: Ints,
-    right: Ints,
-    offsets: Ints,
-    words: Ints,
-    arcs: Ints,
-    structural: Ints,
-    opened: Ints,
-    closed: Ints,
-) -> None:
+def proper(ends: Ends, arcs: Ints, structural: Ints, work: Workspace) -> None:
     """Mark the proper rope cover: an arc is structural unless an earlier rope shares its right or left end."""
+    left = ends.left
+    right = ends.right
+    offsets = ends.offsets
+    words = ends.words
+    opened = work.node1
+    closed = work.node2
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             for x in range(words[s] + 1):
@@ -105,17 +97,15 @@ def proper(
                     closed[right[a]] = 1
 
 
-def farthest(
-    left: Ints,
-    right: Ints,
-    rightward: Ints,
-    offsets: Ints,
-    words: Ints,
-    structural: Ints,
-    low: Ints,
-    high: Ints,
-) -> None:
+def farthest(ends: Ends, structural: Ints, work: Workspace) -> None:
     """Mark for each node its longest arc to a dependent on the left and on the right."""
+    left = ends.left
+    right = ends.right
+    rightward = ends.rightward
+    offsets = ends.offsets
+    words = ends.words
+    low = work.node1
+    high = work.node2
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             for x in range(words[s] + 1):
@@ -133,23 +123,18 @@ def farthest(
                     structural[a] = low[right[a]] == left[a]
 
 
-def lean(
-    left: Ints,
-    right: Ints,
-    offsets: Ints,
-    words: Ints,
-    arcs: Ints,
-    structural: Ints,
-    rope: Ints,
-    side: Ints,
-    by_left: Ints,
-    by_right: Ints,
-) -> None:
+def lean(ends: Ends, arcs: Ints, structural: Ints, rope: Ints, side: Ints, work: Workspace) -> None:
     """Write on which rope each arc leans and with which end; a rope leans on itself.
 
     Where an arc could lean on two ropes it takes the first in the order of `arcs`, which is the one that
     shares its right end and begins further to the left.
     """
+    left = ends.left
+    right = ends.right
+    offsets = ends.offsets
+    words = ends.words
+    by_left = work.node1
+    by_right = work.node2
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             for x in range(words[s] + 1):
@@ -179,8 +164,13 @@ def lean(
                     side[a] = LEANS_NOWHERE
 
 
-def thickness(left: Ints, right: Ints, offsets: Ints, words: Ints, structural: Ints, out: Ints, change: Ints) -> None:
+def thickness(ends: Ends, structural: Ints, out: Ints, work: Workspace) -> None:
     """Write for each sentence the largest number of ropes over one place between two neighbouring nodes."""
+    left = ends.left
+    right = ends.right
+    offsets = ends.offsets
+    words = ends.words
+    change = work.node1
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             for x in range(words[s] + 1):
@@ -197,21 +187,7 @@ def thickness(left: Ints, right: Ints, offsets: Ints, words: Ints, structural: I
             out[s] = most
 
 
-def brackets(
-    left: Ints,
-    right: Ints,
-    rightward: Ints,
-    offsets: Ints,
-    words: Ints,
-    arcs: Ints,
-    side: Ints,
-    symbols: Ints,
-    starts: Ints,
-    by_right: Ints,
-    after: Ints,
-    ropes: Ints,
-    lowest: Ints,
-) -> int:
+def brackets(ends: Ends, arcs: Ints, side: Ints, symbols: Ints, starts: Ints, work: Workspace) -> int:
     """Write the brackets of every word's label one after another; return how many there are.
 
     The label of the k-th word of all is `symbols[starts[k]:starts[k+1]]`. `ropes` is the stack of open ropes,
@@ -219,6 +195,15 @@ def brackets(
     implicit. Closing brackets stand in the order of increasing arc length, then opening ones in decreasing
     length; their indices count the ropes that a decoder has to pass.
     """
+    left = ends.left
+    right = ends.right
+    rightward = ends.rightward
+    offsets = ends.offsets
+    words = ends.words
+    by_right = work.node1
+    after = work.arc1
+    ropes = work.arc2
+    lowest = work.arc3
     with cython.nogil:
         written = 0
         word = 0

@@ -1,9 +1,21 @@
 cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE, FEW
 
+cdef class Dependents:
+    cdef int[::1] first, after, queue
+
+cdef class Crossed:
+    cdef int[::1] first, after, order, found, plane, begins, ends
+
+cdef class Marks:
+    cdef int[::1] relations
+    cdef const int[::1] plain, parts, part_starts
+    cdef const unsigned char[::1] down
+    cdef int along_path, nearest
+    cpdef void search(self, int along_path, int nearest) noexcept
+
 cpdef void check(const int[::1] heads, const int[::1] offsets, int[::1] codes, int[::1] words, int[::1] roots,
                  int[::1] mark) noexcept
-cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned char[::1] out, int[::1] first,
-                      int[::1] after, int[::1] ends) noexcept
+cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned char[::1] out, Dependents work) noexcept
 cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
                      int[::1] ends) noexcept nogil
 cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] marked, int many, int[::1] first,
@@ -15,16 +27,11 @@ cdef int _any_cross(const int[::1] heads, int start, int[::1] found, int many) n
 cdef int _assign_planes(const int[::1] heads, int start, int[::1] planes, int[::1] found, int many) noexcept nogil
 cdef void _assign_many_planes(int n, const int[::1] heads, int start, int[::1] planes, int[::1] found, int many,
                               int most, int[::1] begins, int[::1] ends) noexcept nogil
-cpdef void planes(const int[::1] heads, const int[::1] offsets, int most, int[::1] out, int[::1] first,
-                  int[::1] after, int[::1] order, int[::1] found, int[::1] begins, int[::1] ends) noexcept
-cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, int[::1] mark,
-                       int[::1] starts) noexcept
+cpdef void planes(const int[::1] heads, const int[::1] offsets, int most, int[::1] out, Crossed work) noexcept
+cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, Dependents work) noexcept
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,
-               int[::1] left, int[::1] first, int[::1] after, int[::1] order, int[::1] plane, int[::1] found) noexcept
-cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int[::1] relations,
-                 const int[::1] plain, const int[::1] parts, const int[::1] part_starts,
-                 const unsigned char[::1] down, int along_path, int nearest, int[::1] first, int[::1] after,
-                 int[::1] queue) noexcept
+               int[::1] left, Crossed work) noexcept
+cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, Marks marks, Dependents work) noexcept
 cdef void _link_dependents(int[::1] heads, int start, int n, int d, int nearest, int[::1] first,
                            int[::1] after) noexcept nogil
 cdef void _link(int[::1] heads, int start, int x, int[::1] first, int[::1] after) noexcept nogil

@@ -5,6 +5,8 @@ Node 0 is the root. Unless said otherwise a kernel expects heads that `check` ha
 
 from __future__ import annotations
 
+from ropewalk.kernels import new_ints
+
 try:
     import cython
 except ImportError:
@@ -15,6 +17,58 @@ from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
 Ints = memoryview
 
 FEW = 60  # arcs of which it is quicker to look at all pairs
+
+
+class Dependents:
+    """A workspace: `first[h]` is the first dependent of h, `after[d]` the one after d, 0 for none."""
+
+    def __init__(self, nodes: int) -> None:
+        """Allocate buffers for sentences of up to `nodes` nodes."""
+        self.first = new_ints(nodes)
+        self.after = new_ints(nodes)
+        self.queue = new_ints(nodes)
+
+
+class Crossed:
+    """A workspace of `planes` and `lift`: lists of dependents, the arcs that cross others (`found`) and their planes.
+
+    `begins` and `ends` are binary trees over the nodes.
+    """
+
+    def __init__(self, nodes: int) -> None:
+        """Allocate buffers for sentences of up to `nodes` nodes."""
+        self.first = new_ints(nodes)
+        self.after = new_ints(nodes)
+        self.order = new_ints(nodes)
+        self.found = new_ints(nodes)
+        self.plane = new_ints(nodes)
+        self.begins = new_ints(2 * nodes)
+        self.ends = new_ints(2 * nodes)
+
+
+class Marks:
+    """What relations say about lifted words.
+
+    The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
+    first, or -1 for any. `relations` are compared as they stand, `plain` are those without marks. With `along_path`
+    the search goes only through words marked in `down`, and for -1 to one below which no mark goes on. With `nearest`
+    dependents are tried by their distance to the word, else in word order.
+    """
+
+    def __init__(self, relations: Ints, plain: Ints, parts: Ints, part_starts: Ints, down: Ints) -> None:
+        """Keep the buffers."""
+        self.relations = relations
+        self.plain = plain
+        self.parts = parts
+        self.part_starts = part_starts
+        self.down = down
+        self.along_path = 0
+        self.nearest = 0
+
+    def search(self, along_path: int, nearest: int) -> None:
+        """Set how targets are searched."""
+        self.along_path = along_path
+        self.nearest = nearest
 
 
 def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mark: Ints) -> None:
@@ -56,12 +110,15 @@ def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mar
             roots[s] = count
 
 
-def projective(heads: Ints, offsets: Ints, out: Ints, first: Ints, after: Ints, ends: Ints) -> None:
+def projective(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
     """Write 1 for each sentence in which no two arcs cross, arcs from node 0 included, in linear time.
 
     Arcs are met by left end, the longest first, over a stack of right ends: an arc that reaches beyond the
     innermost one still open crosses it.
     """
+    first = work.first
+    after = work.after
+    ends = work.queue
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             out[s] = _projective(heads, offsets[s], offsets[s + 1] - offsets[s], first, after, ends)
@@ -267,14 +324,17 @@ def _assign_many_planes(
         planes[found[i] - 1] = most + 1
 
 
-def planes(
-    heads: Ints, offsets: Ints, most: int, out: Ints, first: Ints, after: Ints, order: Ints, found: Ints, begins: Ints,
-    ends: Ints,
-) -> None:  # fmt: skip
+def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> None:
     """Write the plane, from 1, of every word's arc: 1 if it crosses none, `most` + 1 if there is none up to `most`.
 
     Arcs go breadth-first from the root, children in word order, into the first plane in which they cross nothing.
     """
+    first = work.first
+    after = work.after
+    order = work.order
+    found = work.found
+    begins = work.begins
+    ends = work.ends
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -290,11 +350,13 @@ def planes(
                 out[w] = max(out[w], 1)
 
 
-def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints) -> None:
+def gap_degrees(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
     """Write for each sentence the largest number of gaps in the span of a word and its descendants.
 
     Word d begins a new stretch for each of its ancestors, itself included, that is no ancestor of d-1.
     """
+    mark = work.first
+    starts = work.after
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -317,18 +379,7 @@ def gap_degrees(heads: Ints, offsets: Ints, out: Ints, mark: Ints, starts: Ints)
 
 
 def lift(
-    heads: Ints,
-    offsets: Ints,
-    chosen: Ints,
-    planes: int,
-    steps: int,
-    lifted: Ints,
-    left: Ints,
-    first: Ints,
-    after: Ints,
-    order: Ints,
-    plane: Ints,
-    found: Ints,
+    heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int, lifted: Ints, left: Ints, work: Crossed
 ) -> int:
     """Lift arcs of the chosen sentences until they need no more planes than given; return how many lifts.
 
@@ -337,6 +388,11 @@ def lift(
     counted over all sentences. At most `steps` lifts are made in a sentence, any number if 0. If the lists are too
     short for all lifts the return value is -1 and the heads must be given anew.
     """
+    first = work.first
+    after = work.after
+    order = work.order
+    plane = work.plane
+    found = work.found
     with cython.nogil:
         count = 0
         for c in range(chosen.shape[0]):
@@ -382,30 +438,22 @@ def lift(
     return count
 
 
-def lower(
-    heads: Ints,
-    offsets: Ints,
-    chosen: Ints,
-    relations: Ints,
-    plain: Ints,
-    parts: Ints,
-    part_starts: Ints,
-    down: Ints,
-    along_path: int,
-    nearest: int,
-    first: Ints,
-    after: Ints,
-    queue: Ints,
-) -> None:
+def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: Marks, work: Dependents) -> None:
     """Hang lifted words of the chosen sentences back, in word order.
 
-    The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
-    first, or -1 for any. The search goes breadth-first through the other dependents of the word's head and their
-    descendants, the dependents of each node in word order or, with `nearest`, by their distance to the word; with
-    `along_path` only through words marked in `down`, and for -1 to one below which no mark goes on. A word whose
-    target is not found stays where it is. `relations` are compared as they stand; once a word has been hung back
-    its relation is its plain one.
+    The search goes breadth-first through the other dependents of the word's head and their descendants. A word whose
+    target is not found stays where it is. Once a word has been hung back its relation is its plain one.
     """
+    relations = marks.relations
+    plain = marks.plain
+    parts = marks.parts
+    part_starts = marks.part_starts
+    down = marks.down
+    along_path = marks.along_path
+    nearest = marks.nearest
+    first = work.first
+    after = work.after
+    queue = work.queue
     with cython.nogil:
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
