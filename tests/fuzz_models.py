@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import ropewalk
 from ropewalk import conllu
+from ropewalk.core.trees import check_heads
 from ropewalk.errors import RopewalkError
 from ropewalk.models.catalogue import embedded_folder
 from ropewalk.models.storage import seal
@@ -105,7 +106,7 @@ def damaged(folder: Path, chance: random.Random) -> tuple[str, bool]:
 def whole(found: bytes) -> bool:
     """Tell whether there is one tree with one root over each sentence, and all of the text."""
     bank = conllu.loads(found, trees="required")
-    return bool((check(bank.heads, bank.offsets).roots == 1).all()) and text_of(bank) == TEXT
+    return bool((check_heads(bank.heads, bank.offsets).roots == 1).all()) and text_of(bank) == TEXT
 
 
 def attempt(seed: int, right: bytes, place: Path) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import all_heads
-from ropewalk.core.trees import projective
+from ropewalk.core.trees import Trees, check_heads, projective
 from ropewalk.decoding import ARC_DECODERS, arc_sums, arcs, decode_arcs, spanning_tree_sums
 from ropewalk.errors import MismatchError, UnknownNameError
 
@@ -20,9 +20,7 @@ TREES = {
         [
             heads
             for heads in all_heads(LONGEST)
-            if len(heads) == words
-            and heads.count(0) == 1
-            and check(np.array(heads, dtype=np.int32), np.array([0, words], dtype=np.int32)).codes[0] == 0
+            if len(heads) == words and heads.count(0) == 1 and check_heads(heads, [0, words]).codes[0] == 0
         ],
         dtype=np.int32,
     )
@@ -36,7 +34,7 @@ def trees_of(decoder: str, words: int) -> npt.NDArray[np.int32]:
     trees = TREES[words]
     if decoder == "mbr-nonprojective":
         return trees
-    return trees[projective(trees.reshape(-1), np.arange(len(trees) + 1, dtype=np.int32) * words)]
+    return trees[projective(Trees(trees.reshape(-1), np.arange(len(trees) + 1) * words))]
 
 
 def random_arcs(words: int, seed: int, scale: float = 1.0) -> Floats:
@@ -131,7 +129,7 @@ def test_scores_far_apart_give_probabilities(decoder: str, scale: float) -> None
         assert np.isfinite(sums.logs).all()
         assert ((sums.arcs >= 0) & (sums.arcs <= 1 + 1e-5)).all()
         best = decode_arcs(scores.reshape(-1), [0, 12], decoder=decoder)
-        assert check(best.heads, np.array([0, 12], dtype=np.int32)).roots[0] == 1
+        assert check_heads(best.heads, [0, 12]).roots[0] == 1
 
 
 def test_wrong_input_is_refused() -> None:

@@ -111,9 +111,9 @@ def noisy(rng: random.Random, text: bytes, share: float) -> bytes:
         out.append("\t".join(row))
     bank = conllu.loads("\n".join(out))
     found = bank.heads.copy()
-    for start, stop in zip(bank.offsets[:-1].tolist(), bank.offsets[1:].tolist(), strict=True):
+    for where in bank.offsets:
         if rng.random() < share:
-            found[start:stop] = heads(rng, stop - start)
+            found[where] = heads(rng, where.stop - where.start)
     return conllu.dumps(bank.with_trees(found, bank.relations))
 
 

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ropewalk.core.columns import Column  # noqa: E402 - likewise
+from ropewalk.core.ragged import Offsets  # noqa: E402 - likewise
 from ropewalk.core.trees import Tree, is_projective  # noqa: E402 - likewise
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
 from ropewalk.encodings import Labels, get  # noqa: E402 - likewise
@@ -96,8 +97,7 @@ def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: 
 def tree_of(encoding: str, row: tuple[int, ...]) -> Tree:
     alphabet = get(encoding).alphabet or ()
     none = Column(np.zeros(len(row), dtype=np.int32), ("_",))
-    offsets = np.array([0, len(row)], dtype=np.int32)
-    labels = Labels(get(encoding).spec, offsets, (np.array(row, dtype=np.uint8),), (alphabet,), none)
+    labels = Labels(get(encoding).spec, Offsets.one(len(row)), (np.array(row, dtype=np.uint8),), (alphabet,), none)
     return Tree(get(encoding).decode(labels).heads)
 
 

@@ -21,8 +21,9 @@ from hypothesis.extra import numpy as arrays
 
 from ropewalk import decoding, kernels
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
-from ropewalk.core.trees import UP, Tree, is_projective, tree_planes
+from ropewalk.core.trees import UP, Tree, check_heads, is_projective, tree_planes
 from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
 from ropewalk.decoding import best as best_module
 from ropewalk.decoding.deep import Memory, deep_search
@@ -238,13 +239,13 @@ def test_the_oracles_hold_every_tree_and_spell_what_the_encoding_reads(spec: str
     offsets = np.arange(len(all_of.rows) + 1, dtype=np.int32) * words
     none = Column(np.zeros(all_of.rows.size, dtype=np.int32), ("_",))
     ids = all_of.rows.reshape(-1).astype(np.uint8)
-    decoded = encoding.decode(Labels(spec, offsets, (ids,), (alphabet_of(spec),), none))
+    decoded = encoding.decode(Labels(spec, Offsets(offsets), (ids,), (alphabet_of(spec),), none))
     assert decoded.well_formed
     assert (decoded.heads.reshape(-1, words) == all_of.heads).all()
     wanted = projective_heads(words)
     assert set(map(tuple, all_of.heads.tolist())) >= set(wanted)
     flat = np.array(wanted, dtype=np.int32).reshape(-1)
-    bank = Treebank(offsets[: len(wanted) + 1], flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
+    bank = Treebank(Offsets(offsets[: len(wanted) + 1]), flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
     rows = encoding.encode(bank).ids[0].reshape(-1, words)
     assert set(map(tuple, rows.tolist())) <= set(map(tuple, all_of.rows.tolist()))
 
@@ -478,7 +479,7 @@ def test_relations_are_root_at_the_root_and_nowhere_else() -> None:
 
 def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32], names: tuple[str, ...]) -> None:
     """One tree with one root each; where labels were found to fit, they spell it without repair."""
-    found = check(best.heads, offsets)
+    found = check_heads(best.heads, offsets)
     assert (found.codes == 0).all()
     for start, stop in pairwise(offsets.tolist()):
         assert (best.heads[start:stop] == 0).sum() == (stop > start)
@@ -488,7 +489,7 @@ def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32],
     encoding = get(spec)
     none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
     small = best.ids[0].astype(np.uint8 if len(names) < 256 else np.int16)
-    spelled = encoding.decode(Labels(encoding.spec, offsets, (small,), (names,), none)).heads
+    spelled = encoding.decode(Labels(encoding.spec, Offsets(offsets), (small,), (names,), none)).heads
     fits = np.repeat(best.found, np.diff(offsets))
     assert (spelled[fits] == best.heads[fits]).all()
 
@@ -672,7 +673,7 @@ def all_heads(words: int) -> list[tuple[int, ...]]:
     """All trees with one root, as heads of words 1 to n."""
     rows = np.array([row for row in np.ndindex(*[words + 1] * words) if row.count(0) == 1], dtype=np.int32)
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * words
-    return [tuple(row) for row in rows[check(rows.reshape(-1), offsets).codes == 0].tolist()]
+    return [tuple(row) for row in rows[check_heads(rows.reshape(-1), offsets).codes == 0].tolist()]
 
 
 def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -916,18 +917,18 @@ def test_encodings_without_a_machine_are_read_greedily_and_repaired(spec: str) -
     upos = Column.of(tag for tree in heads for tag in tags[: len(tree)])
     offsets = np.array([0, 5, 8, 12], dtype=np.int32)
     flat = np.array([head for tree in heads for head in tree], dtype=np.int32)
-    bank = Treebank(offsets, flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
+    bank = Treebank(Offsets(offsets), flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
     labels = encoding.encode(bank)
     dice = np.random.default_rng(0)
     noisy = [dice.normal(size=(12, len(names))) for names in labels.alphabets]
     best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
-    assert (check(best.heads, offsets).codes == 0).all()
+    assert (check_heads(best.heads, offsets).codes == 0).all()
     assert not best.found.any()
     assert [ids.tolist() for ids in best.ids] == [table.argmax(axis=1).tolist() for table in noisy]
     for table, ids in zip(noisy, labels.ids, strict=True):
         table[np.arange(12), ids] += 99.0
     best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
-    spelled = repair(encoding.decode(labels).heads, offsets).heads
+    spelled = repair(encoding.decode(labels).heads, labels.offsets).trees.heads
     assert best.heads.tolist() == spelled.tolist()
 
 
@@ -1151,7 +1152,7 @@ def test_a_joint_search_of_many_sentences_is_that_of_each() -> None:
         assert together.heads[where].tolist() == alone.heads.tolist()
         assert together.scores[number] == alone.scores[0]
         if words:
-            assert check(alone.heads, np.array([0, words], dtype=np.int32)).codes.tolist() == [0]
+            assert check_heads(alone.heads, [0, words]).codes.tolist() == [0]
 
 
 def test_arcs_that_say_nothing_change_nothing() -> None:

@@ -447,7 +447,7 @@ def test_the_steps_end_where_the_decoder_ends(spec: str, data: st.DataObject) ->
     assert sorted((word, FAULTS[kind]) for word, kind in found.faults()) == sorted(
         (fault.word, fault.kind) for fault in decoded.faults()
     )
-    assert list(found.heads) == encoding.recover(given_labels).heads.tolist()
+    assert list(found.heads) == encoding.recover(given_labels).trees.heads.tolist()
     page = to_steps(found)
     Checked.of(page)
     steps = json.loads(page.split('id="steps">')[1].split("</script>")[0])

@@ -23,7 +23,7 @@ from ropewalk.core.projectivity import SCHEMES
 from ropewalk.core.repair import POLICIES as REPAIRS
 from ropewalk.core.repair import repair
 from ropewalk.core.ropes import rope_cover
-from ropewalk.core.trees import Tree, planes, projective
+from ropewalk.core.trees import Tree, Trees, check_heads, projective, same_heads, tree_planes
 from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
 from ropewalk.encodings.brackets import Brackets
 from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
@@ -82,16 +82,15 @@ FOUR_BIT_TABLE = {
 @cache
 def every_bank(words: int) -> Treebank:
     """All trees of so many words, with some parts of speech."""
-    heads, offsets = every_tree(words)
-    tags = np.random.default_rng(words).integers(0, len(TAGS), size=len(heads)).astype(np.int32)
-    return Treebank(offsets, heads, Column(np.zeros(len(heads), dtype=np.int32), ("_",)), Column(tags, TAGS))
+    trees = every_tree(words)
+    tags = np.random.default_rng(words).integers(0, len(TAGS), size=len(trees.heads)).astype(np.int32)
+    return Treebank(trees.offsets, trees.heads, trees.relations, Column(tags, TAGS))
 
 
 @cache
 def projective_ones(words: int) -> Bools:
     """Which of all trees of so many words are projective."""
-    bank = every_bank(words)
-    return projective(bank.heads, bank.offsets)
+    return projective(every_tree(words))
 
 
 def test_every_encoding_is_tried_with_every_policy() -> None:
@@ -112,10 +111,10 @@ def test_every_small_tree_comes_back_if_and_only_if_it_is_covered(spec: str) -> 
         labels_seen.update(labels.alphabets[0][number] for number in np.flatnonzero(np.bincount(labels.ids[0])))
         decoded = encoding.decode(labels)
         covered = encoding.covers(bank)
-        back = same_trees(bank.heads, decoded.heads, bank.offsets)
+        back = same_heads(bank.heads, decoded.heads, bank.offsets)
         assert np.array_equal(back, covered)
         as_published = encoding.policy.startswith("published")
-        assert not check(decoded.heads, decoded.offsets).codes.any() or as_published
+        assert not check_heads(decoded.heads, decoded.offsets).codes.any() or as_published
         if spec in ANY_TREE:
             assert covered.all()
         elif not as_published:
@@ -143,8 +142,7 @@ def test_the_labels_of_optimal_are_those_of_the_table_without_the_four_that_cann
 
 
 def projective_trees_of(words: int) -> Iterator[Tree]:
-    heads, offsets = every_tree(words)
-    for row in heads.reshape(-1, words)[projective(heads, offsets)]:
+    for row in every_tree(words).heads.reshape(-1, words)[projective_ones(words)]:
         yield Tree(row)
 
 
@@ -188,7 +186,7 @@ def test_optimal_is_the_bracketing_of_the_proper_cover(words: int) -> None:
 
 def seven_bits(tree: Tree) -> list[str]:
     """Write the 7 bits by their definition, planes after the second joining the first."""
-    level = [1 if plane > 2 else plane for plane in planes(tree.heads, tree.offsets).tolist()]
+    level = [1 if plane > 2 else plane for plane in tree_planes(tree).tolist()]
     out = []
     for head, word in tree.arcs():
         plane = level[word - 1]
@@ -402,37 +400,36 @@ def test_any_labels_are_read_and_repaired_into_trees(spec: str, data: st.DataObj
     relations = [[data.draw(marked) for _ in sentence] for sentence in sentences]
     labels = encoding.labels(sentences, relations, tags)
     decoded = encoding.decode(labels)
-    for start, stop in zip(labels.offsets[:-1].tolist(), labels.offsets[1:].tolist(), strict=True):
-        own = decoded.heads[start:stop]
-        assert ((own >= -1) & (own <= stop - start)).all()
-        assert not check(np.where(own < 0, 0, own), np.array([0, stop - start], dtype=np.int32)).codes.any()
+    for own in labels.offsets.split(decoded.heads):
+        assert ((own >= -1) & (own <= len(own))).all()
+        assert not check_heads(np.where(own < 0, 0, own), [0, len(own)]).codes.any()
     faults = decoded.faults()
     assert {fault.kind for fault in faults} <= set(FAULTS.values())
     headless = [(fault.sentence, fault.word) for fault in faults if fault.kind == "no head"]
     found = np.flatnonzero(decoded.heads < 0)
-    where = np.searchsorted(labels.offsets, found, side="right")
-    assert headless == list(zip(where.tolist(), (found - labels.offsets[where - 1] + 1).tolist(), strict=True))
+    bounds = labels.offsets.array
+    where = np.searchsorted(bounds, found, side="right")
+    assert headless == list(zip(where.tolist(), (found - bounds[where - 1] + 1).tolist(), strict=True))
     assert sum(decoded.counts().values()) == len(faults)
     for policy in REPAIRS:
-        assert_trees(repair(decoded.heads, decoded.offsets, policy).heads, decoded.offsets)
-        recovered = encoding.recover(labels, repair_policy=policy)
-        assert_trees(recovered.heads, recovered.offsets, several_roots=encoding.keeps_roots)
+        assert_trees(repair(decoded.heads, decoded.offsets, policy).trees)
+        recovered = encoding.recover(labels, repair_policy=policy).trees
+        assert_trees(recovered, several_roots=encoding.keeps_roots)
         if isinstance(encoding, PseudoProjective):
             assert not any("¡" in name for name in recovered.relations.texts())
 
 
-def assert_trees(heads: Ints, offsets: Ints, *, several_roots: bool = False) -> None:
-    found = check(heads, offsets)
+def assert_trees(trees: Trees, *, several_roots: bool = False) -> None:
+    found = check_heads(trees.heads, trees.offsets)
     assert not found.codes.any()
-    assert np.array_equal(np.minimum(found.roots, 1) if several_roots else found.roots, np.diff(offsets) > 0)
+    assert np.array_equal(np.minimum(found.roots, 1) if several_roots else found.roots, trees.offsets.lengths > 0)
 
 
 @pytest.mark.parametrize("spec", ["optimal", "four-bit", "hexatags", "optimal(policy=published)"])
 def test_every_row_of_three_labels_is_read_into_trees(spec: str) -> None:
     encoding = get(spec)
     rows = list(product(encoding.alphabet or (), repeat=3))
-    recovered = encoding.recover(encoding.labels(rows))
-    assert_trees(recovered.heads, recovered.offsets)
+    assert_trees(encoding.recover(encoding.labels(rows)).trees)
 
 
 def test_the_largest_index_is_the_longest_row_of_stars() -> None:
@@ -440,7 +437,7 @@ def test_the_largest_index_is_the_longest_row_of_stars() -> None:
         bank = every_bank(words)
         rows = get("optimal-nonprojective").encode(bank).sentences()
         stars = [max(len(found) for label in row for found in re.findall(r"\**", label)) for row in rows]
-        assert largest_index(bank.heads, bank.offsets).tolist() == stars
+        assert largest_index(bank.trees()).tolist() == stars
 
 
 CROSSING = Tree([0, 4, 1, 1, 2], ["root", "nsubj", "advmod", "obj", "nmod"])
@@ -594,7 +591,7 @@ def test_threads_change_nothing(spec: str) -> None:
         assert alone.faults() == both.faults()
         assert alone.counts() == both.counts()
     first, second = encoding.recover(wrong), encoding.recover(wrong, threads=2)
-    assert np.array_equal(first.heads, second.heads)
+    assert np.array_equal(first.trees.heads, second.trees.heads)
     assert first.repairs == second.repairs
 
 
@@ -617,7 +614,7 @@ def figures() -> str:
             decoded = encoding.decode(given_labels)
             texts = [given_labels.texts(column) for column in range(len(labels.ids))]
             out.append(repr((spec, texts, decoded.heads.tolist(), decoded.faults())))
-            out.append(repr(encoding.recover(given_labels, repair_policy="root").heads.tolist()))
+            out.append(repr(encoding.recover(given_labels, repair_policy="root").trees.heads.tolist()))
     return "\n".join(out)
 
 
@@ -655,22 +652,19 @@ class Chain(Encoding):
     def options(self) -> dict[str, str | int]:
         return {"mark": self.mark}
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
-        chains = np.arange(len(heads), dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
-        return same_trees(heads, chains, offsets)
+    def covered(self, trees: Trees) -> Bools:
+        return same_heads(trees.heads, trees.offsets.positions() - 1, trees.offsets)
 
     def write(
         self,
-        heads: Ints,
-        offsets: Ints,  # noqa: ARG002 - the protocol's
+        trees: Trees,
         upos: Column | None,  # noqa: ARG002 - the protocol's
     ) -> list[tuple[Ids, tuple[str, ...]]]:
-        return [(np.zeros(len(heads), dtype=np.uint8), (self.mark,))]
+        return [(np.zeros(len(trees.heads), dtype=np.uint8), (self.mark,))]
 
     def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
         none = np.zeros(0, dtype=np.int32)
-        starts = np.repeat(labels.offsets[:-1], np.diff(labels.offsets))
-        return (np.arange(len(labels.ids[0])) - starts).astype(np.int32), none, none
+        return labels.offsets.positions() - 1, none, none
 
     def check_label(self, text: str, column: int = 0) -> None:  # noqa: ARG002 - the protocol's
         if text != self.mark:
@@ -699,7 +693,7 @@ def test_another_package_can_add_an_encoding_but_not_replace_one() -> None:
     tree = Tree([0, 1, 2])
     labels = encoding.encode(tree)
     assert labels.sentences() == [["y", "y", "y"]]
-    assert encoding.recover(labels).trees() == [tree]
+    assert list(encoding.recover(labels).trees) == [tree]
     assert encoding.spec == "chain(mark=y)"
     assert get("optimal").cites != "nobody"
     assert get("chain+head").spec == "chain(mark=x)+head"

@@ -56,7 +56,7 @@ def enhanced_bank(sentences: int, seed: int = 1) -> Treebank:
     """Invent trees and graphs: relations get subtypes, some words a second head, some pairs a second relation."""
     bank = restored(bank_of(5 * sentences, longest=7, seed=seed), "optimal+head", most=sentences)
     random = np.random.default_rng(seed)
-    graphs = Graphs.of_trees(bank)
+    graphs = bank.basic_graphs()
     arcs = []
     for sentence, length in enumerate(bank.lengths.tolist()):
         graph = graphs[sentence]
@@ -220,7 +220,7 @@ def test_graphs_in_documents_json_and_conllu(exported: Path, data: Path) -> None
         assert sentence.graph == graphs[number]
         for word in sentence:
             texts = [f"{head.index}:{head.relation}" for head in word.heads]
-            assert "|".join(texts) == bank.column("deps").texts()[int(bank.offsets[number]) + word.index - 1]
+            assert "|".join(texts) == bank.column("deps").texts()[bank.offsets[number].start + word.index - 1]
             assert all(head.word is None or head.word.index == int(head.index) for head in word.heads)
             assert all(head.probability is not None and 0 < head.probability <= 1 for head in word.heads)
     again = conllu.loads(document.to_conllu())
@@ -300,7 +300,7 @@ def test_a_grid_compares_every_way_to_graphs(trained: Path, data: Path) -> None:
     table = graph_table([Result("t", "e", "model", "exact", "dev", scores, 1.0)])
     rows = {row[4]: row[5:] for row in table.rows}
     assert rows["joint"] == rows["greedy"] == rows["arcs"] == (100,) * len(MEASURES)
-    basic = measures(bank, bank.with_graphs(Graphs.of_trees(bank)))
+    basic = measures(bank, bank.with_graphs(bank.basic_graphs()))
     assert rows["the basic tree copied"] == tuple(100 * value for value in basic.values())
     assert basic["elas"] < 1
     assert len(rows) == 6

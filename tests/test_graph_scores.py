@@ -126,7 +126,7 @@ def brute(gold: Graphs, predicted: Graphs, kind: str) -> list[tuple[int, int, in
 
     def arcs(graphs: Graphs, s: int) -> set[tuple[Any, ...]]:
         graph = graphs[s]
-        names = ["0", *graphs.names()[graphs.offsets[s] : graphs.offsets[s + 1]]]
+        names = ["0", *graphs.names()[graphs.offsets[s]]]
         cut = {"unlabelled": 0, "without subtypes": 1, "labelled": None}[kind]
         relations = [":".join(relation.split(":")[:cut]) for relation in graph.relations]
         return {(names[h], names[d], r) for (h, d), r in zip(graph.arcs(), relations, strict=True)}
@@ -140,7 +140,7 @@ def test_arcs_and_whole_graphs_are_counted(gold: Graphs) -> None:
     kept = np.random.default_rng(len(gold.heads)).random(len(gold.heads)) < 0.7
     predicted = replace(
         gold,
-        arc_offsets=np.concatenate([[0], np.cumsum(kept)])[gold.arc_offsets].astype(np.int32),
+        arc_offsets=gold.arc_offsets.counted(kept),
         heads=gold.heads[kept],
         dependents=gold.dependents[kept],
         relations=gold.relations.take(np.flatnonzero(kept)),

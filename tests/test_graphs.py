@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ropewalk import conllu, deps, sdp
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.graphs import Graph, Graphs, cyclic
+from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.graphs import KNOWN, get
 from ropewalk.errors import FormatError, GraphError, MismatchError
 from ropewalk.formats import graph_label_files
@@ -77,13 +78,13 @@ def test_only_what_changes_is_written_anew() -> None:
     fewer = Graphs(
         graphs.offsets,
         graphs.empty,
-        frozen_ints([0, len(graphs.heads) - 1]),
+        Offsets.one(len(graphs.heads) - 1),
         graphs.heads[:-1],
         graphs.dependents[:-1],
         graphs.relations[:-1],
     )
     assert deps.write(bank, fewer) == unsorted.replace("7.1:dep|7.1:obj", "7.1:dep").encode()
-    trees = Graphs.of_trees(bank)
+    trees = bank.basic_graphs()
     written = deps.write(bank, trees).decode()
     assert "7.1\t" not in written
     assert rows(conllu.loads(written))["8"] == "7:orphan"
@@ -100,7 +101,7 @@ def test_any_graphs_come_back_from_deps(graphs: Graphs) -> None:
     lines: list[str] = []
     written = graphs.deps()
     for s in range(len(graphs)):
-        start, stop = graphs.offsets[s : s + 2].tolist()
+        start, stop = graphs.offsets.bounds(s)
         if graphs.empty[start:stop].all():
             return  # no sentence of CoNLL-U
         for name, found in zip(graphs.names()[start:stop], written[start:stop], strict=True):
@@ -113,7 +114,7 @@ def test_any_graphs_come_back_from_deps(graphs: Graphs) -> None:
     empty = Graphs(
         graphs.offsets,
         graphs.empty,
-        np.zeros_like(graphs.offsets),
+        Offsets.of_lengths([0] * len(graphs)),
         frozen_ints([]),
         frozen_ints([]),
         graphs.relations[:0],
@@ -331,7 +332,7 @@ def test_graphs_are_checked_and_compared() -> None:
     for heads, dependents in (([1, 4, 1], [2, 1, 2]), ([1, 1, 1], [2, 1, 2]), ([1, 1, 1], [2, 0, 2])):
         with pytest.raises(GraphError, match="graph 1: the arc"):
             Graphs(one.offsets, one.empty, one.arc_offsets, frozen_ints(heads), frozen_ints(dependents), one.relations)
-    pair = frozen_ints([0, 2]), frozen_ints([1, 1]), frozen_ints([2, 2])
+    pair = Offsets.one(2), frozen_ints([1, 1]), frozen_ints([2, 2])
     assert Graphs(one.offsets, one.empty, *pair, one.relations[1:]).relations.texts() == ["a", "b"]
     with pytest.raises(GraphError, match="graph 1: the arc 1->2 with the relation 'a' is given twice"):
         Graphs(one.offsets, one.empty, *pair, one.relations.take(np.array([1, 1])))

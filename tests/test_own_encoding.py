@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY
 from docs_tools import install_example
 from ropewalk import decoding, encodings
-from ropewalk.core.trees import Tree, is_projective, projective
+from ropewalk.core.trees import Tree, Trees, check_heads, is_projective, projective
 from ropewalk.drawing import to_steps, trace
 from ropewalk.encodings import Machine, Marks
 from ropewalk.errors import EncodingError, OptionError, UnknownNameError
@@ -52,11 +52,9 @@ def rows(letters: Encoding) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any
     for words in found:
         every = np.array(list(product(range(words + 1), repeat=words)), dtype=np.int32)
         every = every[(every == 0).sum(axis=1) == 1]
-        offsets = np.arange(len(every) + 1, dtype=np.int32) * words
-        flat = np.ascontiguousarray(every.reshape(-1))
-        whole = check(flat, offsets).codes == 0
-        flat = np.ascontiguousarray(every[whole].reshape(-1))
-        found[words] = every[whole][projective(flat, offsets[: whole.sum() + 1])].tolist()
+        every = every[check_heads(every.reshape(-1), np.arange(len(every) + 1) * words).codes == 0]
+        trees = Trees(every.reshape(-1), np.arange(len(every) + 1) * words)
+        found[words] = every[projective(trees)].tolist()
     return {
         words: (
             letters.encode(Treebank.of([Tree(heads) for heads in trees])).ids[0].reshape(-1, words),
@@ -100,8 +98,8 @@ def test_all_trees_come_back_and_the_machine_accepts_their_labels_and_no_others(
 def test_any_labels_are_read_without_cycles(letters: Encoding) -> None:
     alphabet = letters.alphabet or ()
     labels = letters.labels(list(product(alphabet, repeat=3)))
-    recovered = letters.recover(labels)
-    assert (check(recovered.heads, recovered.offsets).codes == 0).all()
+    recovered = letters.recover(labels).trees
+    assert (check_heads(recovered.heads, recovered.offsets).codes == 0).all()
     partial = letters.decode(labels).heads.reshape(-1, 3)
     for heads in np.unique(partial, axis=0).tolist():
         for word in range(1, 4):
@@ -188,7 +186,7 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
     bank = Treebank.of([Tree([3, 4, 0, 3], ["det", "case", "root", "obj"])])
     assert not is_projective(bank.tree(0))
     labels = wrapped.encode(bank)
-    assert wrapped.recover(labels).trees() == [bank.tree(0)]
+    assert list(wrapped.recover(labels).trees) == [bank.tree(0)]
     scores = np.full((4, 14), -5.0)
     scores[np.arange(4), labels.ids[0]] = 0.0
     best = decoding.decode(wrapped, [scores], [0, 4], [wrapped.alphabet or ()])

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import FEW
-from ropewalk.core.columns import Column
 from ropewalk.core.graphs import crossing_arcs
 from ropewalk.core.projectivity import SCHEMES, lift, lift_until, lower
-from ropewalk.core.trees import Tree, projective, stackable
+from ropewalk.core.trees import Tree, Trees, projective, stackable
 from ropewalk.encodings import PseudoProjective, get
 from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import compiled
@@ -119,31 +116,30 @@ def down_the_path(heads: list[int], marked: list[bool], plain: list[str], word: 
     return None
 
 
-def lowered(bank: Treebank, scheme: str) -> list[Tree]:
-    heads, relations = lower(bank.heads, bank.relations, bank.offsets, scheme)
-    return Treebank(bank.offsets, heads, relations).trees()
+def lowered(trees: Trees, scheme: str) -> list[Tree]:
+    return list(lower(trees, scheme))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("words", range(1, 7 if compiled() else 5))
 def test_every_small_tree_is_lifted_and_lowered_as_in_plain_python(words: int, scheme: str) -> None:
-    heads, _ = every_tree(words)
+    heads = every_tree(words).heads
     chance = np.random.default_rng(words)
     rows = heads.reshape(-1, words)
     rows = rows[chance.permutation(len(rows))[:1500]]
     listed = [Tree(row, chance.choice(RELATIONS[:4], words).tolist()) for row in rows]
-    bank = lift(Treebank.of(listed), scheme)
-    assert projective(bank.heads, bank.offsets).all()
-    assert bank.trees() == [plain_lift(tree, scheme) for tree in listed]
-    assert lowered(bank, scheme) == [plain_lower(tree, scheme) for tree in bank.trees()]
+    lifted = lift(Trees.of(listed), scheme)
+    assert projective(lifted).all()
+    assert list(lifted) == [plain_lift(tree, scheme) for tree in listed]
+    assert lowered(lifted, scheme) == [plain_lower(tree, scheme) for tree in lifted]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @given(st.lists(trees(single_root=False), min_size=1, max_size=3))
 def test_lifting_any_trees(scheme: str, listed: list[Tree]) -> None:
-    bank = lift(Treebank.of(listed), scheme)
-    assert bank.trees() == [plain_lift(tree, scheme) for tree in listed]
-    for tree, after in zip(listed, bank.trees(), strict=True):
+    lifted = lift(Trees.of(listed), scheme)
+    assert list(lifted) == [plain_lift(tree, scheme) for tree in listed]
+    for tree, after in zip(listed, lifted, strict=True):
         assert not crossing_arcs(after)
         for word in range(1, len(tree) + 1):  # every new head is an ancestor
             ancestors = [word]
@@ -152,8 +148,8 @@ def test_lifting_any_trees(scheme: str, listed: list[Tree]) -> None:
             assert int(after.heads[word - 1]) in ancestors[1:]
         if not crossing_arcs(tree):
             assert after == tree
-    back = lowered(bank, scheme)
-    assert back == [plain_lower(tree, scheme) for tree in bank.trees()]
+    back = lowered(lifted, scheme)
+    assert back == [plain_lower(tree, scheme) for tree in lifted]
     assert [tree.relations for tree in back] == [tree.relations for tree in listed]
 
 
@@ -169,7 +165,7 @@ def test_lowering_whatever_a_tagger_may_predict(scheme: str, heads: list[int], d
         tail,
     )
     tree = Tree(heads, [data.draw(relation) for _ in heads])
-    (back,) = lowered(Treebank.of([tree]), scheme)
+    (back,) = lowered(Trees.of([tree]), scheme)
     assert back == plain_lower(tree, scheme)
 
 
@@ -184,38 +180,38 @@ def test_lowering_whatever_a_tagger_may_predict(scheme: str, heads: list[int], d
     ],
 )
 def test_the_example_of_nivre_and_nilsson(scheme: str, first: str, fifth: str) -> None:
-    bank = lift(Treebank.of([CZECH]), scheme)
-    lifted = bank.tree(0)
+    batch = lift(Trees.of(CZECH), scheme)
+    (lifted,) = batch
     assert lifted.heads.tolist() == [3, 1, 0, 5, 3, 3, 6, 0]
     assert (lifted.relations[0], lifted.relations[4]) == (first, fifth)
     assert [new for place, new in enumerate(lifted.relations) if place not in {0, 4}] == [
         old for place, old in enumerate(CZECH.relations) if place not in {0, 4}
     ]
-    assert lowered(bank, scheme) == [CZECH]
+    assert lowered(batch, scheme) == [CZECH]
 
 
 def test_a_word_lifted_twice_is_marked_once_or_by_each_head_that_it_leaves() -> None:
     tree = Tree([0, 4, 1, 5, 1], ["root", "nmod", "advmod", "obj", "ccomp"])
     twice = Tree([4, 0, 2, 3], ["x", "root", "ccomp", "xcomp"])
-    (lifted,) = lift(Treebank.of([twice]), "head").trees()
+    (lifted,) = lift(Trees.of([twice]), "head")
     assert lifted == Tree([2, 0, 2, 3], ["x¡xcomp", "root", "ccomp", "xcomp"])
-    (chained,) = lift(Treebank.of([twice]), "head-chained").trees()
+    (chained,) = lift(Trees.of([twice]), "head-chained")
     assert chained == Tree([2, 0, 2, 3], ["x¡xcomp¡ccomp", "root", "ccomp", "xcomp"])
-    (marked,) = lift(Treebank.of([twice]), "path").trees()
+    (marked,) = lift(Trees.of([twice]), "path")
     assert marked.relations == ("x¡", "root", "ccomp!", "xcomp!")
-    (named,) = lift(Treebank.of([twice]), "head+path").trees()
+    (named,) = lift(Trees.of([twice]), "head+path")
     assert named.relations == ("x¡xcomp", "root", "ccomp!", "xcomp!")
     for scheme in SCHEMES:
-        assert lowered(lift(Treebank.of([twice, tree]), scheme), scheme) == [twice, tree]
+        assert lowered(lift(Trees.of([twice, tree]), scheme), scheme) == [twice, tree]
 
 
 def test_the_scheme_head_may_find_another_word_with_that_relation() -> None:
     """Two objects on the way: the first in word order is taken, which the path schemes tell apart."""
     tree = Tree([5, 4, 4, 0, 4], ["nmod", "obj", "advmod", "root", "obj"])
-    (wrong,) = lowered(lift(Treebank.of([tree]), "head"), "head")
+    (wrong,) = lowered(lift(Trees.of([tree]), "head"), "head")
     assert wrong.heads.tolist() == [2, 4, 4, 0, 4]
     for scheme in ("path", "head+path"):
-        assert lowered(lift(Treebank.of([tree]), scheme), scheme) == [tree]
+        assert lowered(lift(Trees.of([tree]), scheme), scheme) == [tree]
 
 
 @pytest.mark.parametrize(
@@ -230,18 +226,18 @@ def test_the_scheme_head_may_find_another_word_with_that_relation() -> None:
 def test_the_scheme_head_nearest_takes_the_nearest_dependent_of_a_node(
     heads: list[int], relations: list[str], in_word_order: int, nearest: int
 ) -> None:
-    bank = Treebank.of([Tree(heads, relations)])
-    assert lowered(bank, "head")[0].heads[3] == in_word_order
-    assert lowered(bank, "head-nearest")[0].heads[3] == nearest
+    trees = Trees.of(Tree(heads, relations))
+    assert lowered(trees, "head")[0].heads[3] == in_word_order
+    assert lowered(trees, "head-nearest")[0].heads[3] == nearest
 
 
 @given(st.lists(trees(single_root=False), min_size=1, max_size=3))
 def test_the_scheme_head_nearest_marks_like_head(listed: list[Tree]) -> None:
-    assert lift(Treebank.of(listed), "head-nearest").trees() == lift(Treebank.of(listed), "head").trees()
+    assert list(lift(Trees.of(listed), "head-nearest")) == list(lift(Trees.of(listed), "head"))
 
 
 def test_a_word_whose_target_is_missing_stays_where_it_is() -> None:
-    (found,) = lowered(Treebank.of([Tree([2, 0], ["x¡obj", "root"])]), "head")
+    (found,) = lowered(Trees.of([Tree([2, 0], ["x¡obj", "root"])]), "head")
     assert found == Tree([2, 0], ["x", "root"])
 
 
@@ -257,24 +253,24 @@ def test_a_pseudo_projective_encoding_restores_what_it_says(spec: str, listed: l
     labels = encoding.encode(bank)
     assert set(labels.texts()) <= set(encoding.alphabet or ())
     back = encoding.recover(labels)
-    same = [tree == other for tree, other in zip(back.trees(), listed, strict=True)]
-    assert same == encoding.restores(bank).tolist()
-    assert [tree.relations for tree in back.trees()] == [tree.relations for tree in listed]
+    same = [tree == other for tree, other in zip(back.trees, listed, strict=True)]
+    assert same == encoding.restores(bank.trees()).tolist()
+    assert [tree.relations for tree in back.trees] == [tree.relations for tree in listed]
     assert back.repairs == {}
 
 
 @given(trees(single_root=False), st.integers(1, 3))
 def test_lifting_until_covered_stops_at_the_planes_asked_for(tree: Tree, many: int) -> None:
-    def fits(heads: np.typing.NDArray[np.int32], offsets: np.typing.NDArray[np.int32]) -> np.typing.NDArray[np.bool_]:
-        planes = [plane_of_each(heads[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
+    def fits(trees: Trees) -> np.typing.NDArray[np.bool_]:
+        planes = [plane_of_each(tree.heads.tolist()) for tree in trees]
         return np.array([max(found.values(), default=1) <= many for found in planes], dtype=np.bool_)
 
-    bank = Treebank.of([tree])
-    after = lift_until(bank, fits, planes=many)
-    assert fits(after.heads, after.offsets).all()
+    before = Trees.of(tree)
+    after = lift_until(before, fits, planes=many)
+    assert fits(after).all()
     assert after.relations.texts() == list(tree.relations)
-    if fits(bank.heads, bank.offsets).all():
-        assert after.trees() == [tree]
+    if fits(before).all():
+        assert list(after) == [tree]
 
 
 @given(trees(single_root=False))
@@ -282,19 +278,18 @@ def test_stackable_means_that_no_arcs_of_one_direction_cross(tree: Tree) -> None
     pairs = crossing_arcs(tree)
     expected = not any((a[0] < a[1]) == (b[0] < b[1]) for a, b in pairs)
     ones = np.ones(len(tree), dtype=np.int32)
-    assert stackable(tree.heads, tree.offsets, ones, 1).tolist() == [expected]
+    assert stackable(Trees.of(tree), ones, 1).tolist() == [expected]
 
 
-def test_projective_banks_are_handed_back_as_they_are() -> None:
-    bank = Treebank.of([Tree([2, 0, 2])])
-    relations = Column.of(["a", "b", "c"])
-    assert lift(bank, "path") is bank
-    assert lower(bank.heads, relations, bank.offsets, "head") == (bank.heads, relations)
+def test_projective_trees_are_handed_back_as_they_are() -> None:
+    trees = Trees.of(Tree([2, 0, 2], ["a", "b", "c"]))
+    assert lift(trees, "path") is trees
+    assert lower(trees, "head") is trees
 
 
 def test_an_unknown_scheme_is_refused_with_the_known_ones() -> None:
-    bank = Treebank.of([Tree([0])])
+    trees = Trees.of(Tree([0]))
     with pytest.raises(UnknownNameError, match=r"scheme 'heads'; did you mean 'head'\? Known: head, path, head\+path"):
-        lift(bank, "heads")
+        lift(trees, "heads")
     with pytest.raises(UnknownNameError, match="known: head, path"):
-        lower(bank.heads, bank.relations, bank.offsets, "up")
+        lower(trees, "up")

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import POLICIES, REPAIRS, repair
+from ropewalk.core.trees import check_heads
 from ropewalk.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def repaired(sentences: Sequence[Sequence[int]], policy: str) -> Repaired:
-    offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int32)
+    offsets = Offsets.of_lengths([len(heads) for heads in sentences])
     return repair(np.array([head for heads in sentences for head in heads], dtype=np.int32), offsets, policy)
 
 
@@ -71,18 +73,20 @@ PLAIN = {"nearest": by_nearest, "root": by_root}
 
 def check_all(sentences: Sequence[Sequence[int]], policy: str) -> None:
     found = repaired(sentences, policy)
-    offsets = np.cumsum([0, *map(len, sentences)]).astype(np.int32)
-    state = check(found.heads, offsets)
+    offsets = Offsets.of_lengths([len(heads) for heads in sentences])
+    state = check_heads(found.trees.heads, offsets)
     assert not state.codes.any()
-    assert np.array_equal(state.roots, np.diff(offsets) > 0)
-    assert found.heads.tolist() == [head for heads in sentences for head in PLAIN[policy](heads)]
+    assert np.array_equal(state.roots, offsets.lengths > 0)
+    assert found.trees.heads.tolist() == [head for heads in sentences for head in PLAIN[policy](heads)]
     sound = [sound_heads(heads) for heads in sentences]
     counted = {
         "attached": sum(len(heads) - len(kept) for heads, (kept, _) in zip(sentences, sound, strict=True)),
         "rerooted": sum(rerooted for _, rerooted in sound),
     }
     assert found.counts() == {kind: count for kind, count in counted.items() if count}
-    changed = np.flatnonzero(found.heads != np.array([head for heads in sentences for head in heads], dtype=np.int32))
+    changed = np.flatnonzero(
+        found.trees.heads != np.array([head for heads in sentences for head in heads], dtype=np.int32)
+    )
     assert set(changed.tolist()) <= set(found.words.tolist())
     assert len(found.words) == len(set(found.words.tolist()))
 
@@ -106,20 +110,20 @@ def test_any_heads_become_one_tree(policy: str, sentences: list[list[int]]) -> N
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_sound_tree_is_left_alone(policy: str) -> None:
     found = repaired([[2, 0, 2], [0]], policy)
-    assert found.heads.tolist() == [2, 0, 2, 0]
+    assert found.trees.heads.tolist() == [2, 0, 2, 0]
     assert found.counts() == {}
 
 
 @pytest.mark.parametrize(("policy", "heads"), [("nearest", [0, 1, 2, 3, 4]), ("root", [0, 1, 1, 1, 1])])
 def test_words_without_heads_go_where_the_policy_says(policy: str, heads: list[int]) -> None:
     found = repaired([[-1] * 5], policy)
-    assert found.heads.tolist() == heads
+    assert found.trees.heads.tolist() == heads
     assert found.counts() == {"attached": 5}
 
 
 def test_heads_given_are_not_changed_in_place() -> None:
     heads = np.array([-1, -1], dtype=np.int32)
-    repair(heads, np.array([0, 2], dtype=np.int32))
+    repair(heads, Offsets.one(2))
     assert heads.tolist() == [-1, -1]
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from ropewalk.core.arcs import Arcs
 from ropewalk.core.graphs import Graph
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.ropes import leaning, rope_cover, rope_thickness, structural_arcs
-from ropewalk.core.trees import Tree, is_projective
+from ropewalk.core.trees import Tree, Trees, check_heads, is_projective
 from ropewalk.encodings import bracketing
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import GraphError, UnknownNameError
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hypothesis.strategies import DrawFn
-
-    from ropewalk.core.arrays import Ints
 
 Arc = tuple[int, int]
 
@@ -40,15 +39,15 @@ STEPS: tuple[list[Arc], ...] = (
 
 
 @cache
-def every_tree(words: int) -> tuple[Ints, Ints]:
-    """Give the heads of all trees of so many words, several roots included, and their offsets."""
+def every_tree(words: int) -> Trees:
+    """Return all trees of so many words, several roots included."""
     if words == 0:
-        return np.zeros(0, dtype=np.int32), np.zeros(2, dtype=np.int32)
+        return Trees([], Offsets.one(0))
     lists = np.indices((words + 1,) * words, dtype=np.int32).reshape(words, -1).T
-    offsets = np.arange(0, lists.size + 1, words, dtype=np.int32)
-    rows = lists[check(np.ascontiguousarray(lists.ravel()), offsets).codes == 0]
+    offsets = Offsets(np.arange(0, lists.size + 1, words))
+    rows = lists[check_heads(lists.ravel(), offsets).codes == 0]
     assert len(rows) == (words + 1) ** (words - 1)  # Cayley: trees over words and node 0
-    return np.ascontiguousarray(rows.ravel()), np.arange(0, rows.size + 1, words, dtype=np.int32)
+    return Trees(rows.ravel(), Offsets(np.arange(0, rows.size + 1, words)))
 
 
 @st.composite
@@ -85,9 +84,9 @@ def all_covers(arcs: Sequence[Arc]) -> list[set[Arc]]:
 @pytest.mark.parametrize("words", range(1, 7))
 def test_the_proper_cover_of_every_tree_is_minimal(words: int) -> None:
     """Over all subsets of arcs at once: bit a of a number stands for the arc into word a + 1."""
-    heads, offsets = every_tree(words)
-    proper = structural_arcs(Arcs.of_trees(heads, offsets), "proper").reshape(-1, words)
-    rows = heads.reshape(-1, words)
+    every = every_tree(words)
+    proper = structural_arcs(Arcs.of_trees(every), "proper").reshape(-1, words)
+    rows = every.heads.reshape(-1, words)
     place = np.arange(1, words + 1)
     left, right = np.minimum(rows, place), np.maximum(rows, place)
     supports = np.zeros(rows.shape, dtype=np.int64)  # for each arc, the set of arcs on which it leans
@@ -109,9 +108,9 @@ def test_the_proper_cover_of_every_tree_is_minimal(words: int) -> None:
 
 @pytest.mark.parametrize("words", range(1, 7 if compiled() else 6))
 def test_the_proper_cover_is_what_the_papers_procedure_finds(words: int) -> None:
-    heads, offsets = every_tree(words)
-    proper = structural_arcs(Arcs.of_trees(heads, offsets), "proper").reshape(-1, words).tolist()
-    for row, marks in zip(heads.reshape(-1, words).tolist(), proper, strict=True):
+    every = every_tree(words)
+    proper = structural_arcs(Arcs.of_trees(every), "proper").reshape(-1, words).tolist()
+    for row, marks in zip(every.heads.reshape(-1, words).tolist(), proper, strict=True):
         arcs = list(zip(row, range(1, words + 1), strict=True))
         assert {arc for arc, mark in zip(arcs, marks, strict=True) if mark} == paper_cover(arcs), row
 
@@ -157,7 +156,7 @@ def check_leaning(ropes: Sequence[Arc], structure: Tree | Graph) -> None:
 def test_every_rope_cover_of_every_projective_tree_is_a_bracketing_that_decodes(words: int) -> None:
     decoder = graph_encodings.get("optimal-nonprojective")
     tried = 0
-    heads, _ = every_tree(words)
+    heads = every_tree(words).heads
     for row in heads.reshape(-1, words) if words else [heads]:
         tree = Tree(row)
         # node 0 has one implicit bracket, which a second rope from it could not use
@@ -177,7 +176,7 @@ def test_every_rope_cover_of_every_projective_tree_is_a_bracketing_that_decodes(
 @pytest.mark.parametrize("words", range(1, 6))
 def test_compactness_is_what_the_paper_defines(words: int) -> None:
     found = set()
-    heads, _ = every_tree(words)
+    heads = every_tree(words).heads
     for row in heads.reshape(-1, words):
         tree = Tree(row)
         for name in ("all", "farthest", "proper"):
@@ -201,7 +200,7 @@ def test_a_cover_of_a_graph_with_two_heads_on_one_side_is_not_compact() -> None:
 def test_rope_thickness_is_the_most_ropes_over_one_fence(tree: Tree) -> None:
     ropes = rope_cover(tree).structural_arcs
     over = [sum(min(rope) <= fence < max(rope) for rope in ropes) for fence in range(len(tree))]
-    assert rope_thickness(tree.heads, tree.offsets).tolist() == [max(over)]
+    assert rope_thickness(Trees.of(tree)).tolist() == [max(over)]
 
 
 def test_the_tree_of_figure_1_has_the_covers_that_are_drawn() -> None:
@@ -260,7 +259,7 @@ def test_what_is_no_cover_is_refused_with_the_arc_at_fault() -> None:
 
 
 def test_leaning_says_where_an_arc_leans_on_nothing() -> None:
-    arcs = Arcs.of_trees(FIGURE_1.heads, FIGURE_1.offsets)
+    arcs = Arcs.of_trees(Trees.of(FIGURE_1))
     ropes, _ = leaning(arcs, np.zeros(7, dtype=np.uint8))
     assert ropes.tolist() == [-1] * 7
 

@@ -7,12 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import check_heads
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.errors import MismatchError
 
 
 def is_tree(heads: list[int]) -> bool:
-    found = check(np.array(heads, dtype=np.int32), np.array([0, len(heads)], dtype=np.int32))
+    found = check_heads(heads, Offsets.one(len(heads)))
     return not found.codes.any() and found.roots.tolist() == [1]
 
 

@@ -20,7 +20,7 @@ from program_tools import run
 from ropewalk import conllu, encodings
 from ropewalk.cli.shell import Decoder
 from ropewalk.core.columns import Column
-from ropewalk.core.trees import Tree, projective
+from ropewalk.core.trees import Tree, check_heads, projective
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.laboratory.experiment import decoder_name
 from ropewalk.models.calibration import PLAIN
@@ -376,9 +376,9 @@ def test_neighbours_change_nothing(options: dict[str, str], tmp_path: Path, enco
         alone = b"".join(conllu.dumps(other.parse(bank.select([s]))) for s in range(len(bank)))
         assert alone == whole
     reader = model.scorer.encoder
-    beside = reader.vectors(bank.column("form"), bank.offsets, 4096)[: bank.words]
+    beside = reader.vectors(bank.column("form"), bank.offsets.array, 4096)[: bank.words]
     single = [bank.select([s]) for s in range(len(bank))]
-    alone_vectors = [reader.vectors(one.column("form"), one.offsets, 4096)[: one.words] for one in single]
+    alone_vectors = [reader.vectors(one.column("form"), one.offsets.array, 4096)[: one.words] for one in single]
     assert np.array_equal(beside, np.concatenate(alone_vectors))
 
 
@@ -390,7 +390,7 @@ def test_a_sentence_of_5000_words(kind: str, tmp_path: Path, encoder: Path, data
     forms = (long * 10)[:5000]
     bank = Treebank.of([Tree([0, *range(1, 5000)], ["root", *["dep"] * 4999])]).with_columns({"form": forms})
     parsed = model.parse(bank)
-    found = check(parsed.heads, parsed.offsets)
+    found = check_heads(parsed.heads, parsed.offsets)
     assert found.codes.tolist() == [0]
     assert found.roots.tolist() == [1]
 
@@ -469,7 +469,7 @@ def test_root_is_where_the_head_is_0(trained: Outcome) -> None:
     parsed = load(trained.home).parse(bank)
     named = np.array([name.partition(":")[0] == "root" for name in parsed.relations.names])
     assert (named[parsed.relations.ids] == (parsed.heads == 0)).all()
-    assert (check(parsed.heads, parsed.offsets).roots == 1).all()
+    assert (check_heads(parsed.heads, parsed.offsets).roots == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def test_bad_trees_are_named_then_skipped_or_repaired(tmp_path: Path, data: Path
     for policy, sentences in (("skip", 49), ("repair", 50)):
         bank, problems = read_treebank([str(broken)], policy, "train")
         assert len(bank) == sentences
-        assert (check(bank.heads, bank.offsets).roots == 1).all()
+        assert (check_heads(bank.heads, bank.offsets).roots == 1).all()
         assert len(problems) == 1
         assert str(problems[0]).startswith(f"{broken}:")
         assert problems[0].line > text[:second].count("\n")
@@ -663,7 +663,7 @@ def test_whole_trees_are_learnt_by_arcs_alone(tmp_path: Path, loss: str, decoder
     options: dict[str, Any] = {"parser": "biaffine", "loss": loss, "epochs": 24, "decoder": decoder, **FAST}
     parsed, gold = overfitted(tmp_path / "model", data, **options)
     assert score(gold, parsed).las > 0.99
-    assert projective(gold.heads, gold.offsets).all() == (loss == "trees")
+    assert projective(gold.trees()).all() == (loss == "trees")
     model = load(tmp_path / "model").with_decoding(confidence=True)
     assert model.decoding.decoder == decoder
     assert model.has_probabilities == (decoder != "exact")
@@ -676,7 +676,7 @@ def test_whole_trees_are_learnt_by_arcs_alone(tmp_path: Path, loss: str, decoder
 
 def test_projective_trees_are_learnt_from_crossing_ones(tmp_path: Path) -> None:
     bank = bank_of(40)
-    assert not projective(bank.heads, bank.offsets).all()
+    assert not projective(bank.trees()).all()
     data = write_bank(tmp_path / "data.conllu", bank)
     options: dict[str, Any] = {"parser": "biaffine", "loss": "trees", "epochs": 6, "decoder": "mbr", **FAST}
     outcome = train(config_of(data, **options), tmp_path / "model")
@@ -768,7 +768,7 @@ def test_the_temperature_is_kept_with_the_model(trained: Outcome, data: Path) ->
         assert told.probabilities is not None
         assert told.probabilities.arcs is not None
         arcs = np.clip(told.probabilities.arcs, 1e-4, 1 - 1e-4)
-        lifted = encodings.get(model.labels.encodings[0]).lift(gold)
+        lifted = encodings.get(model.labels.encodings[0]).lift(gold.trees())
         return float(-np.where(told.heads == lifted.heads, np.log(arcs), np.log(1 - arcs)).mean())
 
     assert loss(kept) <= min(loss(kept * 1.5), loss(kept / 1.5)) + 1e-3

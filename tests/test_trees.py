@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from conftest import all_heads
 from ropewalk.core.graphs import Graph, crossing_arcs
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import (
     MOST_PLANES,
     Tree,
+    Trees,
+    check_heads,
     gap_degree,
     gap_degrees,
     is_projective,
@@ -160,19 +163,20 @@ def test_planes_are_looked_for_up_to_a_limit() -> None:
 @given(st.lists(head_lists(most=12), max_size=8))
 def test_many_trees_at_once_are_as_one_by_one(many: list[list[int]]) -> None:
     heads = np.array([head for one in many for head in one], dtype=np.int32)
-    offsets = np.cumsum([0, *map(len, many)]).astype(np.int32)
+    offsets = Offsets.of_lengths([len(one) for one in many])
+    trees = Trees(heads, offsets)
     single = [Tree(one) for one in many]
-    assert projective(heads, offsets).tolist() == [is_projective(tree) for tree in single]
-    assert gap_degrees(heads, offsets).tolist() == [gap_degree(tree) for tree in single]
-    assert planes(heads, offsets).tolist() == [plane for tree in single for plane in tree_planes(tree)]
-    assert check(heads, offsets).roots.tolist() == [len(tree.roots) for tree in single]
+    assert projective(trees).tolist() == [is_projective(tree) for tree in single]
+    assert gap_degrees(trees).tolist() == [gap_degree(tree) for tree in single]
+    assert planes(trees).tolist() == [plane for tree in single for plane in tree_planes(tree)]
+    assert check_heads(heads, offsets).roots.tolist() == [len(tree.roots) for tree in single]
 
 
 @given(st.lists(st.lists(st.integers(-2, 9), max_size=8), max_size=6))
 def test_checking_many_at_once_finds_what_checking_each_finds(many: list[list[int]]) -> None:
     heads = np.array([head for one in many for head in one], dtype=np.int32)
-    offsets = np.cumsum([0, *map(len, many)]).astype(np.int32)
-    found = check(heads, offsets)
+    offsets = Offsets.of_lengths([len(one) for one in many])
+    found = check_heads(heads, offsets)
     for one, code, word in zip(many, found.codes, found.words, strict=True):
         error = error_of(one)
         assert bool(code) == (error is not None)

@@ -57,9 +57,9 @@ def bank_of(sentences: int, *, longest: int = 8, seed: int = 1) -> Treebank:
 def restored(bank: Treebank, encoding: str, most: int = 50) -> Treebank:
     """Keep sentences whose trees come back exactly from their labels."""
     found = encodings.get(encoding)
-    again = found.recover(found.encode(bank))
+    again = found.recover(found.encode(bank)).trees
     right = (again.heads == bank.heads) & (np.array(again.relations.texts()) == np.array(bank.relations.texts()))
-    return bank.select(np.flatnonzero(np.logical_and.reduceat(right, bank.offsets[:-1]))[:most])
+    return bank.select(np.flatnonzero(np.logical_and.reduceat(right, bank.offsets.starts))[:most])
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

@@ -114,7 +114,7 @@ def write_docs(bank: Treebank, file: Path) -> None:
     forms, relations = (bank.column(name).texts() for name in ("form", "deprel"))
     columns = [bank.column(name).texts() for name in ("lemma", "upos", "xpos", "feats")]
     columns[3] = ["" if feats == "_" else feats for feats in columns[3]]
-    heads, offsets = bank.heads.tolist(), bank.offsets.tolist()
+    heads, offsets = bank.heads.tolist(), bank.offsets.array.tolist()
     docs = DocBin()
     for first in range(0, len(bank), GROUP):
         starts = offsets[first : first + GROUP + 1]

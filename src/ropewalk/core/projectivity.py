@@ -91,6 +91,7 @@ def _count_crossed(heads: Ints) -> int:
 
 def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 1) -> Trees:
     """Lift what is not covered, relations unmarked, until it is."""
+    demand_type("what to lift", trees, Trees)
     chosen = np.flatnonzero(~covers(trees)).astype(np.int32)
     if not len(chosen):
         return trees

@@ -214,7 +214,7 @@ class Trees(Rebuilt):
     def of(cls, trees: Tree | Iterable[Tree]) -> Trees:
         """Return a batch of some trees."""
         demand_type("trees", trees, Tree, Iterable)
-        listed = [trees] if isinstance(trees, Tree) else list(trees)
+        listed = [trees] if isinstance(trees, Tree | np.ndarray) else list(trees)
         for tree in listed:
             demand_type("a tree", tree, Tree)
         nothing = [np.zeros(0, dtype=np.int32)]
@@ -259,6 +259,7 @@ def _listed(values: Iterable[Item], what: str) -> Iterable[Item]:
 
 def projective(trees: Trees) -> Bools:
     """Return for each tree whether no two of its arcs cross, arcs from node 0 included."""
+    demand_type("trees", trees, Trees)
     out = np.zeros(len(trees), dtype=np.uint8)
     workspace = kernel.Dependents(trees.offsets.longest + 2)
     kernel.projective(view(trees.heads), view(trees.offsets.array), view(out), workspace)
@@ -271,6 +272,7 @@ def planes(trees: Trees) -> Ints:
     Arcs go breadth-first from the root, children in word order, into the first plane in which they cross
     nothing. One that finds none among the first MOST_PLANES gets the number after them.
     """
+    demand_type("trees", trees, Trees)
     out = np.zeros(len(trees.heads), dtype=np.int32)
     workspace = kernel.Crossed(trees.offsets.longest + 2)
     kernel.planes(view(trees.heads), view(trees.offsets.array), MOST_PLANES, view(out), workspace)
@@ -279,6 +281,7 @@ def planes(trees: Trees) -> Ints:
 
 def gap_degrees(trees: Trees) -> Ints:
     """Return for each tree the largest number of gaps in the span of one word's descendants."""
+    demand_type("trees", trees, Trees)
     out = np.zeros(len(trees), dtype=np.int32)
     workspace = kernel.Dependents(trees.offsets.longest + 2)
     kernel.gap_degrees(view(trees.heads), view(trees.offsets.array), view(out), workspace)
@@ -308,6 +311,7 @@ def stackable(trees: Trees, arc_planes: Ints, many: int) -> Bools:
 
     Arcs outside the first `many` planes count as of the first.
     """
+    demand_type("trees", trees, Trees)
     size = len(trees.heads)
     arc_planes = ints(numbers_below(arc_planes, size + 1, "planes of arcs", size=size), "planes of arcs")
     # a plane without arcs changes nothing, so the loop over planes stays short
@@ -321,9 +325,11 @@ def stackable(trees: Trees, arc_planes: Ints, many: int) -> Bools:
 
 def single_rooted(trees: Trees) -> Bools:
     """Return for each tree whether at most one word hangs on node 0."""
+    demand_type("trees", trees, Trees)
     return np.asarray(trees.offsets.sums(trees.heads == 0) <= 1)
 
 
 def same_heads(first: Ints, second: Ints, offsets: Offsets) -> Bools:
     """Return for each sentence whether all its heads agree."""
-    return np.asarray(offsets.sums(first != second) == 0)
+    demand_type("offsets", offsets, Offsets)
+    return np.asarray(offsets.sums(offsets.demand(first, "heads") != offsets.demand(second, "heads")) == 0)

@@ -191,8 +191,9 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
 
 def crossed(trees: Trees) -> Bools:
     """Return for each word of many trees whether its arc crosses another, arcs from node 0 included."""
+    crossing = np.flatnonzero(~projective(trees)).tolist()
     out = np.zeros(len(trees.heads), dtype=np.bool_)
-    for sentence in np.flatnonzero(~projective(trees)).tolist():
+    for sentence in crossing:
         where = trees.offsets[sentence]
         ends = np.stack([trees.heads[where], np.arange(1, where.stop - where.start + 1)])
         low, high = ends.min(axis=0), ends.max(axis=0)
