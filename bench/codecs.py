@@ -102,14 +102,14 @@ def blocks(bank: Treebank) -> tuple[Treebank, Treebank]:
     chosen = np.flatnonzero(bank.lengths == SHORT)
     some = np.resize(chosen, LINEARITY_WORDS // SHORT)
     short = bank.select(some)
-    short = Treebank(short.offsets, short.heads, short.relations, short.upos)
+    short = Treebank(short.offsets, short.heads, short.columns)
     rows = short.heads.reshape(-1, SHORT).astype(np.int64)
     roots = np.argmax(rows == 0, axis=1) + 1
     before = np.arange(len(rows)) % (LONG // SHORT) * SHORT  # words of the same long sentence before each block
     above = (before - SHORT + np.roll(roots, 1)) * (before > 0)
     heads = np.where(rows == 0, above[:, None], rows + before[:, None])
     offsets = Offsets(np.arange(0, LINEARITY_WORDS + 1, LONG))
-    return short, Treebank(offsets, frozen_ints(heads.ravel()), short.relations, short.upos)
+    return short, Treebank(offsets, frozen_ints(heads.ravel()), short.columns)
 
 
 def speed_table(bank: Treebank, plain: float, runs: int) -> tuple[Table, bool]:

@@ -30,12 +30,12 @@ from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, index
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.formats import deps
-from ropewalk.formats.conllu import Text
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.laboratory import coverage, statistics
 from ropewalk.laboratory.splits import Corpus
 from ropewalk.scoring import attachment, breakdown, conll18, graph_scores, significance
 from ropewalk.treebank import summary, treebank
+from ropewalk.treebank.source import COLUMNS, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,9 +171,18 @@ class Dice:
     def tags(self) -> Column:
         return Column(self.rng.integers(0, len(UPOS), self.words, dtype=np.int32), UPOS)
 
+    def columns(self) -> Any:
+        """Draw the columns of a treebank, sometimes without relations or of another type."""
+        if self.happens(0.05):
+            return self.choice(
+                [{}, self.junk(), {"upos": self.column(UPOS)}, {"deprel": self.junk()}, {"x": self.column()}]
+            )
+        upos = {"upos": self.column(UPOS)} if self.happens() else {}
+        return {"deprel": self.column(), **upos}
+
     def bank(self) -> Treebank:
         """Draw a treebank, with text or without."""
-        bank = Treebank(self.offsets(share=0.08), self.heads(), self.column(), self.choice([None, self.column(UPOS)]))
+        bank = Treebank(self.offsets(share=0.08), self.heads(), self.columns())
         return self.spelled(bank) if self.rng.random() < 0.3 else bank
 
     def spelled(self, bank: Treebank) -> Treebank:
@@ -188,7 +197,7 @@ class Dice:
             text = replace(text, fields=self.choice([fields, fields[:-1], fields[:, :-1], fields.astype(np.int32)]))
         if self.happens(0.1):
             text = replace(text, sentences=self.choice([text.sentences + 1, text.sentences[::-1].copy(), self.junk()]))
-        return replace(kept, text=text)
+        return replace(kept, source=text)
 
     def tree(self) -> Tree:
         return Tree(self.heads())
@@ -260,7 +269,7 @@ class Dice:
         source = self.encoding() if self.happens(0.15) else encoding
         upos = self.tags()
         relations = Column(self.rng.integers(0, len(TEXTS), self.words, dtype=np.int32), TEXTS)
-        found = source.encode(Treebank(self.whole_offsets(), self.whole_heads(), relations, upos))
+        found = source.encode(Treebank(self.whole_offsets(), self.whole_heads(), {"deprel": relations, "upos": upos}))
         if self.rng.random() < 0.5:
             closed = source.alphabet
             alphabets = found.alphabets if closed is None else (closed,)
@@ -327,17 +336,17 @@ class Dice:
     def given(self) -> tuple[Any, Any]:
         return self.heads(), self.offsets()
 
-    def text(self) -> Text:
+    def text(self) -> Source:
         return _text_of(self.spelled(self.bank()))
 
     def sentence(self) -> int:
         return int(self.choice([0, 0, 0, 1, -1, 99]))
 
 
-def _text_of(bank: Treebank) -> Text:
+def _text_of(bank: Treebank) -> Source:
     """Write a treebank, or a word if it has none, and read what was written."""
-    found = conllu.loads(conllu.dumps(bank) or "1\tx" + "\t_" * 8 + "\n\n").text
-    assert isinstance(found, Text)
+    found = conllu.loads(conllu.dumps(bank) or "1\tx" + "\t_" * 8 + "\n\n").source
+    assert isinstance(found, Source)
     return found
 
 
@@ -540,9 +549,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "treebank.Treebank.with_trees": lambda dice: conllu.dumps(dice.bank().with_trees(dice.heads(), dice.column())),
     "treebank.Treebank.with_columns": _edited,
     "treebank.Treebank.select": _selected,
-    "conllu.Text": Dice.text,
-    "conllu.Text.column": lambda dice: dice.text().column(dice.choice(treebank.COLUMNS)),
-    "conllu.Text.splice": lambda dice: dice.text().splice(dice.offsets(), {"form": dice.column()}),
+    "source.Source": Dice.text,
+    "source.Source.column": lambda dice: dice.text().column(dice.choice(COLUMNS)),
+    "source.Source.splice": lambda dice: dice.text().splice(dice.offsets(), {"form": dice.column()}),
     "ropes.Arcs": Dice.arcs,
     "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.name(ropes.COVERS)),
     "ropes.leaning": lambda dice: ropes.leaning(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),

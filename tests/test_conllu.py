@@ -26,6 +26,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Tree
 from ropewalk.errors import FormatError, OptionError, RopewalkError
+from ropewalk.treebank.source import Source
 from ropewalk.treebank.treebank import Treebank
 from strategies import banks, trees
 
@@ -438,10 +439,10 @@ def test_pieces_of_any_size_make_the_whole(raw: bytes, size: int) -> None:
     assert joined.heads.tolist() == whole.heads.tolist()
     assert joined.offsets == whole.offsets
     assert joined.relations.texts() == whole.relations.texts()
-    assert isinstance(joined.text, conllu.Text)
-    assert isinstance(whole.text, conllu.Text)
-    assert joined.text.lines.tolist() == whole.text.lines.tolist()
-    assert joined.text.fields.tolist() == whole.text.fields.tolist()
+    assert isinstance(joined.source, Source)
+    assert isinstance(whole.source, Source)
+    assert joined.source.lines.tolist() == whole.source.lines.tolist()
+    assert joined.source.fields.tolist() == whole.source.fields.tolist()
 
 
 @given(st.lists(trees(max_words=9, single_root=False), max_size=5))
@@ -653,8 +654,8 @@ def test_standard_input_is_never_rewound(monkeypatch: pytest.MonkeyPatch) -> Non
     pieces = list(conllu.stream("-", chunk_bytes=100))
     assert len(pieces) > 1
     assert b"".join(map(conllu.dumps, pieces)) == SAMPLE * 3
-    assert pieces[0].text is not None
-    assert pieces[0].text.file == "<stdin>"
+    assert pieces[0].source is not None
+    assert pieces[0].source.file == "<stdin>"
 
 
 def test_standard_streams_pass_bytes_through() -> None:

@@ -245,7 +245,7 @@ def test_the_oracles_hold_every_tree_and_spell_what_the_encoding_reads(spec: str
     wanted = projective_heads(words)
     assert set(map(tuple, all_of.heads.tolist())) >= set(wanted)
     flat = np.array(wanted, dtype=np.int32).reshape(-1)
-    bank = Treebank(Offsets(offsets[: len(wanted) + 1]), flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
+    bank = Treebank(Offsets(offsets[: len(wanted) + 1]), flat, {"deprel": Column.constant("_", len(flat))})
     rows = encoding.encode(bank).ids[0].reshape(-1, words)
     assert set(map(tuple, rows.tolist())) <= set(map(tuple, all_of.rows.tolist()))
 
@@ -917,7 +917,7 @@ def test_encodings_without_a_machine_are_read_greedily_and_repaired(spec: str) -
     upos = Column.of(tag for tree in heads for tag in tags[: len(tree)])
     offsets = np.array([0, 5, 8, 12], dtype=np.int32)
     flat = np.array([head for tree in heads for head in tree], dtype=np.int32)
-    bank = Treebank(Offsets(offsets), flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
+    bank = Treebank(Offsets(offsets), flat, {"deprel": Column.constant("_", 12), "upos": upos})
     labels = encoding.encode(bank)
     dice = np.random.default_rng(0)
     noisy = [dice.normal(size=(12, len(names))) for names in labels.alphabets]

@@ -84,7 +84,7 @@ def every_bank(words: int) -> Treebank:
     """All trees of so many words, with some parts of speech."""
     trees = every_tree(words)
     tags = np.random.default_rng(words).integers(0, len(TAGS), size=len(trees.heads)).astype(np.int32)
-    return Treebank(trees.offsets, trees.heads, trees.relations, Column(tags, TAGS))
+    return Treebank(trees.offsets, trees.heads, {"deprel": trees.relations, "upos": Column(tags, TAGS)})
 
 
 @cache

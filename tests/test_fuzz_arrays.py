@@ -127,8 +127,8 @@ NAMED = {
     "Tree([0], [None])": "GraphError a relation is None; expected text",
     "Graph(2, [(1.5, 2)])": "GraphError the arc 1.5->2 does not join two words",
     "treebank_of_tokens([[None]])": "FormatError <tokens>: sentence 1: word 1 is None; expected text",
-    "Treebank(ints(0, 3), ints(0), column(1))": "MismatchError offsets end at 3, but there are 1 values",
-    "Treebank(ints(0, 1), ints(0), column(2))": "MismatchError 2 values for column deprel",
+    "Treebank(ints(0, 3), ints(0), {'deprel': column(1)})": "MismatchError offsets end at 3, but there are 1 values",
+    "Treebank(ints(0, 1), ints(0), {'deprel': column(2)})": "MismatchError 2 values for column deprel",
     "Column(ints(0, 2), ('a', 'b'))": "MismatchError numbers of a column: value 2 is 2, expected 0 to 1",
     "Labels('absolute', ints(0, 1), (ints(1),), (('0',),), column(1))": "MismatchError numbers of labels: value 1 is 1",
     "Labels('absolute', ints(0, 2), (ints(0),), (('0',),), column(1))": "MismatchError numbers of labels: 1 values",
@@ -226,7 +226,7 @@ def test_what_was_checked_cannot_be_changed_not_even_in_copies() -> None:
 
 def test_arrays_that_can_still_change_are_looked_at_each_time() -> None:
     heads, offsets = np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32)
-    trees, bank = Trees(heads, offsets), Treebank(Offsets(offsets), heads, Column.of("abc"))
+    trees, bank = Trees(heads, offsets), Treebank(Offsets(offsets), heads, {"deprel": Column.of("abc")})
     assert projective(trees).all()
     heads[1] = 3
     offsets[1] = 2

@@ -334,7 +334,7 @@ def test_a_damaged_model_is_listed_and_refused(own: Path) -> None:
 def test_arrays_are_there_for_those_who_count() -> None:
     first, second = toy_parser().pipe([TEXT, "One more. And one."])
     bank = second.treebank
-    assert bank.text is None
+    assert bank.source is None
     assert np.array_equal(bank.heads, [0, 1, 1, 0, 1, 1])
     assert [bank[number].id for number in range(2)] == ["1", "2"]
     assert first.treebank.words == len(first.words)

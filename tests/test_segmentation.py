@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 from ropewalk import conllu
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError
-from ropewalk.formats.conllu import escaped, unescaped
 from ropewalk.segmentation import assembly, reading, segmenter_files, windows
 from ropewalk.segmentation import segmenter_config as config
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE, align
@@ -30,6 +29,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import SegmenterNetwork, altered, as_onnx, context, train, varied
+from ropewalk.treebank.misc import escaped, unescaped
 from ropewalk.treebank.surface import Heading
 from ropewalk.treebank.treebank import Treebank
 

@@ -15,6 +15,7 @@ from ropewalk.core.columns import Column, intern
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, UnknownNameError
+from ropewalk.treebank.source import Source
 from ropewalk.treebank.surface import Heading, Probabilities, Surface
 from ropewalk.treebank.treebank import Treebank
 from strategies import banks, trees
@@ -140,14 +141,14 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_treebanks_cannot_be_changed_in_place() -> None:
     bank = conllu.loads(RAW)
-    assert isinstance(bank.text, conllu.Text)
+    assert isinstance(bank.source, Source)
     for array in (
         bank.heads,
         bank.offsets.array,
         bank.relations.ids,
-        bank.text.raw,
-        bank.text.fields,
-        bank.text.sentences,
+        bank.source.raw,
+        bank.source.fields,
+        bank.source.sentences,
     ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

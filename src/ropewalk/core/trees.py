@@ -214,7 +214,7 @@ class Trees(Rebuilt):
     def of(cls, trees: Tree | Iterable[Tree]) -> Trees:
         """Return a batch of some trees."""
         demand_type("trees", trees, Tree, Iterable)
-        listed = [trees] if isinstance(trees, Tree | np.ndarray) else list(trees)
+        listed: list[Tree] = [trees] if isinstance(trees, Tree) else list(trees)
         for tree in listed:
             demand_type("a tree", tree, Tree)
         nothing = [np.zeros(0, dtype=np.int32)]

@@ -6,7 +6,7 @@ A treebank that was read from a file keeps its `Source`, so that writing it agai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +23,7 @@ from ropewalk.treebank.source import COLUMNS, Source
 from ropewalk.treebank.surface import Heading, Probabilities, Surface
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ropewalk import Graphs, Sentence
     from ropewalk.core.arrays import Ints
@@ -60,9 +60,14 @@ class Treebank:
         heads = frozen_ints(self.heads, "heads")
         object.__setattr__(self, "heads", heads)
         object.__setattr__(self, "offsets", Offsets.of(self.offsets, end=len(heads)))
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
-        demand_known("column", "deprel", self.columns)
-        for name, column in self.columns.items():
+        demand_type("columns", self.columns, Mapping)
+        columns = MappingProxyType(dict(self.columns))
+        object.__setattr__(self, "columns", columns)
+        if "deprel" not in columns:
+            raise MismatchError("a treebank has no column deprel; expected the relation of every word")
+        for name, column in columns.items():
+            demand_known("column", name, COLUMNS)
+            demand_type(f"the column {name}", column, Column)
             self._fits(name, len(column))
         if self.graphs is not None and (self.graphs.empty.any() or self.graphs.offsets != self.offsets):
             raise MismatchError(
