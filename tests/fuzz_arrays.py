@@ -171,12 +171,12 @@ class Dice:
     def tags(self) -> Column:
         return Column(self.rng.integers(0, len(UPOS), self.words, dtype=np.int32), UPOS)
 
-    def columns(self) -> Any:
+    def columns(self) -> dict[str, Column]:
         """Draw the columns of a treebank, sometimes without relations or of another type."""
         if self.happens(0.05):
-            return self.choice(
-                [{}, self.junk(), {"upos": self.column(UPOS)}, {"deprel": self.junk()}, {"x": self.column()}]
-            )
+            odd: list[Any] = [{}, self.junk(), {"deprel": self.junk()}, {"x": self.column()}]
+            drawn: dict[str, Column] = self.choice(odd)
+            return drawn
         upos = {"upos": self.column(UPOS)} if self.happens() else {}
         return {"deprel": self.column(), **upos}
 

@@ -213,8 +213,10 @@ class Trees(Rebuilt):
     @classmethod
     def of(cls, trees: Tree | Iterable[Tree]) -> Trees:
         """Return a batch of some trees."""
+        if isinstance(trees, np.ndarray):
+            raise MismatchError("a tree: found ndarray; expected Tree")
         demand_type("trees", trees, Tree, Iterable)
-        listed: list[Tree] = [trees] if isinstance(trees, Tree) else list(trees)
+        listed = [trees] if isinstance(trees, Tree) else list(trees)
         for tree in listed:
             demand_type("a tree", tree, Tree)
         nothing = [np.zeros(0, dtype=np.int32)]

@@ -6,7 +6,7 @@ cdef class Dependents:
 cdef class Crossed:
     cdef int[::1] first, after, order, found, plane, begins, ends
 
-cdef class Marks:
+cdef class LiftMarks:
     cdef int[::1] relations
     cdef const int[::1] plain, parts, part_starts
     cdef const unsigned char[::1] down
@@ -31,7 +31,7 @@ cpdef void planes(const int[::1] heads, const int[::1] offsets, int most, int[::
 cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, Dependents work) noexcept
 cpdef int lift(int[::1] heads, const int[::1] offsets, const int[::1] chosen, int planes, int steps, int[::1] lifted,
                int[::1] left, Crossed work) noexcept
-cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, Marks marks, Dependents work) noexcept
+cpdef void lower(int[::1] heads, const int[::1] offsets, const int[::1] chosen, LiftMarks marks, Dependents work) noexcept
 cdef void _link_dependents(int[::1] heads, int start, int n, int d, int nearest, int[::1] first,
                            int[::1] after) noexcept nogil
 cdef void _link(int[::1] heads, int start, int x, int[::1] first, int[::1] after) noexcept nogil

@@ -46,7 +46,7 @@ class Crossed:
         self.ends = new_ints(2 * nodes)
 
 
-class Marks:
+class LiftMarks:
     """What relations say about lifted words.
 
     The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
@@ -438,7 +438,7 @@ def lift(
     return count
 
 
-def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: Marks, work: Dependents) -> None:
+def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Dependents) -> None:
     """Hang lifted words of the chosen sentences back, in word order.
 
     The search goes breadth-first through the other dependents of the word's head and their descendants. A word whose
