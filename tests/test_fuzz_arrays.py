@@ -102,7 +102,7 @@ NAMED = {
     "trees.single_rooted(circle)": "MismatchError trees: found Treebank; expected Trees",
     "trees.same_heads(ints(0), ints(0, 1), Offsets.one(1))": "MismatchError heads: 2 values found, 1 expected",
     "trees.same_heads(ints(0), ints(0), ints(0, 1))": "MismatchError offsets: found ndarray; expected Offsets",
-    "Trees.of(np.array(5))": "MismatchError a tree: found ndarray; expected Tree",
+    "Trees.of(np.array(5))": "MismatchError trees: found ndarray; expected Tree or some",
     "Trees.of([circle])": "MismatchError a tree: found Treebank; expected Tree",
     "Trees(ints(0), ints(0, 1), column(2))": "MismatchError 1 heads but 2 relations",
     "Trees(ints(0), Offsets.one(3))": "MismatchError offsets end at 3, but there are 1 values",

@@ -172,6 +172,17 @@ def test_many_trees_at_once_are_as_one_by_one(many: list[list[int]]) -> None:
     assert check_heads(heads, offsets).roots.tolist() == [len(tree.roots) for tree in single]
 
 
+def test_trees_side_by_side_are_equal_if_all_are() -> None:
+    some = [Tree([2, 0], ["a", "b"]), Tree([0], ["c"])]
+    trees = Trees.of(some)
+    assert trees == Trees.of(iter(some))
+    assert hash(trees) == hash(Trees.of(some))
+    assert list(trees) == some
+    others = ([some[0]], some[::-1], [Tree([0, 1], ["a", "b"]), some[1]], [some[0], Tree([0], ["d"])])
+    assert all(trees != Trees.of(other) for other in others)
+    assert trees != some
+
+
 @given(st.lists(st.lists(st.integers(-2, 9), max_size=8), max_size=6))
 def test_checking_many_at_once_finds_what_checking_each_finds(many: list[list[int]]) -> None:
     heads = np.array([head for one in many for head in one], dtype=np.int32)

@@ -213,9 +213,8 @@ class Trees(Rebuilt):
     @classmethod
     def of(cls, trees: Tree | Iterable[Tree]) -> Trees:
         """Return a batch of some trees."""
-        if isinstance(trees, np.ndarray):
-            raise MismatchError("a tree: found ndarray; expected Tree")
-        demand_type("trees", trees, Tree, Iterable)
+        if isinstance(trees, np.ndarray) or not isinstance(trees, Tree | Iterable):
+            raise MismatchError(f"trees: found {type(trees).__name__}; expected Tree or some that can be listed")
         listed = [trees] if isinstance(trees, Tree) else list(trees)
         for tree in listed:
             demand_type("a tree", tree, Tree)
@@ -228,6 +227,18 @@ class Trees(Rebuilt):
 
     def __len__(self) -> int:
         return len(self.offsets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trees):
+            return NotImplemented
+        return (
+            self.offsets == other.offsets
+            and np.array_equal(self.heads, other.heads)
+            and self.relations.texts() == other.relations.texts()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.offsets, self.heads.tobytes()))
 
     def __repr__(self) -> str:
         return f"<Trees of {len(self):,} sentences, {len(self.heads):,} words>"

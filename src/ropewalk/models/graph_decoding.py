@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ropewalk.models.description import DecodingOptions, Description
     from ropewalk.models.labels import GraphNames
     from ropewalk.models.scorer import Floats, Numbers, Scores
-    from ropewalk.models.tree_decoding import Trees
+    from ropewalk.models.tree_decoding import ParsedTrees
     from ropewalk.treebank.treebank import Treebank
 
 DRAWN: Final = 16  # label sequences of each sentence
@@ -98,7 +98,7 @@ class GraphDecoder:
         self._rooted = np.array([_begins_at_root(name) for name in names.relations], dtype=np.bool_)
         self._pads = np.array([name == NO_ARC for name in names.relations], dtype=np.bool_)
 
-    def decode(self, scores: Scores, words_alone: Treebank, trees: Trees) -> Graphs:
+    def decode(self, scores: Scores, words_alone: Treebank, trees: ParsedTrees) -> Graphs:
         """Find the graphs of sentences whose basic trees are known, and forms and predicted tags, but nothing else."""
         offsets = words_alone.offsets
         ruled = self._ruled(words_alone, trees)
@@ -134,7 +134,7 @@ class GraphDecoder:
             shares[order] if shares is not None and self._options.confidence else None,
         )
 
-    def fitted(self, gold: Treebank, scores: Scores, words_alone: Treebank, trees: Trees) -> DecodingOptions:
+    def fitted(self, gold: Treebank, scores: Scores, words_alone: Treebank, trees: ParsedTrees) -> DecodingOptions:
         """Find the weights and thresholds by which most arcs of known graphs are found."""
         graphs = between_words(deps.read(gold))
         ruled = _Ruled.of(words_alone, trees)
@@ -166,7 +166,7 @@ class GraphDecoder:
             graph_rules=max(RULE_WEIGHTS, key=right_relations),
         )
 
-    def _ruled(self, words_alone: Treebank, trees: Trees) -> _Ruled:
+    def _ruled(self, words_alone: Treebank, trees: ParsedTrees) -> _Ruled:
         """Give what rules make of trees; only the joint decoder asks for it."""
         if self._options.graph_decoder != "joint":
             return _Ruled(np.zeros(0, dtype=np.int64), Column(frozen_ints([]), ()))
@@ -256,7 +256,7 @@ class GraphDecoder:
         return np.concatenate(out)
 
     def _relations(  # noqa: PLR0913 - the arcs, and all that is known of them
-        self, scores: Scores, words: Numbers, heads: Numbers, trees: Trees, ruled: _Ruled, *, padded: bool
+        self, scores: Scores, words: Numbers, heads: Numbers, trees: ParsedTrees, ruled: _Ruled, *, padded: bool
     ) -> Column:
         """Choose the relation of every arc: that of a root from node 0 alone, and the tree's where that has the arc.
 
@@ -293,7 +293,7 @@ class _Ruled:
     weight: float = 0.0
 
     @classmethod
-    def of(cls, words_alone: Treebank, trees: Trees, weight: float = 0.0) -> _Ruled:
+    def of(cls, words_alone: Treebank, trees: ParsedTrees, weight: float = 0.0) -> _Ruled:
         graphs = by_rules(words_alone.with_trees(trees.heads, trees.relations))
         return cls(graphs.arc_nodes * WIDE + graphs.heads, graphs.relations, weight)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ropewalk.models.labels import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.tags import Shares
-    from ropewalk.models.tree_decoding import Trees
+    from ropewalk.models.tree_decoding import ParsedTrees
 
     Origin = tuple[Callable[[Path, int], "Model"], Path, int]
 
@@ -182,7 +182,7 @@ class Model:
             return treebank
         self._look_at_lengths(treebank)
         tagged: list[tuple[dict[str, Column], dict[str, Shares]]] = []
-        trees: list[Trees] = []
+        trees: list[ParsedTrees] = []
         graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
             late = self._relations_speak and len(part.forms) < 2 * PIECE  # of more words, tags' scores are not kept
@@ -203,7 +203,7 @@ class Model:
         self,
         treebank: Treebank,
         tagged: list[tuple[dict[str, Column], dict[str, Shares]]],
-        trees: list[Trees],
+        trees: list[ParsedTrees],
         graphs: list[Graphs],
     ) -> Treebank:
         """Put what was found for the parts of a treebank over all of it."""
@@ -235,7 +235,9 @@ class Model:
             shares=options.tag_confidence,
         )
 
-    def _probabilities(self, treebank: Treebank, trees: list[Trees], tags: list[dict[str, Shares]]) -> Probabilities:
+    def _probabilities(
+        self, treebank: Treebank, trees: list[ParsedTrees], tags: list[dict[str, Shares]]
+    ) -> Probabilities:
         """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
         given = [one.probabilities for one in trees if one.probabilities is not None]
         found = Probabilities() if trees else treebank.probabilities or Probabilities()

@@ -13,7 +13,7 @@ from ropewalk import decoding, encodings
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
-from ropewalk.core.trees import Trees as Batch
+from ropewalk.core.trees import Trees
 from ropewalk.decoding import ARC_DECODERS, assign_relations, decode, decode_arcs, machine_of, stacks_of
 from ropewalk.decoding.expected import compact_labels
 from ropewalk.errors import ConfigError
@@ -33,7 +33,7 @@ TEMPERATURES = (2.0, 1.4, 2.8, 1.0)  # and before that for those of labels and a
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trees:
+class ParsedTrees:
     """Trees of some sentences, and if asked for the probabilities of their arcs and of each tree."""
 
     heads: Ints
@@ -48,7 +48,7 @@ class TreeDecoder(Protocol):
     needs_upos: bool
     needs_arcs: bool
 
-    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> ParsedTrees:
         """Find the best trees."""
 
     def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
@@ -80,7 +80,7 @@ class ArcDecoder:
             )
         self.has_probabilities = decoder != "exact"
 
-    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:  # noqa: ARG002 - a protocol's
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> ParsedTrees:  # noqa: ARG002 - a protocol's
         """Find the best trees."""
         options = self._options
         arcs = _one_row(scores.arcs())
@@ -91,7 +91,7 @@ class ArcDecoder:
         probabilities = None
         if options.confidence and self.has_probabilities:
             probabilities = calibration.confidences(None, arcs, offsets, best, options.calibration)
-        return Trees(best.heads, relations, probabilities)
+        return ParsedTrees(best.heads, relations, probabilities)
 
     def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
         """Fit the temperature and the weights of probabilities to gold trees; `exact` has neither."""
@@ -161,7 +161,7 @@ class LabelDecoder:
                 f"is {decoder!r}, which the encoding {self._encoding.spec} does not have; use the decoder exact",
             )
 
-    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> Trees:
+    def decode(self, scores: TreeScores, offsets: Ints, upos: Column | None) -> ParsedTrees:
         """Find the best trees."""
         options = self._options
         labels = scores.labels()
@@ -186,8 +186,8 @@ class LabelDecoder:
                 temperature=options.temperature,
             )
             probabilities = decoding.confidences(given, best.ids[0], best.heads, depth=options.depth)
-        lowered = self._encoding.lower(Batch.known(best.heads, Offsets(offsets), relations))
-        return Trees(lowered.heads, lowered.relations, probabilities)
+        lowered = self._encoding.lower(Trees.known(best.heads, Offsets(offsets), relations))
+        return ParsedTrees(lowered.heads, lowered.relations, probabilities)
 
     def calibrated(self, gold: Treebank, scores: TreeScores) -> DecodingOptions:
         """Fit the temperature, the scale of arcs and the weights of probabilities, whichever count, to known trees."""
@@ -217,7 +217,7 @@ class LabelDecoder:
 
     def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
         """Return the LAS of trees."""
-        lowered = self._encoding.lower(Batch.known(best.heads, gold.offsets, self._relations(best, scores)))
+        lowered = self._encoding.lower(Trees.known(best.heads, gold.offsets, self._relations(best, scores)))
         return _las(gold, lowered.heads, lowered.relations)
 
     def _relations(self, best: Best, scores: TreeScores) -> Column:
