@@ -14,7 +14,7 @@ from ropewalk.core.trees import Trees
 from ropewalk.errors import GraphError, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.arcs import Ends, Workspace
+from ropewalk.kernels.arcs import ArcEnds, Workspace
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools, Ints
@@ -63,7 +63,7 @@ class Arcs:
         left = np.minimum(heads, dependents)
         right = np.maximum(heads, dependents)
         rightward = (heads < dependents).view(np.uint8)
-        ends = Ends(view(left), view(right), view(rightward), view(offsets.array), view(words))
+        ends = ArcEnds(view(left), view(right), view(rightward), view(offsets.array), view(words))
         order = np.zeros(len(heads), dtype=np.int32)
         kernel.order(ends, view(order), Workspace(int(words.max(initial=0)) + 1, offsets.longest))
         rows: dict[str, npt.NDArray[Any]] = {
@@ -97,9 +97,11 @@ class Arcs:
         heads, dependents = self.ends()
         return Arcs(heads[marks], dependents[marks], self.offsets.counted(marks), self.words)
 
-    def buffers(self) -> Ends:
+    def buffers(self) -> ArcEnds:
         """Return the buffers of the arcs."""
-        return Ends(view(self.left), view(self.right), view(self.rightward), view(self.offsets.array), view(self.words))
+        return ArcEnds(
+            view(self.left), view(self.right), view(self.rightward), view(self.offsets.array), view(self.words)
+        )
 
     def workspace(self) -> Workspace:
         """Allocate buffers for a kernel that works on one sentence after the other."""

@@ -1,4 +1,4 @@
-cdef class Ends:
+cdef class ArcEnds:
     cdef const int[::1] left, right, offsets, words
     cdef const unsigned char[::1] rightward
 

@@ -9,7 +9,7 @@ from ropewalk.kernels import new_ints
 Ints = Any  # a buffer of integers
 
 
-class Ends:
+class ArcEnds:
     """The arcs of many graphs by their ends: those of sentence s are at `offsets[s]:offsets[s+1]`.
 
     An arc has a left and a right end; `rightward` is 1 if its head is the left one. `words[s]` is the number of words

@@ -1,4 +1,4 @@
-from ropewalk.kernels.arcs cimport Ends
+from ropewalk.kernels.arcs cimport ArcEnds
 
 cdef int GRAPH_FARTHEST_LEFT, GRAPH_FARTHEST_RIGHT, GRAPH_HAS_LEFT, GRAPH_HAS_RIGHT
 cdef int GRAPH_LEFT_DEPENDENT, GRAPH_RIGHT_DEPENDENT, ONE_HEAD
@@ -7,8 +7,8 @@ cdef int UNMATCHED_CLOSING, UNMATCHED_OPENING
 cdef class Sweep:
     cdef int[::1] first, after, below, tops, hidden, reach
 
-cpdef void planes(Ends arcs, const int[::1] order, int rule, int[::1] out, Sweep work) noexcept
-cdef void _planes_of_one_direction(Ends arcs, int s, const int[::1] order, int rule, int direction, int[::1] out,
+cpdef void planes(ArcEnds arcs, const int[::1] order, int rule, int[::1] out, Sweep work) noexcept
+cdef void _planes_of_one_direction(ArcEnds arcs, int s, const int[::1] order, int rule, int direction, int[::1] out,
                                    Sweep work) noexcept nogil
 cdef void _set_reach(const int[::1] right, int n, int[::1] tops, int[::1] reach, int size, int plane) noexcept nogil
 cdef void _put_reach(int[::1] reach, int size, int plane, int value) noexcept nogil

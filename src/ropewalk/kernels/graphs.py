@@ -26,7 +26,7 @@ from ropewalk.kernels.codes import (
 )
 
 if not cython.compiled:
-    from ropewalk.kernels.arcs import Ends  # noqa: TC001 - compiled code has it from the .pxd
+    from ropewalk.kernels.arcs import ArcEnds  # noqa: TC001 - compiled code has it from the .pxd
 
 Ints = memoryview
 
@@ -50,7 +50,7 @@ class Sweep:
         self.reach = new_ints(2 * leaves)
 
 
-def planes(arcs: Ends, order: Ints, rule: int, out: Ints, work: Sweep) -> None:
+def planes(arcs: ArcEnds, order: Ints, rule: int, out: Ints, work: Sweep) -> None:
     """Give each arc the first plane, from 1, in which no arc of its direction crosses it.
 
     With the rule ONE_HEAD_A_SIDE a plane has at most one arc of a direction into a node, with ONE_HEAD at most one
@@ -76,7 +76,7 @@ def planes(arcs: Ends, order: Ints, rule: int, out: Ints, work: Sweep) -> None:
 
 
 def _planes_of_one_direction(
-    arcs: Ends, s: int, order: Ints, rule: int, direction: int, out: Ints, work: Sweep
+    arcs: ArcEnds, s: int, order: Ints, rule: int, direction: int, out: Ints, work: Sweep
 ) -> None:
     """Give planes to the arcs of one direction, with a sweep over their left ends.
 

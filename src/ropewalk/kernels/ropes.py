@@ -24,13 +24,13 @@ from ropewalk.kernels.codes import (
 )
 
 if not cython.compiled:
-    from ropewalk.kernels.arcs import Ends, Workspace  # noqa: TC001 - compiled code has them from the .pxd
+    from ropewalk.kernels.arcs import ArcEnds, Workspace  # noqa: TC001 - compiled code has them from the .pxd
     from ropewalk.kernels.forest import top
 
 Ints = memoryview
 
 
-def order(ends: Ends, out: Ints, work: Workspace) -> None:
+def order(ends: ArcEnds, out: Ints, work: Workspace) -> None:
     """Sort arcs by left end, then from the longest to the shortest, a right arc before its own reverse.
 
     Two passes over linked lists, so the time is linear in words and arcs.
@@ -74,7 +74,7 @@ def order(ends: Ends, out: Ints, work: Workspace) -> None:
                     a = after_left[a]
 
 
-def proper(ends: Ends, arcs: Ints, structural: Ints, work: Workspace) -> None:
+def proper(ends: ArcEnds, arcs: Ints, structural: Ints, work: Workspace) -> None:
     """Mark the proper rope cover: an arc is structural unless an earlier rope shares its right or left end."""
     left = ends.left
     right = ends.right
@@ -97,7 +97,7 @@ def proper(ends: Ends, arcs: Ints, structural: Ints, work: Workspace) -> None:
                     closed[right[a]] = 1
 
 
-def farthest(ends: Ends, structural: Ints, work: Workspace) -> None:
+def farthest(ends: ArcEnds, structural: Ints, work: Workspace) -> None:
     """Mark for each node its longest arc to a dependent on the left and on the right."""
     left = ends.left
     right = ends.right
@@ -123,7 +123,7 @@ def farthest(ends: Ends, structural: Ints, work: Workspace) -> None:
                     structural[a] = low[right[a]] == left[a]
 
 
-def lean(ends: Ends, arcs: Ints, structural: Ints, rope: Ints, side: Ints, work: Workspace) -> None:
+def lean(ends: ArcEnds, arcs: Ints, structural: Ints, rope: Ints, side: Ints, work: Workspace) -> None:
     """Write on which rope each arc leans and with which end; a rope leans on itself.
 
     Where an arc could lean on two ropes it takes the first in the order of `arcs`, which is the one that
@@ -164,7 +164,7 @@ def lean(ends: Ends, arcs: Ints, structural: Ints, rope: Ints, side: Ints, work:
                     side[a] = LEANS_NOWHERE
 
 
-def thickness(ends: Ends, structural: Ints, out: Ints, work: Workspace) -> None:
+def thickness(ends: ArcEnds, structural: Ints, out: Ints, work: Workspace) -> None:
     """Write for each sentence the largest number of ropes over one place between two neighbouring nodes."""
     left = ends.left
     right = ends.right
@@ -187,7 +187,7 @@ def thickness(ends: Ends, structural: Ints, out: Ints, work: Workspace) -> None:
             out[s] = most
 
 
-def brackets(ends: Ends, arcs: Ints, side: Ints, symbols: Ints, starts: Ints, work: Workspace) -> int:
+def brackets(ends: ArcEnds, arcs: Ints, side: Ints, symbols: Ints, starts: Ints, work: Workspace) -> int:
     """Write the brackets of every word's label one after another; return how many there are.
 
     The label of the k-th word of all is `symbols[starts[k]:starts[k+1]]`. `ropes` is the stack of open ropes,
