@@ -2,21 +2,20 @@
 
 import statistics
 from dataclasses import replace
-from enum import StrEnum
 from glob import glob
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ropewalk.cli.coverage import PlotOption
 from ropewalk.cli.evaluate import (
+    Breakdowns,
     GoldFile,
     NoPunctOption,
     NoSubtypesOption,
     PunctByOption,
     PunctListOption,
-    Punctuation,
     counting,
 )
 from ropewalk.cli.shell import (
@@ -37,25 +36,6 @@ if TYPE_CHECKING:
     Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
 
-class Draws(TypedDict):
-    """How sentences are drawn; the names are those of the arguments of `ropewalk.scoring.significance.compare`."""
-
-    samples: int
-    seed: int
-    level: float
-
-
-class CompareBy(StrEnum):
-    """What differences are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and sentences."""
-
-    RELATION = "relation"
-    DISTANCE = "distance"
-    LENGTH = "length"
-    PROJECTIVITY = "projectivity"
-    UPOS = "upos"
-    SENTENCE = "sentence"
-
-
 def compare(
     gold: GoldFile,
     predicted: Annotated[
@@ -72,7 +52,7 @@ def compare(
         ),
     ] = None,
     by: Annotated[
-        CompareBy | None,
+        Literal[Breakdowns, "sentence"] | None,
         typer.Option(
             "--by", show_default=False, help="Compare groups of words, or list the sentences that differ most."
         ),
@@ -84,7 +64,7 @@ def compare(
     level: Annotated[float, typer.Option("--level", help="The level of the intervals, between 0 and 1.")] = 0.95,
     most: Annotated[int, typer.Option("--most", min=1, help="How many sentences to list, with --by sentence.")] = 20,
     no_punct: NoPunctOption = False,
-    punct_by: PunctByOption = Punctuation.RELATION,
+    punct_by: PunctByOption = "relation",
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = None,
@@ -103,7 +83,7 @@ def compare(
     """
     from ropewalk import conllu
     from ropewalk.reporting import plots
-    from ropewalk.scoring.attachment import judge
+    from ropewalk.scoring.attachment import ScoringRules, judge
 
     systems = _systems(predicted or [], seeds or [])
     if len(systems) < 2:
@@ -111,7 +91,7 @@ def compare(
     read = [gold, *(file for _, files in systems for file in files)]
     if read.count("-") > 1:
         raise typer.BadParameter("only one file can be standard input")
-    if by is CompareBy.SENTENCE and any(len(files) > 1 for _, files in systems):
+    if by == "sentence" and any(len(files) > 1 for _, files in systems):
         raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
@@ -120,29 +100,17 @@ def compare(
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
-    judged = [
-        [
-            judge(
-                right,
-                conllu.read(file),
-                subtypes=not no_subtypes,
-                punctuation=not no_punct,
-                punctuation_by=punct_by.value,
-                punctuation_list=punct_list.split(),
-            )
-            for file in files
-        ]
-        for _, files in systems
-    ]
-    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value, punct_list.split())}"
-    if by is CompareBy.SENTENCE:
+    scoring = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
+    judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
+    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(scoring)}"
+    if by == "sentence":
         table, bars = _sentences([name for name, _ in systems], [one for (one,) in judged], most, rules)
     else:
         parts = [
             (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
         ]
         drawn = f"{plural(samples, 'draw')} of {plural(len(right), 'sentence')}, seed {seed}"
-        table = _differences(parts, {"samples": samples, "seed": seed, "level": level}, by)
+        table = _differences(parts, by, samples, seed, level)
         table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
         groups = list(parts[0][1][0])
         bars = (
@@ -154,16 +122,8 @@ def compare(
         )
     if plot is not None:
         names, series = bars
-        plots.bars(
-            plot,
-            names,
-            series,
-            plots.AxisLabels(
-                table.title,
-                x="sentence" if by is CompareBy.SENTENCE else "",
-                y="words" if by is CompareBy.SENTENCE else "%",
-            ),
-        )
+        axes = ("sentence", "words") if by == "sentence" else ("", "%")
+        plots.bars(plot, names, series, plots.AxisLabels(table.title, *axes))
     show(table, form, output)
 
 
@@ -191,7 +151,7 @@ def _matching(file: str) -> list[str]:
     raise typer.BadParameter(f"--system: no file matches {file}")
 
 
-def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
+def _parts(judged: "Judged", by: Breakdowns | None) -> "dict[str, Parts]":
     """Take apart every score of a system, or its LAS in every group."""
     from ropewalk.scoring import breakdown
     from ropewalk.scoring.attachment import NAMES, scores_of
@@ -199,19 +159,18 @@ def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
     if by is None:
         scores = scores_of(judged)
         return {name: scores.parts(measure) for measure, name in NAMES.items()}
-    return breakdown.parts_by_group(judged, breakdown.known(by.value))
+    return breakdown.parts_by_group(judged, by)
 
 
-def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None) -> "Table":
+def _differences(parts: "list[Outputs]", by: Breakdowns | None, samples: int, seed: int, level: float) -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import significance
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
     for (first, ours), (second, theirs) in combinations(parts, 2):
-        found = significance.compare_seeds(
-            *([list(one.values()) for one in some] for some in (ours, theirs)), **options
-        )
+        outputs = ([list(one.values()) for one in some] for some in (ours, theirs))
+        found = significance.compare_seeds(*outputs, samples=samples, seed=seed, level=level)
         rows += [
             (
                 name,
@@ -229,9 +188,9 @@ def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None)
     pairs = len(parts) * (len(parts) - 1) // 2
     tests = len(rows) if by is not None else pairs
     return Table(
-        title="Scores compared" if by is None else f"LAS over words compared by {by.value}",
+        title="Scores compared" if by is None else f"LAS over words compared by {by}",
         columns=(
-            TableColumn("score" if by is None else by.value, "score" if by is None else "group", numeric=False),
+            TableColumn("score" if by is None else by, "score" if by is None else "group", numeric=False),
             *(() if by is None else (TableColumn("words"),)),
             TableColumn("A", "first", numeric=False),
             TableColumn("B", "second", numeric=False),
@@ -247,7 +206,7 @@ def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None)
         ),
         rows=tuple(rows),
         notes=(
-            f"from and to: the {100 * options['level']:g}% interval of the difference",
+            f"from and to: the {100 * level:g}% interval of the difference",
             *([_about_seeds(parts)] if several else []),
             *([f"{tests} tests side by side: compare p with your level divided by {tests}"] if tests > 1 else []),
         ),

@@ -2,7 +2,7 @@
 
 import statistics
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,18 +31,11 @@ if TYPE_CHECKING:
 
 
 class Split(StrEnum):
-    """The parts of a treebank."""
+    """The parts of a treebank; typer takes no `Literal` in a list."""
 
     TRAIN = "train"
     DEV = "dev"
     TEST = "test"
-
-
-class CoveragePolicy(StrEnum):
-    """What happens to trees that an encoding does not cover."""
-
-    PUBLISHED = "published"
-    LIFT = "lift"
 
 
 Treebanks = Annotated[
@@ -83,9 +76,9 @@ def coverage(
         typer.Option("--split", show_default="all that there are", help="Split to measure; may be given again."),
     ] = None,
     policy: Annotated[
-        CoveragePolicy,
+        Literal["published", "lift"],
         typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
-    ] = CoveragePolicy.PUBLISHED,
+    ] = "published",
     repair: RepairOption = Repair.NEAREST,
     graphs: GraphsOption = False,
     form: FormatOption = None,
@@ -117,7 +110,7 @@ def coverage(
     demand_trees(found)
     if plot is not None:
         plots.require(plot)
-    chosen = library.encodings_of(encodings or PAPER.values(), policy=policy.value)
+    chosen = library.encodings_of(encodings or PAPER.values(), policy=policy)
     rows: list[Coverage] = []
     missing: list[str] = []
     for corpus in map(read, found):

@@ -1,9 +1,8 @@
 """`ropewalk draw`."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,40 +27,12 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 
-class PictureFormat(StrEnum):
-    """What a picture is written as."""
-
-    TEXT = "text"
-    SVG = "svg"
-    TIKZ = "tikz"
-    HTML = "html"
-
-
-class Theme(StrEnum):
-    """The colours of SVG and HTML: as the reader's system asks for, or always light or dark."""
-
-    AUTO = "auto"
-    LIGHT = "light"
-    DARK = "dark"
-
-
-class Cover(StrEnum):
-    """The names are those of `ropewalk.core.ropes.COVERS`."""
-
-    PROPER = "proper"
-    FARTHEST = "farthest"
-    ALL = "all"
-
-
+PictureFormat = Literal["text", "svg", "tikz", "html"]
+Theme = Literal["auto", "light", "dark"]  # as in `ropewalk.drawing.svg`
 MOST_DIGITS = 9  # of the place of a sentence
-EXTENSIONS = {
-    ".txt": PictureFormat.TEXT,
-    ".svg": PictureFormat.SVG,
-    ".tex": PictureFormat.TIKZ,
-    ".tikz": PictureFormat.TIKZ,
-    ".html": PictureFormat.HTML,
-    ".htm": PictureFormat.HTML,
-}
+EXTENSIONS: dict[str, PictureFormat] = {
+    ".txt": "text", ".svg": "svg", ".tex": "tikz", ".tikz": "tikz", ".html": "html", ".htm": "html",
+}  # fmt: skip
 
 
 def draw(
@@ -95,7 +66,7 @@ def draw(
         typer.Option("--encoding", "-e", metavar="NAME", show_default=False, help="Write its labels under the words."),
     ] = None,
     cover: Annotated[
-        Cover | None,
+        Literal["proper", "farthest", "all"] | None,
         typer.Option(show_default=False, help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
     ] = None,
     brackets: Annotated[
@@ -123,7 +94,7 @@ def draw(
     root: Annotated[
         bool | None, typer.Option(show_default=False, help="Draw node 0 as a word; by default where there is a cover.")
     ] = None,
-    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = Theme.AUTO,
+    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = "auto",
     width: Annotated[
         int | None,
         typer.Option(min=20, show_default=False, help="Cut text into pieces of this width; by default the terminal's."),
@@ -155,8 +126,8 @@ def draw(
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --format")
-    chosen = form or EXTENSIONS.get(ending, PictureFormat.TEXT)
-    if steps and form not in {None, PictureFormat.HTML}:
+    chosen = form or EXTENSIONS.get(ending, "text")
+    if steps and form not in {None, "html"}:
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
     given = words.split() if words is not None else None
     names = encoding or []
@@ -186,7 +157,7 @@ def draw(
                 columns=[name.strip() for name in columns.split(",") if name.strip()],
                 probabilities=shares,
                 labels=names,
-                cover=cover.value if cover else None,
+                cover=cover,
                 bracketing=brackets,
                 against=other,
                 root=root,
@@ -320,19 +291,19 @@ def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: 
     from ropewalk.drawing import to_html, to_svg, to_text, to_tikz_document
     from ropewalk.errors import OptionError
 
-    if form is PictureFormat.TEXT:
+    if form == "text":
         return "\n".join(to_text(one, width=width, colour=colour) for one in scenes)
-    if form is PictureFormat.TIKZ:
+    if form == "tikz":
         return to_tikz_document(scenes)
-    if form is PictureFormat.HTML:
-        return to_html(scenes, theme=theme.value)
+    if form == "html":
+        return to_html(scenes, theme=theme)
     pictures = list(scenes)
     if len(pictures) != 1:
         raise OptionError(
             f"SVG holds one picture, and there are {len(pictures)} sentences; "
             "choose one with --sentence, or use --format html"
         )
-    return to_svg(pictures[0], theme=theme.value)
+    return to_svg(pictures[0], theme=theme)
 
 
 def _steps(
@@ -354,7 +325,7 @@ def _steps(
         raise typer.BadParameter("--steps shows one encoding; give -e once")
     if labels is not None:
         read = trace(labels.split(), names[0] if names else "optimal", repair_policy=repair.value)
-        return to_steps(read, words=words, theme=theme.value)
+        return to_steps(read, words=words, theme=theme)
     found = (
         [_structure(heads)]
         if heads is not None
@@ -373,7 +344,7 @@ def _steps(
     if encoding.policy == "lift" and not encoding.covers(structure)[0]:
         title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
     read = trace(encoding.encode(structure).texts(), encoding, repair_policy=repair.value)
-    return to_steps(read, words=words, title=title, theme=theme.value)
+    return to_steps(read, words=words, title=title, theme=theme)
 
 
 def _is_place(name: str) -> bool:

@@ -1,7 +1,6 @@
 """`ropewalk encode`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -24,17 +23,8 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 
-class Policy(StrEnum):
-    """What to do with trees or graphs that the encoding does not cover."""
-
-    LIFT = "lift"
-    REFUSE = "refuse"
-    PUBLISHED = "published"
-    DROP = "drop"
-
-
 PolicyOption = Annotated[
-    Policy | None,
+    Literal["lift", "refuse", "published", "drop"] | None,
     typer.Option(
         help="What to do with a tree that the encoding does not cover: lift its crossing arcs (unless the encoding "
         "says otherwise), refuse it with an error, or write it as in the published figures. With a graph: drop the "
@@ -71,7 +61,7 @@ def encode(
     graphs have a line for each empty node too, and the relations of all heads of a word.
     """
     demand_other(output, [file], overwrite=overwrite)
-    given: dict[str, str | int] = {} if policy is None else {"policy": policy.value}
+    given: dict[str, str | int] = {} if policy is None else {"policy": policy}
     if graphs:
         _encode_graphs(file, encoding, given, output)
     elif is_semantic(file):

@@ -1,18 +1,10 @@
 """`ropewalk export`."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ropewalk.cli.shell import Moved, demand_output, demand_outside, folder_option, plural, prepare_torch, say
-
-
-class Weights(StrEnum):
-    """How weights are stored."""
-
-    FP32 = "fp32"
-    INT8 = "int8"
 
 
 def export(
@@ -20,8 +12,9 @@ def export(
     moved: Moved = None,
     output: Annotated[str | None, folder_option("The folder to write.")] = None,
     weights: Annotated[
-        Weights, typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size.")
-    ] = Weights.FP32,
+        Literal["fp32", "int8"],
+        typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size."),
+    ] = "fp32",
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
     ] = "",
@@ -49,10 +42,10 @@ def export(
     prepare_torch()
     from ropewalk.training.export import export as write
 
-    report = write(model, out, weights=weights.value, name=name, segmenter=segmenter or None, test=test or ())
+    report = write(model, out, weights=weights, name=name, segmenter=segmenter or None, test=test or ())
     say(f"{report.name} {report.hash}: {report.bytes / 1e6:.1f} MB in {report.path}")
     say(f"compared on {plural(report.words, 'word')}: scores differ by at most {report.difference:.1e}")
-    if weights is Weights.INT8:
+    if weights == "int8":
         say(
             f"8 bits move probabilities by {report.rounding:.1e} on average; "
             f"{100 * report.same_heads:.1f} % of the heads stay the same"

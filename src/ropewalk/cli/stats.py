@@ -1,7 +1,6 @@
 """`ropewalk stats`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,22 +34,6 @@ if TYPE_CHECKING:
     from ropewalk.reporting.tables import Table
 
 
-class LabelsIn(StrEnum):
-    """Where labels and relations are counted."""
-
-    TRAIN = "train"
-    ALL = "all"
-
-
-class Which(StrEnum):
-    """Which table to print; the names are those of `ropewalk.laboratory.statistics.TABLES`."""
-
-    SUMMARY = "summary"
-    LABELS = "labels"
-    INDICES = "indices"
-    ROPES = "ropes"
-
-
 def stats(
     treebanks: Treebanks = None,
     train: TrainOption = None,
@@ -58,16 +41,17 @@ def stats(
     test: TestOption = None,
     encodings: EncodingsOption = None,
     labels_in: Annotated[
-        LabelsIn, typer.Option("--labels-in", help="Where to count distinct labels, relations and label entropy.")
-    ] = LabelsIn.TRAIN,
+        Literal["train", "all"],
+        typer.Option("--labels-in", help="Where to count distinct labels, relations and label entropy."),
+    ] = "train",
     which: Annotated[
-        Which,
+        Literal["summary", "labels", "indices", "ropes"],
         typer.Option(
             "--table",
             help="summary: the paper's table; labels: distinct labels and entropy of each encoding; "
             "indices: trees by largest index; ropes: rope thickness and brackets per word.",
         ),
-    ] = Which.SUMMARY,
+    ] = "summary",
     graphs: GraphsOption = False,
     form: FormatOption = None,
     output: OutputOption = "-",
@@ -90,24 +74,24 @@ def stats(
     found = sources(treebanks, train, dev, test)
     demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
-        if plot is not None or which not in {Which.SUMMARY, Which.LABELS}:
+        if plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        show(_of_graphs(found, encodings or (), which, labels_in.value), form, output)
+        show(_of_graphs(found, encodings or (), which, labels_in), form, output)
         return
     demand_trees(found)
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or LABELS.values())
-    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in.value) for corpus in map(splits.read, found)]
+    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
     if plot is not None:
         _draw(plot, counted)
-    show(statistics.TABLES[which.value](counted), form, output)
+    show(statistics.TABLES[which](counted), form, output)
 
 
-def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str) -> "Table":
+def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
     from ropewalk.laboratory import graph_statistics as library
 
-    if which is Which.LABELS:
+    if which == "labels":
         return library.labels_table(graph_corpora(found), library.encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[library.GraphSummary] = []

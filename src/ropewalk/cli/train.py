@@ -4,8 +4,7 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
 MINUTE = 60.0
 
 
-class BadTrees(StrEnum):
-    """What to do with a sentence whose tree is bad."""
-
-    STOP = "stop"
-    SKIP = "skip"
-    REPAIR = "repair"
-
-
 def train(
     config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/training.md.")],
     out: Annotated[str, folder_option("The folder for the model.")],
@@ -41,7 +32,7 @@ def train(
         str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained or exported model.")
     ] = "",
     bad_trees: Annotated[
-        BadTrees | None,
+        Literal["stop", "skip", "repair"] | None,
         typer.Option("--bad-trees", help="Stop at a bad tree, or name it and skip or repair it."),
     ] = None,
 ) -> None:
@@ -57,7 +48,7 @@ def train(
     from ropewalk.training import config as configuration
     from ropewalk.training.training_run import train as run
 
-    wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
+    wanted = [*(changes or []), *([f"data.bad_trees={bad_trees}"] if bad_trees else [])]
     problems: list[FormatError] = []
 
     def tell(problem: "FormatError") -> None:

@@ -1,7 +1,6 @@
 """`ropewalk validate`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -24,18 +23,12 @@ if TYPE_CHECKING:
     from ropewalk.errors import FormatError
 
 
-class ProblemFormat(StrEnum):
-    """How problems are written."""
-
-    LINES = "lines"
-    JSON = "json"
-
-
 def validate(
     files: Files,
     form: Annotated[
-        ProblemFormat, typer.Option("--format", help="A line for people, or a JSON object a line, for each problem.")
-    ] = ProblemFormat.LINES,
+        Literal["lines", "json"],
+        typer.Option("--format", help="A line for people, or a JSON object a line, for each problem."),
+    ] = "lines",
     out: OutputOption = "-",
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -71,10 +64,10 @@ def validate(
     say(f"{plural(len(files), 'file')}: no problems")
 
 
-def _line(problem: "FormatError", form: ProblemFormat) -> bytes:
+def _line(problem: "FormatError", form: str) -> bytes:
     import json
 
-    if form is ProblemFormat.LINES:
+    if form == "lines":
         return f"{clean(str(problem))}\n".encode()
     table = {name: getattr(problem, name) for name in ("file", "line", "kind", "word", "message")}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
