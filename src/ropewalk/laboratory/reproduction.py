@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from dataclasses import dataclass
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.drawing import html
 from ropewalk.laboratory import published as paper
 from ropewalk.laboratory.coverage import coverage, encodings_of
 from ropewalk.laboratory.splits import SPLITS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.laboratory.statistics import Statistics
     from ropewalk.scoring.attachment import Measure
 
+TITLE: Final = "The paper's figures, computed again"
 EQUAL: Final = "equal"
 KNOWN: Final = "differ, reason known"
 UNEXPLAINED: Final = "differ, unexplained"
@@ -247,7 +249,7 @@ def _named(release: str) -> str:
 
 def markdown(source: Published, sections: Sequence[Section], version: str) -> str:
     """Write the report as Markdown."""
-    parts = ["# The paper's figures, computed again", f"{source.paper}. Computed by ropewalk {version}."]
+    parts = [f"# {TITLE}", f"{source.paper}. Computed by ropewalk {version}."]
     for section in sections:
         parts += [
             f"## {section.title}",
@@ -257,7 +259,7 @@ def markdown(source: Published, sections: Sequence[Section], version: str) -> st
     return "\n\n".join(parts) + "\n"
 
 
-STYLE: Final = """\
+STYLE: Final = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
 section { overflow-x: auto; }
@@ -273,29 +275,19 @@ u { text-decoration: none; }
 
 def page(source: Published, sections: Sequence[Section], version: str) -> str:
     """Write the report as one HTML page that needs nothing else, for light and dark screens."""
-    title = "The paper's figures, computed again"
     parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(title)}</title>",
-        f"<style>\n{STYLE}</style>",
-        "</head>",
-        "<body>",
-        f"<h1>{html.escape(title)}</h1>",
-        f"<p>{html.escape(source.paper)}. Computed by ropewalk {html.escape(version)}.</p>",
+        f"<h1>{escape(TITLE)}</h1>",
+        f"<p>{escape(source.paper)}. Computed by ropewalk {escape(version)}.</p>",
     ]
     for section in sections:
         parts += [
             "<section>",
-            f"<h2>{html.escape(section.title)}</h2>",
-            *(f"<p>{html.escape(text)}</p>" for text in section.paragraphs),
+            f"<h2>{escape(section.title)}</h2>",
+            *(f"<p>{escape(text)}</p>" for text in section.paragraphs),
             *(to_html(table).rstrip() for table in section.tables),
             "</section>",
         ]
-    return "\n".join([*parts, "</body>", "</html>"]) + "\n"
+    return html.page(TITLE, STYLE, "\n".join(parts) + "\n")
 
 
 def _summary(comparisons: Sequence[CellComparison]) -> Table:
