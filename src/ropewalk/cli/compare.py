@@ -233,39 +233,24 @@ def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str
 
     gold = judged[0].gold
     scores = [scores_of(one) for one in judged]
-    rows: list[tuple[Cell, ...]] = []
-    bars: Bars = ([], {"lead of B in words right": []})
-    for (first, ours), (second, theirs) in combinations(zip(systems, scores, strict=True), 2):
-        for number, lead in most_different(ours, theirs, most):
-            sentence = gold[number]
-            rows.append(
-                (
-                    first,
-                    second,
-                    number + 1,
-                    sentence.id,
-                    int(ours.words[number]),
-                    int(ours.labelled[number]),
-                    int(theirs.labelled[number]),
-                    lead,
-                    sentence.text,
-                )
-            )
-            bars[0].append(str(number + 1))
-            bars[1]["lead of B in words right"].append(lead)
-    table = Table(
-        title=f"Sentences that differ most: words with the right head and relation, {rules}",
-        columns=(
-            TableColumn("A", "first", numeric=False),
-            TableColumn("B", "second", numeric=False),
-            TableColumn("sentence"),
-            TableColumn("sent_id", numeric=False),
-            TableColumn("words"),
-            TableColumn("right in A", "first_right"),
-            TableColumn("right in B", "second_right"),
-            TableColumn("B - A", "difference"),
-            TableColumn("text", numeric=False),
-        ),
-        rows=tuple(rows),
+    found = [
+        (first, second, number, lead)
+        for first, second in combinations(range(len(systems)), 2)
+        for number, lead in most_different(scores[first], scores[second], most)
+    ]
+    table = Table.of(
+        f"Sentences that differ most: words with the right head and relation, {rules}",
+        found,
+        {
+            TableColumn("A", "first", numeric=False): lambda row: systems[row[0]],
+            TableColumn("B", "second", numeric=False): lambda row: systems[row[1]],
+            TableColumn("sentence"): lambda row: row[2] + 1,
+            TableColumn("sent_id", numeric=False): lambda row: gold[row[2]].id,
+            TableColumn("words"): lambda row: int(scores[row[0]].words[row[2]]),
+            TableColumn("right in A", "first_right"): lambda row: int(scores[row[0]].labelled[row[2]]),
+            TableColumn("right in B", "second_right"): lambda row: int(scores[row[1]].labelled[row[2]]),
+            TableColumn("B - A", "difference"): lambda row: row[3],
+            TableColumn("text", numeric=False): lambda row: gold[row[2]].text,
+        },
     )
-    return table, bars
+    return table, ([str(row[2] + 1) for row in found], {"lead of B in words right": [row[3] for row in found]})

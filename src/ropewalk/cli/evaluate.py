@@ -282,22 +282,22 @@ def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import conll18
 
-    def row(name: str, score: "Score") -> tuple[str, float, float, float, float | None]:
-        accuracy = score.aligned_accuracy
-        whole = None if accuracy is None else 100 * accuracy
-        return (name, 100 * score.precision, 100 * score.recall, 100 * score.f1, whole)
+    def aligned(score: "Score") -> float | None:
+        return None if score.aligned_accuracy is None else 100 * score.aligned_accuracy
 
     found = conll18.evaluate(gold, system)
-    table = Table(
-        title="CoNLL 2018 scores, without subtypes, punctuation included",
-        columns=(
-            TableColumn("score", numeric=False),
-            TableColumn("precision", unit="%", decimals=2),
-            TableColumn("recall", unit="%", decimals=2),
-            TableColumn("F1", "f1", unit="%", decimals=2),
-            TableColumn("right of aligned words", "aligned_accuracy", unit="%", decimals=2),
-        ),
-        rows=tuple(row(name, score) for name, score in found.items()),
+    table = Table.of(
+        "CoNLL 2018 scores, without subtypes, punctuation included",
+        found.items(),
+        {
+            TableColumn("score", numeric=False): lambda row: row[0],
+            TableColumn("precision", unit="%", decimals=2): lambda row: 100 * row[1].precision,
+            TableColumn("recall", unit="%", decimals=2): lambda row: 100 * row[1].recall,
+            TableColumn("F1", "f1", unit="%", decimals=2): lambda row: 100 * row[1].f1,
+            TableColumn("right of aligned words", "aligned_accuracy", unit="%", decimals=2): lambda row: aligned(
+                row[1]
+            ),
+        },
     )
     return table, (list(found), {"F1": [100 * score.f1 for score in found.values()]})
 

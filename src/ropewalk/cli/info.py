@@ -23,7 +23,7 @@ from ropewalk.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from ropewalk.reporting.tables import Cell, Table
+    from ropewalk.reporting.tables import Table
     from ropewalk.treebank.summary import Summary
 
 
@@ -92,33 +92,25 @@ def _summary_of(file: str, on_error: OnError) -> "Summary":
 def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
 
-    def row(name: str, summary: "Summary") -> "tuple[Cell, ...]":
+    def crossing(summary: "Summary") -> float | None:
         share = summary.nonprojective_share
-        return (
-            name,
-            summary.sentences,
-            summary.words,
-            summary.multiwords,
-            summary.empties,
-            summary.longest,
-            None if share is None else 100 * share,
-            summary.thickness_max if summary.trees else None,
-            summary.thickness_mean,
-        )
+        return None if share is None else 100 * share
 
-    return Table(
-        title="Contents",
-        columns=(
-            TableColumn("file", numeric=False),
-            TableColumn("sentences"),
-            TableColumn("words"),
-            TableColumn("multiword tokens", "multiword_tokens"),
-            TableColumn("empty nodes", "empty_nodes"),
-            TableColumn("longest sentence", "longest_sentence", unit="words"),
-            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2),
-            TableColumn("rope thickness, most", "rope_thickness_max"),
-            TableColumn("mean", "rope_thickness_mean", decimals=2),
-        ),
-        rows=tuple(row(file, summary) for file, summary in zip(files, summaries, strict=True)),
-        totals=(row("total", total),) if len(files) > 1 else (),
+    return Table.of(
+        "Contents",
+        zip(files, summaries, strict=True),
+        {
+            TableColumn("file", numeric=False): lambda row: row[0],
+            TableColumn("sentences"): lambda row: row[1].sentences,
+            TableColumn("words"): lambda row: row[1].words,
+            TableColumn("multiword tokens", "multiword_tokens"): lambda row: row[1].multiwords,
+            TableColumn("empty nodes", "empty_nodes"): lambda row: row[1].empties,
+            TableColumn("longest sentence", "longest_sentence", unit="words"): lambda row: row[1].longest,
+            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2): lambda row: crossing(row[1]),
+            TableColumn("rope thickness, most", "rope_thickness_max"): lambda row: (
+                row[1].thickness_max if row[1].trees else None
+            ),
+            TableColumn("mean", "rope_thickness_mean", decimals=2): lambda row: row[1].thickness_mean,
+        },
+        totals=[("total", total)] if len(files) > 1 else (),
     )

@@ -13,7 +13,7 @@ from ropewalk.laboratory import published as paper
 from ropewalk.laboratory.coverage import coverage, encodings_of
 from ropewalk.laboratory.splits import SPLITS
 from ropewalk.laboratory.statistics import TABLES, shares, statistics
-from ropewalk.reporting.tables import Table, TableColumn, to_html, to_markdown
+from ropewalk.reporting.tables import Table, TableColumn, text_columns, to_html, to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -311,9 +311,7 @@ def _data(source: Published, releases: Sequence[ReleaseFigures]) -> Table:
     return Table(
         title="Data",
         columns=(
-            TableColumn("in the paper", numeric=False),
-            TableColumn("treebank", numeric=False),
-            TableColumn("release", numeric=False),
+            *text_columns("in the paper", "treebank", "release"),
             *(TableColumn(split, unit="trees") for split in SPLITS),
         ),
         rows=tuple(
@@ -330,10 +328,9 @@ def _forms(source: Published) -> Table:
     for cell in source.cells:
         if cell.kind:
             rows.setdefault((cell.row, cell.kind, cell.encoding, cell.release), {})[cell.treebank] = None
-    names = ("row", "coverage", "taken for", "release", "treebanks", "scheme or reading")
     return Table(
         title="Forms",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
+        columns=text_columns("row", "coverage", "taken for", "release", "treebanks", "scheme or reading"),
         rows=tuple(
             (row, kind, encoding, release, ", ".join(codes), source.forms.get(_form(encoding), ""))
             for (row, kind, encoding, release), codes in sorted(rows.items())
@@ -360,7 +357,7 @@ def _grid(
             places[one.state].add((number, at))
     return Table(
         title=title,
-        columns=(*(TableColumn(head, numeric=False) for head in heads), *(TableColumn(column) for column in columns)),
+        columns=(*text_columns(*heads), *(TableColumn(column) for column in columns)),
         rows=tuple((*names, *(_shown(one, numbers) for one in cells)) for names, cells in rows),
         bold=frozenset(places[UNEXPLAINED]),
         underlined=frozenset(places[KNOWN]),
@@ -404,26 +401,15 @@ def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, i
 
 
 def _differences(comparisons: Sequence[CellComparison]) -> Table:
-    names = (
-        "table", "treebank", "coverage", "row", "taken for", "release", "split", "column", "paper", "ours", "reason",
-    )  # fmt: skip
+    cells = {
+        "table": "table", "treebank": "treebank", "coverage": "kind", "row": "row", "taken for": "encoding",
+        "release": "release", "split": "split", "column": "column", "paper": "text",
+    }  # fmt: skip
     return Table(
         title="Differences",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
+        columns=text_columns(*cells, "ours", "reason"),
         rows=tuple(
-            (
-                one.cell.table,
-                one.cell.treebank,
-                one.cell.kind,
-                one.cell.row,
-                one.cell.encoding,
-                one.cell.release,
-                one.cell.split,
-                one.cell.column,
-                one.cell.text,
-                one.ours,
-                one.why or "unexplained",
-            )
+            (*(getattr(one.cell, name) for name in cells.values()), one.ours, one.why or "unexplained")
             for one in comparisons
             if one.state in {KNOWN, UNEXPLAINED}
         ),
