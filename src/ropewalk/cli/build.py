@@ -24,44 +24,31 @@ if TYPE_CHECKING:
 
 def build(
     treebank: Annotated[
-        str | None, typer.Argument(metavar="TREEBANK", show_default=False, help="A treebank's folder in UD's layout.")
+        str | None, typer.Argument(metavar="TREEBANK", help="A treebank's folder in UD's layout.")
     ] = None,
     out: Annotated[str, folder_option("The folder for the model.")] = "",
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
-    minutes: Annotated[
-        float, typer.Option("--minutes", min=0, help="How long it may take, about; 0: as long as it needs.")
-    ] = 60.0,
+    minutes: Annotated[float, typer.Option(min=0, help="How long it may take, about; 0: as long as it needs.")] = 60.0,
     encoder: Annotated[
-        str,
-        typer.Option(
-            "--encoder",
-            metavar="NAME|FOLDER",
-            show_default=False,
-            help="A pretrained encoder, from the hub or a folder.",
-        ),
+        str, typer.Option(metavar="NAME|FOLDER", help="A pretrained encoder, from the hub or a folder.")
     ] = "",
     vectors: Annotated[
         str,
         typer.Option(
-            "--vectors",
             metavar="FILE|FOLDER",
-            show_default=False,
             help="Static word vectors, a word and its numbers on a line; or a folder of vectors of pieces of words.",
         ),
     ] = "",
     teachers: Annotated[
         int,
         typer.Option(
-            "--teachers",
-            min=0,
-            max=20,
-            help="Parsers with other seeds that are trained first and teach the one that is built.",
+            min=0, max=20, help="Parsers with other seeds that are trained first and teach the one that is built."
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives another model.")] = 1,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to compute with; 0: all cores.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives another model.")] = 1,
+    threads: Annotated[int, typer.Option(min=0, help="Threads to compute with; 0: all cores.")] = 0,
     changes: Annotated[
         list[str] | None,
         typer.Option(

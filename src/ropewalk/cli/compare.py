@@ -39,30 +39,24 @@ if TYPE_CHECKING:
 def compare(
     gold: GoldFile,
     predicted: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PRED]...", show_default=False, help="CoNLL-U with predicted trees, a file a system."),
+        list[str] | None, typer.Argument(metavar="[PRED]...", help="CoNLL-U with predicted trees, a file a system.")
     ] = None,
     seeds: Annotated[
         list[str] | None,
         typer.Option(
             "--system",
             metavar="NAME=FILE,FILE,...",
-            show_default=False,
             help="A system with a file for each seed it was trained from; may be patterns. Repeatable.",
         ),
     ] = None,
     by: Annotated[
         Literal[Breakdowns, "sentence"] | None,
-        typer.Option(
-            "--by", show_default=False, help="Compare groups of words, or list the sentences that differ most."
-        ),
+        typer.Option(help="Compare groups of words, or list the sentences that differ most."),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="How many times to draw sentences.")] = 10_000,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="What the draws begin from; equal seeds, equal draws.")
-    ] = 0,
-    level: Annotated[float, typer.Option("--level", help="The level of the intervals, between 0 and 1.")] = 0.95,
-    most: Annotated[int, typer.Option("--most", min=1, help="How many sentences to list, with --by sentence.")] = 20,
+    samples: Annotated[int, typer.Option(min=1, help="How many times to draw sentences.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="What the draws begin from; equal seeds, equal draws.")] = 0,
+    level: Annotated[float, typer.Option(help="The level of the intervals, between 0 and 1.")] = 0.95,
+    most: Annotated[int, typer.Option(min=1, help="How many sentences to list, with --by sentence.")] = 20,
     no_punct: NoPunctOption = False,
     punct_by: PunctByOption = "relation",
     punct_list: PunctListOption = "",

@@ -39,10 +39,7 @@ class Split(StrEnum):
 
 
 Treebanks = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="TREEBANK", show_default=False, help="Folder in UD's layout, or one that holds many of them."
-    ),
+    list[str] | None, typer.Argument(metavar="TREEBANK", help="Folder in UD's layout, or one that holds many of them.")
 ]
 TrainOption = Annotated[str | None, typer.Option("--train", metavar="FILE", help="CoNLL-U file of the train split.")]
 DevOption = Annotated[str | None, typer.Option("--dev", metavar="FILE", help="CoNLL-U file of the dev split.")]
@@ -77,7 +74,7 @@ def coverage(
     ] = None,
     policy: Annotated[
         Literal["published", "lift"],
-        typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
+        typer.Option(help="What non-projective trees meet in an encoding that has the policy."),
     ] = "published",
     repair: RepairOption = Repair.NEAREST,
     graphs: GraphsOption = False,

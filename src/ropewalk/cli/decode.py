@@ -22,16 +22,13 @@ def decode(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="Labels as `ropewalk encode` writes them, also .gz or .xz; - is standard input.",
+            metavar="FILE", help="Labels as `ropewalk encode` writes them, also .gz or .xz; - is standard input."
         ),
     ],
     into: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            show_default=False,
             help="CoNLL-U file with the same words: only its heads and relations change, or with --graphs its DEPS "
             "and empty nodes. With --graphs also an .sdp file.",
         ),

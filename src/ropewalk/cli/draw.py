@@ -37,37 +37,28 @@ EXTENSIONS: dict[str, PictureFormat] = {
 
 def draw(
     file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+        str | None, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")
     ] = None,
     sentence: Annotated[
-        list[str] | None,
-        typer.Option(metavar="N", show_default=False, help="Only this sentence: its number from 1, or its sent_id."),
+        list[str] | None, typer.Option(metavar="N", help="Only this sentence: its number from 1, or its sent_id.")
     ] = None,
     heads: Annotated[
-        str | None,
-        typer.Option(metavar="4,4,0,3", show_default=False, help="Draw these heads; _ is none, 0 the root."),
+        str | None, typer.Option(metavar="4,4,0,3", help="Draw these heads; _ is none, 0 the root.")
     ] = None,
     labels: Annotated[
-        str | None,
-        typer.Option(metavar="'< >^ …'", show_default=False, help="Draw what these labels of one encoding spell."),
+        str | None, typer.Option(metavar="'< >^ …'", help="Draw what these labels of one encoding spell.")
     ] = None,
-    words: Annotated[
-        str | None,
-        typer.Option(metavar="'A B …'", show_default=False, help="The words of --heads or --labels."),
-    ] = None,
+    words: Annotated[str | None, typer.Option(metavar="'A B …'", help="The words of --heads or --labels.")] = None,
     form: Annotated[
-        PictureFormat | None,
-        typer.Option("--format", show_default=False, help="What to write; by default what -o ends in, else text."),
+        PictureFormat | None, typer.Option("--format", help="What to write; by default what -o ends in, else text.")
     ] = None,
     output: OutputOption = "-",
     encoding: Annotated[
-        list[str] | None,
-        typer.Option("--encoding", "-e", metavar="NAME", show_default=False, help="Write its labels under the words."),
+        list[str] | None, typer.Option("--encoding", "-e", metavar="NAME", help="Write its labels under the words.")
     ] = None,
     cover: Annotated[
         Literal["proper", "farthest", "all"] | None,
-        typer.Option(show_default=False, help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
+        typer.Option(help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
     ] = None,
     brackets: Annotated[
         bool, typer.Option("--brackets", help="Write the brackets of the cover under the words, as the paper does.")
@@ -77,27 +68,19 @@ def draw(
     columns: Annotated[
         str,
         typer.Option(
-            metavar="NAME,…",
-            show_default=False,
-            help="Write columns of the file under the words, such as lemma, xpos and feats.",
+            metavar="NAME,…", help="Write columns of the file under the words, such as lemma, xpos and feats."
         ),
     ] = "",
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the probability of each arc, as a parser gave it.")
     ] = False,
     against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", show_default=False, help="A second CoNLL-U file over the same words; mark errors."
-        ),
+        str | None, typer.Option(metavar="FILE", help="A second CoNLL-U file over the same words; mark errors.")
     ] = None,
-    root: Annotated[
-        bool | None, typer.Option(show_default=False, help="Draw node 0 as a word; by default where there is a cover.")
-    ] = None,
+    root: Annotated[bool | None, typer.Option(help="Draw node 0 as a word; by default where there is a cover.")] = None,
     theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = "auto",
     width: Annotated[
-        int | None,
-        typer.Option(min=20, show_default=False, help="Cut text into pieces of this width; by default the terminal's."),
+        int | None, typer.Option(min=20, help="Cut text into pieces of this width; by default the terminal's.")
     ] = None,
     graphs: Annotated[
         bool,

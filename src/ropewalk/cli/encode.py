@@ -28,8 +28,7 @@ PolicyOption = Annotated[
     typer.Option(
         help="What to do with a tree that the encoding does not cover: lift its crossing arcs (unless the encoding "
         "says otherwise), refuse it with an error, or write it as in the published figures. With a graph: drop the "
-        "arcs that do not fit (the default), or refuse it.",
-        show_default=False,
+        "arcs that do not fit (the default), or refuse it."
     ),
 ]
 

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 
 def enhance(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input.")
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")],
     rules: Annotated[
         bool, typer.Option("--rules/--copy", help="By the rules of the guidelines, or the basic trees as they are.")
     ] = True,

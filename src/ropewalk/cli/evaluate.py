@@ -38,9 +38,7 @@ WRAP = 80  # characters of a line of raw text, as in the CoNLL shared tasks
 Breakdowns = Literal["relation", "distance", "length", "projectivity", "upos"]  # those of `ropewalk.scoring.breakdown`
 Punctuation = Literal["relation", "upos", "xpos", "form"]  # as in `ropewalk.scoring.attachment.PunctuationBy`
 
-GoldFile = Annotated[
-    str, typer.Argument(metavar="GOLD", show_default=False, help="CoNLL-U with the right trees, also .gz or .xz.")
-]
+GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-U with the right trees, also .gz or .xz.")]
 NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out, as known by its gold trees.")]
 PunctByOption = Annotated[
     Punctuation,
@@ -55,7 +53,6 @@ PunctListOption = Annotated[
     typer.Option(
         "--punct-list",
         metavar="NAMES",
-        show_default=False,
         help="The relations, tags or words that --no-punct leaves out, with spaces between them, instead of those.",
     ),
 ]
@@ -67,17 +64,12 @@ NoSubtypesOption = Annotated[
 def evaluate(
     gold: GoldFile,
     predicted: Annotated[
-        str,
-        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
+        str, typer.Argument(metavar="PRED", help="CoNLL-U with predicted trees; - is standard input.")
     ] = "",
     model: Annotated[
         str,
         typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME|FOLDER",
-            show_default=False,
-            help="Instead of PRED, a model to parse the words of GOLD with.",
+            "--model", "-m", metavar="NAME|FOLDER", help="Instead of PRED, a model to parse the words of GOLD with."
         ),
     ] = "",
     decoder: ModelDecoderOption = None,
@@ -87,8 +79,7 @@ def evaluate(
         bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
     ] = False,
     by: Annotated[
-        Literal[Breakdowns, "confusion"] | None,
-        typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations."),
+        Literal[Breakdowns, "confusion"] | None, typer.Option(help="Score groups of words, or list confused relations.")
     ] = None,
     conll18: Annotated[
         bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")

@@ -20,8 +20,7 @@ def experiment(
     grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="The grid; see docs/training.md.")],
     out: Annotated[str, folder_option("The folder for the models and tables.")],
     changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable."),
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable.")
     ] = None,
 ) -> None:
     """Train a grid of encodings, encoders, treebanks and seeds, and compare them.

@@ -13,22 +13,17 @@ def export(
     output: Annotated[str | None, folder_option("The folder to write.")] = None,
     weights: Annotated[
         Literal["fp32", "int8"],
-        typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size."),
+        typer.Option(help="Store weights as they are, or rounded to 8 bits: a quarter the size."),
     ] = "fp32",
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
+        str, typer.Option(metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
     ] = "",
     segmenter: Annotated[
-        str, typer.Option("--segmenter", metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
+        str, typer.Option(metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
     ] = "",
     test: Annotated[
         list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="FILE",
-            show_default=False,
-            help="CoNLL-U to score the new model on, for its card and ropewalk models.",
-        ),
+        typer.Option(metavar="FILE", help="CoNLL-U to score the new model on, for its card and ropewalk models."),
     ] = None,
 ) -> None:
     """Turn a trained model into one that needs no torch.

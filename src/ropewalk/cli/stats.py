@@ -17,14 +17,7 @@ from ropewalk.cli.coverage import (
     graph_corpora,
     sources,
 )
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli.shell import FormatOption, OutputOption, OverwriteOption, demand_other, show, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,8 +34,7 @@ def stats(
     test: TestOption = None,
     encodings: EncodingsOption = None,
     labels_in: Annotated[
-        Literal["train", "all"],
-        typer.Option("--labels-in", help="Where to count distinct labels, relations and label entropy."),
+        Literal["train", "all"], typer.Option(help="Where to count distinct labels, relations and label entropy.")
     ] = "train",
     which: Annotated[
         Literal["summary", "labels", "indices", "ropes"],

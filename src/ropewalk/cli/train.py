@@ -29,11 +29,11 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     init_from: Annotated[
-        str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained or exported model.")
+        str, typer.Option(metavar="MODEL", help="Begin with the weights of a trained or exported model.")
     ] = "",
     bad_trees: Annotated[
         Literal["stop", "skip", "repair"] | None,
-        typer.Option("--bad-trees", help="Stop at a bad tree, or name it and skip or repair it."),
+        typer.Option(help="Stop at a bad tree, or name it and skip or repair it."),
     ] = None,
 ) -> None:
     """Train a parser.

@@ -28,18 +28,12 @@ def vectors(
     moved: Moved = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            show_default=False,
-            help="The file to write: a word and its numbers on each line.",
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write: a word and its numbers on each line."),
     ] = None,
-    size: Annotated[int, typer.Option("--size", min=1, help="Numbers for each word.")] = 64,
+    size: Annotated[int, typer.Option(min=1, help="Numbers for each word.")] = 64,
     words: Annotated[
         list[str] | None,
-        typer.Option("--words", metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
+        typer.Option(metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
