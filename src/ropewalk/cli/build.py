@@ -1,7 +1,5 @@
 """`ropewalk build`."""
 
-import shlex
-import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
-from ropewalk.cli.shell import as_folder, demand_outside, folder_option, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import (
+    as_folder,
+    command_line,
+    demand_outside,
+    folder_option,
+    prepare_torch,
+    say,
+    set_option,
+    warn_if_uncompiled,
+)
 from ropewalk.cli.train import reporter
 from ropewalk.reporting.escaping import clean
 
@@ -51,12 +58,7 @@ def build(
     threads: Annotated[int, typer.Option(min=0, help="Threads to compute with; 0: all cores.")] = 0,
     changes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5; "
-            "repeatable.",
-        ),
+        set_option("Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5"),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and why.")] = False,
 ) -> None:
@@ -94,7 +96,7 @@ def build(
         return
     demand_outside(out, [*source.files.values(), *filter(None, (options.vectors, options.encoder))])
     with ExitStack() as stack:
-        built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))
+        built = run(source, out, options, command=command_line(), report=_teller(stack))
     say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {as_folder(out)} FILE")
     say(f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …")
 

@@ -12,9 +12,9 @@ from ropewalk.cli.shell import (
     OverwriteOption,
     Repair,
     RepairOption,
+    demand_conllu,
     demand_other,
     graph_banks,
-    is_semantic,
     say,
     show,
     warn_if_uncompiled,
@@ -169,11 +169,8 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
 
 def demand_trees(found: "Iterable[SplitSource]") -> None:
     """Refuse files of graphs where trees are counted."""
-    from ropewalk import sdp
-
     for file in files_of(found):
-        if is_semantic(str(file)):
-            raise sdp.refused(file, "CoNLL-U, or --graphs to take them")
+        demand_conllu(file, ", or --graphs to take them")
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

@@ -12,6 +12,7 @@ from ropewalk.cli.shell import (
     Repair,
     RepairOption,
     colourful,
+    demand_conllu,
     demand_other,
     is_semantic,
     picture_width,
@@ -212,11 +213,10 @@ def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
 def _sentences(
     file: str, wanted: list[str] | None, against: str | None, *, probabilities: bool
 ) -> "Iterator[tuple[Structure, Structure | None, list[float | None] | None]]":
-    from ropewalk import conllu, sdp
+    from ropewalk import conllu
     from ropewalk.errors import MismatchError
 
-    if is_semantic(file):
-        raise sdp.refused(file, "CoNLL-U, or --graphs to draw them")
+    demand_conllu(file, ", or --graphs to draw them")
     bank = conllu.read(file)
     other = conllu.read(against) if against is not None else None
     if other is not None and len(other) != len(bank):

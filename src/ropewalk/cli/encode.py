@@ -8,9 +8,9 @@ from ropewalk.cli.shell import (
     File,
     OutputOption,
     OverwriteOption,
+    demand_conllu,
     demand_other,
     graph_banks,
-    is_semantic,
     plural,
     say,
     warn_if_uncompiled,
@@ -63,14 +63,11 @@ def encode(
     given: dict[str, str | int] = {} if policy is None else {"policy": policy}
     if graphs:
         _encode_graphs(file, encoding, given, output)
-    elif is_semantic(file):
-        from ropewalk import sdp
-
-        raise sdp.refused(file, "CoNLL-U, or --graphs to write them")
-    elif encoding is None:
+        return
+    demand_conllu(file, ", or --graphs to write them")
+    if encoding is None:
         raise typer.BadParameter("missing; give one of those that `ropewalk encodings` lists", param_hint="--encoding")
-    else:
-        _encode_trees(file, encoding, given, output)
+    _encode_trees(file, encoding, given, output)
 
 
 def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output: str) -> None:

@@ -1,6 +1,5 @@
 """`ropewalk info`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +12,10 @@ from ropewalk.cli.shell import (
     OutputOption,
     OverwriteOption,
     bytes_of,
+    demand_conllu,
     demand_other,
+    followed,
     graph_banks,
-    is_semantic,
     plural,
     say,
     show,
@@ -68,20 +68,12 @@ def _of_graphs(files: list[str], on_error: OnError) -> "Table":
 
 
 def _summary_of(file: str, on_error: OnError) -> "Summary":
-    from ropewalk import conllu, sdp
-    from ropewalk.reporting.progress import track
+    from ropewalk import conllu
     from ropewalk.treebank.summary import Summary, summarize
 
-    if is_semantic(file):
-        raise sdp.refused(file, "CoNLL-U, or --graphs to count them")
+    demand_conllu(file, ", or --graphs to count them")
     stream = conllu.stream(file, on_error=on_error.value)
-    chunks = track(
-        stream,
-        file,
-        total=Path(file).stat().st_size if Path(file).suffix == ".conllu" and Path(file).is_file() else None,
-        size=bytes_of,
-    )
-    total = sum(map(summarize, chunks), start=Summary())
+    total = sum(map(summarize, followed(stream, file, bytes_of)), start=Summary())
     for problem in stream.problems:
         say(f"skipped: {problem}")
     if stream.problems:
