@@ -8,28 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ropewalk.cli import evaluate, shell
 from ropewalk.cli.coverage import PlotOption
-from ropewalk.cli.evaluate import (
-    Breakdowns,
-    GoldFile,
-    NoPunctOption,
-    NoSubtypesOption,
-    PunctByOption,
-    PunctListOption,
-    counting,
-)
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    plural,
-    show,
-    warn_if_uncompiled,
-)
 
 if TYPE_CHECKING:
-    from ropewalk.cli.evaluate import Bars
     from ropewalk.reporting.tables import Cell, Table
     from ropewalk.scoring.attachment import Judged, Parts
 
@@ -37,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    gold: GoldFile,
+    gold: evaluate.GoldFile,
     predicted: Annotated[
         list[str] | None, typer.Argument(metavar="[PRED]...", help="CoNLL-U with predicted trees, a file a system.")
     ] = None,
@@ -50,21 +32,21 @@ def compare(
         ),
     ] = None,
     by: Annotated[
-        Literal[Breakdowns, "sentence"] | None,
+        Literal[evaluate.Breakdowns, "sentence"] | None,
         typer.Option(help="Compare groups of words, or list the sentences that differ most."),
     ] = None,
     samples: Annotated[int, typer.Option(min=1, help="How many times to draw sentences.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="What the draws begin from; equal seeds, equal draws.")] = 0,
     level: Annotated[float, typer.Option(help="The level of the intervals, between 0 and 1.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="How many sentences to list, with --by sentence.")] = 20,
-    no_punct: NoPunctOption = False,
-    punct_by: PunctByOption = "relation",
-    punct_list: PunctListOption = "",
-    no_subtypes: NoSubtypesOption = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
+    no_punct: evaluate.NoPunctOption = False,
+    punct_by: evaluate.PunctByOption = "relation",
+    punct_list: evaluate.PunctListOption = "",
+    no_subtypes: evaluate.NoSubtypesOption = False,
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
     plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Tell whether one system is better than another on the same sentences.
 
@@ -89,21 +71,21 @@ def compare(
         raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
-    demand_other(output, read, overwrite=overwrite, plot=plot)
-    warn_if_uncompiled()
+    shell.demand_other(output, read, overwrite=overwrite, plot=plot)
+    shell.warn_if_uncompiled()
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
     scoring = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
     judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
-    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(scoring)}"
+    rules = f"{'without' if no_subtypes else 'with'} subtypes, {evaluate.counting(scoring)}"
     if by == "sentence":
         table, bars = _sentences([name for name, _ in systems], [one for (one,) in judged], most, rules)
     else:
         parts = [
             (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
         ]
-        drawn = f"{plural(samples, 'draw')} of {plural(len(right), 'sentence')}, seed {seed}"
+        drawn = f"{shell.plural(samples, 'draw')} of {shell.plural(len(right), 'sentence')}, seed {seed}"
         table = _differences(parts, by, samples, seed, level)
         table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
         groups = list(parts[0][1][0])
@@ -118,7 +100,7 @@ def compare(
         names, series = bars
         axes = ("sentence", "words") if by == "sentence" else ("", "%")
         plots.bars(plot, names, series, plots.AxisLabels(table.title, *axes))
-    show(table, form, output)
+    shell.show(table, form, output)
 
 
 def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:
@@ -145,7 +127,7 @@ def _matching(file: str) -> list[str]:
     raise typer.BadParameter(f"--system: no file matches {file}")
 
 
-def _parts(judged: "Judged", by: Breakdowns | None) -> "dict[str, Parts]":
+def _parts(judged: "Judged", by: evaluate.Breakdowns | None) -> "dict[str, Parts]":
     """Take apart every score of a system, or its LAS in every group."""
     from ropewalk.scoring import breakdown
     from ropewalk.scoring.attachment import NAMES, scores_of
@@ -156,7 +138,9 @@ def _parts(judged: "Judged", by: Breakdowns | None) -> "dict[str, Parts]":
     return breakdown.parts_by_group(judged, by)
 
 
-def _differences(parts: "list[Outputs]", by: Breakdowns | None, samples: int, seed: int, level: float) -> "Table":
+def _differences(
+    parts: "list[Outputs]", by: evaluate.Breakdowns | None, samples: int, seed: int, level: float
+) -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import significance
 
@@ -213,14 +197,14 @@ def _with_deviation(score: float, deviation: float | None, *, several: bool) -> 
 
 
 def _about_seeds(parts: "list[Outputs]") -> str:
-    counts = ", ".join(f"{name}: {plural(len(outputs), 'seed')}" for name, outputs in parts)
+    counts = ", ".join(f"{name}: {shell.plural(len(outputs), 'seed')}" for name, outputs in parts)
     return (
         f"{counts}; scores are means over seeds, ± their standard deviations; the interval and p, bootstrap are about "
         "other sentences and seeds, p, randomization about other sentences for these models"
     )
 
 
-def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, Bars]":
+def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, evaluate.Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring.attachment import scores_of
     from ropewalk.scoring.significance import most_different

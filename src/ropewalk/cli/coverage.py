@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    Repair,
-    RepairOption,
-    demand_conllu,
-    demand_other,
-    graph_banks,
-    say,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,12 +64,12 @@ def coverage(
         Literal["published", "lift"],
         typer.Option(help="What non-projective trees meet in an encoding that has the policy."),
     ] = "published",
-    repair: RepairOption = Repair.NEAREST,
+    repair: shell.RepairOption = shell.Repair.NEAREST,
     graphs: GraphsOption = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
     plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Measure how much of treebanks comes back from their labels.
 
@@ -95,14 +83,14 @@ def coverage(
     from ropewalk.laboratory.splits import read
     from ropewalk.reporting import plots
 
-    warn_if_uncompiled()
+    shell.warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
     found = sources(treebanks, train, dev, test)
-    demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
+    shell.demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None:
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
-        show(_of_graphs(found, encodings or (), wanted), form, output)
+        shell.show(_of_graphs(found, encodings or (), wanted), form, output)
         return
     demand_trees(found)
     if plot is not None:
@@ -116,7 +104,7 @@ def coverage(
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
     if plot is not None and rows:
         _draw(plot, rows)
-    show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
+    shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]") -> "Table":
@@ -145,7 +133,7 @@ def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
     """Print which splits the treebanks of a collection lack."""
     for source in found:
         if source.missing:
-            say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
+            shell.say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
 
 
 def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
@@ -161,7 +149,7 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
 
     for source in found:
         splits = {
-            split: Graphs.concat([Nodes.of(bank).graphs for bank in graph_banks(str(file))])
+            split: Graphs.concat([Nodes.of(bank).graphs for bank in shell.graph_banks(str(file))])
             for split, file in source.files.items()
         }
         yield GraphCorpus(source.name, splits)
@@ -170,7 +158,7 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
 def demand_trees(found: "Iterable[SplitSource]") -> None:
     """Refuse files of graphs where trees are counted."""
     for file in files_of(found):
-        demand_conllu(file, ", or --graphs to take them")
+        shell.demand_conllu(file, ", or --graphs to take them")
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

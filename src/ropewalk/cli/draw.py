@@ -6,19 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    OutputOption,
-    OverwriteOption,
-    Repair,
-    RepairOption,
-    colourful,
-    demand_conllu,
-    demand_other,
-    is_semantic,
-    picture_width,
-    renamed,
-    say,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +41,7 @@ def draw(
     form: Annotated[
         PictureFormat | None, typer.Option("--format", help="What to write; by default what -o ends in, else text.")
     ] = None,
-    output: OutputOption = "-",
+    output: shell.OutputOption = "-",
     encoding: Annotated[
         list[str] | None, typer.Option("--encoding", "-e", metavar="NAME", help="Write its labels under the words.")
     ] = None,
@@ -90,9 +78,9 @@ def draw(
     steps: Annotated[
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
-    repair: RepairOption = Repair.NEAREST,
-    overwrite: OverwriteOption = False,
-    _as: Annotated[str | None, renamed("--as", "--format {}")] = None,
+    repair: shell.RepairOption = shell.Repair.NEAREST,
+    overwrite: shell.OverwriteOption = False,
+    _as: Annotated[str | None, shell.renamed("--as", "--format {}")] = None,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
 
@@ -106,7 +94,7 @@ def draw(
     _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or columns or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities, --columns and --tags need a CoNLL-U file")
-    demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
+    shell.demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --format")
@@ -119,7 +107,7 @@ def draw(
         if file is None or steps or cover or brackets or against or tags or columns or probabilities:
             raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
         scenes = _graph_scenes(file, sentence, names)
-        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     elif steps:
         text = _steps(file, sentence, heads, labels, given, names, theme, repair)
     else:
@@ -149,7 +137,7 @@ def draw(
             for structure, other, shares in sources
         )
         scenes = (replace(one, rows=one.rows + rows) for one in scenes)
-        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     with creating(output) as out:
         out.write(text.encode("utf-8"))
 
@@ -187,7 +175,7 @@ def _labelled(labels: str, names: list[str]) -> "tuple[Structure, tuple[Row, ...
     encoding = encodings.get(names[0] if names else "optimal")
     found = encoding.recover(encoding.labels([labels.split()]))
     for fault in found.decoded.faults():
-        say(f"word {fault.word}: {fault.kind}")
+        shell.say(f"word {fault.word}: {fault.kind}")
     return found.trees()[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
 
 
@@ -216,7 +204,7 @@ def _sentences(
     from ropewalk import conllu
     from ropewalk.errors import MismatchError
 
-    demand_conllu(file, ", or --graphs to draw them")
+    shell.demand_conllu(file, ", or --graphs to draw them")
     bank = conllu.read(file)
     other = conllu.read(against) if against is not None else None
     if other is not None and len(other) != len(bank):
@@ -248,7 +236,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
     from ropewalk.drawing import enhanced_scene, scene
     from ropewalk.errors import OptionError
 
-    if is_semantic(file):
+    if shell.is_semantic(file):
         semantic = sdp.read(file)
         known = {comments[0][1:].strip(): at for at, comments in enumerate(semantic.comments) if comments}
         forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.tolist()
@@ -297,7 +285,7 @@ def _steps(
     words: list[str] | None,
     names: list[str],
     theme: Theme,
-    repair: Repair,
+    repair: shell.Repair,
 ) -> str:
     from ropewalk import Sentence, encodings
     from ropewalk.core.trees import Tree, is_projective

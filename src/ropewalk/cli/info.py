@@ -4,23 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import (
-    Files,
-    FormatOption,
-    OnError,
-    OnErrorOption,
-    OutputOption,
-    OverwriteOption,
-    bytes_of,
-    demand_conllu,
-    demand_other,
-    followed,
-    graph_banks,
-    plural,
-    say,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from ropewalk.reporting.tables import Table
@@ -28,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def info(
-    files: Files,
+    files: shell.Files,
     graphs: Annotated[
         bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
-    on_error: OnErrorOption = OnError.STOP,
-    overwrite: OverwriteOption = False,
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
+    on_error: shell.OnErrorOption = shell.OnError.STOP,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Count what CoNLL-U files hold.
 
@@ -43,41 +27,41 @@ def info(
     sentence, the share of trees in which arcs cross, and the rope thickness; with --graphs that of arcs, heads per
     word, cycles, planes and indices. Files are read piece by piece: their size does not matter.
     """
-    demand_other(output, files, overwrite=overwrite)
-    warn_if_uncompiled()
+    shell.demand_other(output, files, overwrite=overwrite)
+    shell.warn_if_uncompiled()
     table = _of_graphs(files, on_error) if graphs else _of_trees(files, on_error)
-    show(table, form, output)
+    shell.show(table, form, output)
 
 
-def _of_trees(files: list[str], on_error: OnError) -> "Table":
+def _of_trees(files: list[str], on_error: shell.OnError) -> "Table":
     from ropewalk.treebank.summary import Summary
 
     summaries = [_summary_of(file, on_error) for file in files]
     return _table(files, summaries, sum(summaries, start=Summary()))
 
 
-def _of_graphs(files: list[str], on_error: OnError) -> "Table":
+def _of_graphs(files: list[str], on_error: shell.OnError) -> "Table":
     from ropewalk.formats.graph_label_files import Nodes
     from ropewalk.laboratory.graph_statistics import GraphSummary, summarize, summary_table
 
     found = [
-        sum((summarize(Nodes.of(bank).graphs) for bank in graph_banks(file, on_error)), start=GraphSummary())
+        sum((summarize(Nodes.of(bank).graphs) for bank in shell.graph_banks(file, on_error)), start=GraphSummary())
         for file in files
     ]
     return summary_table(files, found)
 
 
-def _summary_of(file: str, on_error: OnError) -> "Summary":
+def _summary_of(file: str, on_error: shell.OnError) -> "Summary":
     from ropewalk import conllu
     from ropewalk.treebank.summary import Summary, summarize
 
-    demand_conllu(file, ", or --graphs to count them")
+    shell.demand_conllu(file, ", or --graphs to count them")
     stream = conllu.stream(file, on_error=on_error.value)
-    total = sum(map(summarize, followed(stream, file, bytes_of)), start=Summary())
+    total = sum(map(summarize, shell.followed(stream, file, shell.bytes_of)), start=Summary())
     for problem in stream.problems:
-        say(f"skipped: {problem}")
+        shell.say(f"skipped: {problem}")
     if stream.problems:
-        say(f"{file}: skipped {plural(len(stream.problems), 'sentence')}")
+        shell.say(f"{file}: skipped {shell.plural(len(stream.problems), 'sentence')}")
     return total
 
 

@@ -4,17 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    Files,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    is_semantic,
-    plural,
-    put,
-    say,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
@@ -24,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def validate(
-    files: Files,
+    files: shell.Files,
     form: Annotated[
         Literal["lines", "json"],
         typer.Option("--format", help="A line for people, or a JSON object a line, for each problem."),
     ] = "lines",
-    out: OutputOption = "-",
-    overwrite: OverwriteOption = False,
+    out: shell.OutputOption = "-",
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Check CoNLL-U files, with their enhanced graphs, or .sdp files, and list what is wrong with them.
 
@@ -41,8 +31,8 @@ def validate(
     from ropewalk import conllu, deps, sdp
     from ropewalk.formats import ud
 
-    demand_other(out, files, overwrite=overwrite)
-    warn_if_uncompiled()
+    shell.demand_other(out, files, overwrite=overwrite)
+    shell.warn_if_uncompiled()
     problems = 0
     faulty = 0
 
@@ -51,17 +41,17 @@ def validate(
         for file in files:
             before = problems
             checks = (deps.problems, ud.Checker().problems)
-            found = sdp.problems(file) if is_semantic(file) else conllu.problems(file, also=checks)
+            found = sdp.problems(file) if shell.is_semantic(file) else conllu.problems(file, also=checks)
             for problem in found:
                 problems += 1
                 yield _line(problem, form)
             faulty += problems > before
 
-    put(out, written())
+    shell.put(out, written())
     if problems:
-        say(f"{plural(problems, 'problem')} in {faulty} of {plural(len(files), 'file')}")
+        shell.say(f"{shell.plural(problems, 'problem')} in {faulty} of {shell.plural(len(files), 'file')}")
         raise typer.Exit(1)
-    say(f"{plural(len(files), 'file')}: no problems")
+    shell.say(f"{shell.plural(len(files), 'file')}: no problems")
 
 
 def _line(problem: "FormatError", form: str) -> bytes:
