@@ -492,7 +492,9 @@ def _trees_from_bank(dice: Dice) -> object:
 
 def _judged(dice: Dice) -> attachment.Judged:
     bank = dice.bank()
-    return attachment.judge(bank, dice.choice([bank, dice.bank()]), punctuation=dice.choice([True, False]))
+    return attachment.judge(
+        bank, dice.choice([bank, dice.bank()]), attachment.ScoringRules(punctuation=dice.choice([True, False]))
+    )
 
 
 def _two_banks(dice: Dice) -> tuple[Treebank, Treebank]:

@@ -20,12 +20,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from process_tools import children, wait_until
 from ropewalk.files import ASIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECONDS = 240.0  # that anything may take on a busy machine
 EPOCHS = 4
@@ -36,16 +34,6 @@ LEFT_BY_SCORES = {"seconds", "words_per_second"}  # what differs between equal r
 def unfinished(home: Path) -> list[Path]:
     """List what killed processes left below a folder."""
     return [file for file in home.rglob(".*") if ASIDE.fullmatch(file.name)]
-
-
-def wait_until(reached: Callable[[], bool]) -> bool:
-    """Wait for something, for some time; say whether it came."""
-    end = time.monotonic() + SECONDS
-    while not reached():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 # Training
@@ -188,9 +176,9 @@ class Corpora:
             process = self._started(out)
             if kills < most:
                 self._wait_for_moment(process, out)
-                below = descendants(process.pid)
+                below = children(process.pid)
                 process.kill()
-                assert wait_until(lambda: not any(map(may_write, below))), "workers of a killed driver go on"  # noqa: B023 - called at once
+                wait_until(lambda: not any(map(may_write, below)), SECONDS)  # noqa: B023 - called at once
             status = process.wait(SECONDS)
             assert status in {0, -signal.SIGKILL}, f"a driver ended with {status}"
             now = self._done(out)
@@ -215,7 +203,7 @@ class Corpora:
             time.sleep(self._chance.uniform(0, self._seconds))
             return
         before = self._count(out)
-        wait_until(lambda: self._count(out) > before or process.poll() is not None)
+        wait_until(lambda: self._count(out) > before or process.poll() is not None, SECONDS)
         time.sleep(self._chance.uniform(0, 0.3))
 
     @staticmethod
@@ -233,16 +221,6 @@ class Corpora:
             assert digest == record["sha256"], f"{shard} is not what its record says"
             found[shard.name] = shard.stat().st_mtime_ns, digest
         return found
-
-
-def descendants(process: int) -> list[int]:
-    """List the processes below a process."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
-    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
-    found = [process]
-    for above in found:
-        found += [one for one, parent in pairs if parent == above]
-    return found[1:]
 
 
 def may_write(process: int) -> bool:

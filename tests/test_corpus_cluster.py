@@ -6,11 +6,9 @@ import contextlib
 import json
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus_tools import expected, rows, text
+from process_tools import children, kill, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.cluster
 HEAD, SECOND = "127.0.0.2", "127.0.0.3"  # on the loopback interface; Ray would change 127.0.0.1 to another
@@ -56,21 +55,10 @@ class Node:
 
     def kill(self) -> None:
         """End all of it at once, as when a machine loses power."""
-        for process in descendants(self._process.pid):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        for process in children(self._process.pid):
+            kill(process)
         self._process.kill()
         self._process.wait()
-
-
-def descendants(process: int) -> list[int]:
-    """The processes below a process."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.split("\n")
-    pairs = [tuple(map(int, line.split())) for line in listed if line.strip()]
-    found = [process]
-    for above in found:
-        found += [one for one, parent in pairs if parent == above]
-    return found[1:]
 
 
 @pytest.fixture
@@ -80,7 +68,7 @@ def cluster() -> Iterator[tuple[str, Node]]:
     head = Node(HEAD, "--head", f"--port={port}", "--include-dashboard=false")
     second: Node | None = None
     try:
-        wait_until(lambda: is_open(port))
+        wait_until(lambda: is_open(port), SECONDS)
         second = Node(SECOND, f"--address={address}")
         wait_for_nodes(address, 2)
         yield address, second
@@ -118,13 +106,6 @@ def is_open(port: int) -> bool:
     """Whether somebody listens."""
     with socket.socket() as tried:
         return tried.connect_ex((HEAD, port)) == 0
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
-    while not reached():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.05)
 
 
 def done(out: Path) -> int:
@@ -166,14 +147,14 @@ def test_a_worker_a_node_and_the_driver_are_killed(cluster: tuple[str, Node], tm
     pq.write_table(pa.table({"id": list(TEXTS), "text": list(TEXTS.values())}), source)
     with driver(address, source, out) as first:
         # A node has one core: two workers mean that both nodes work.
-        wait_until(lambda: (done(out) >= 1 and len(working()) == 2) or first.poll() is not None)
+        wait_until(lambda: (done(out) >= 1 and len(working()) == 2) or first.poll() is not None, SECONDS)
         assert first.poll() is None, first.communicate()[1]
-        os.kill(working()[0], signal.SIGKILL)
+        kill(working()[0])
         reached = done(out)
-        wait_until(lambda: done(out) >= reached + 2)
+        wait_until(lambda: done(out) >= reached + 2, SECONDS)
         second.kill()
         reached = done(out)
-        wait_until(lambda: done(out) >= reached + 2)
+        wait_until(lambda: done(out) >= reached + 2, SECONDS)
         first.kill()
     parts = len(json.loads((out / "manifest.json").read_text(encoding="utf-8"))["inputs"][0]["cuts"]) - 1
     reached = done(out)

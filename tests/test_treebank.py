@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.treebank.source import Source
 from ropewalk.treebank.surface import Heading, Probabilities, Surface
-from ropewalk.treebank.treebank import Treebank
+from ropewalk.treebank.treebank import COLUMNS, Treebank
 from strategies import banks, trees
 
 RAW = (
@@ -56,6 +59,39 @@ def test_a_sentence_shows_edits() -> None:
     assert bank[1].upos == ("P",)
     assert bank.upos is not None
     assert bank.upos.texts() == ["P", "Q", "P"]
+
+
+def test_a_sentence_has_the_columns_of_conllu_and_no_others() -> None:
+    sentence = conllu.loads(RAW)[0]
+    columns = {name: sentence.column(name) for name in COLUMNS}
+    nothing = ("_", "_")
+    assert columns == {
+        "id": ("1", "2"), "form": ("x", "y"), "lemma": nothing, "upos": ("X", "Y"), "xpos": nothing, "feats": nothing,
+        "head": ("2", "0"), "deprel": ("dep", "root"), "deps": nothing, "misc": nothing,
+    }  # fmt: skip
+    assert sentence[0].children == ()  # computes what `column` must not return
+    wrong: list[Any] = ["children", "heads", "offsets", "first", "bank", "relations", "__class__", "", 5, None]
+    for name in wrong:
+        with pytest.raises(UnknownNameError, match="unknown column"):
+            sentence.column(name)
+
+
+def test_what_views_share_can_be_copied_and_pickled() -> None:
+    shared = conllu.loads(RAW)[0]._lists
+    for again in (copy.copy(shared), copy.deepcopy(shared), pickle.loads(pickle.dumps(shared))):  # noqa: S301 - our own
+        assert again.form == ["x", "y", "z"]
+        assert not hasattr(again, "nonsense")
+
+
+def test_a_column_is_indexed_and_iterated_like_a_list() -> None:
+    relations = conllu.loads(RAW).relations
+    texts = ["dep", "root", "_"]
+    assert list(relations) == relations.texts() == texts
+    assert [relations[place] for place in range(-3, 3)] == [*texts, *texts]
+    assert list(relations[1:]) == texts[1:]
+    assert "root" in relations
+    with pytest.raises(IndexError):
+        relations[3]
 
 
 def test_a_treebank_of_trees_alone() -> None:

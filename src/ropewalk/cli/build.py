@@ -1,7 +1,5 @@
 """`ropewalk build`."""
 
-import shlex
-import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ropewalk.cli import shell
 from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
-from ropewalk.cli.shell import as_folder, demand_outside, folder_option, prepare_torch, say, warn_if_uncompiled
 from ropewalk.cli.train import reporter
 from ropewalk.reporting.escaping import clean
 
@@ -24,52 +22,34 @@ if TYPE_CHECKING:
 
 def build(
     treebank: Annotated[
-        str | None, typer.Argument(metavar="TREEBANK", show_default=False, help="A treebank's folder in UD's layout.")
+        str | None, typer.Argument(metavar="TREEBANK", help="A treebank's folder in UD's layout.")
     ] = None,
-    out: Annotated[str, folder_option("The folder for the model.")] = "",
+    out: Annotated[str, shell.folder_option("The folder for the model.")] = "",
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
-    minutes: Annotated[
-        float, typer.Option("--minutes", min=0, help="How long it may take, about; 0: as long as it needs.")
-    ] = 60.0,
+    minutes: Annotated[float, typer.Option(min=0, help="How long it may take, about; 0: as long as it needs.")] = 60.0,
     encoder: Annotated[
-        str,
-        typer.Option(
-            "--encoder",
-            metavar="NAME|FOLDER",
-            show_default=False,
-            help="A pretrained encoder, from the hub or a folder.",
-        ),
+        str, typer.Option(metavar="NAME|FOLDER", help="A pretrained encoder, from the hub or a folder.")
     ] = "",
     vectors: Annotated[
         str,
         typer.Option(
-            "--vectors",
             metavar="FILE|FOLDER",
-            show_default=False,
             help="Static word vectors, a word and its numbers on a line; or a folder of vectors of pieces of words.",
         ),
     ] = "",
     teachers: Annotated[
         int,
         typer.Option(
-            "--teachers",
-            min=0,
-            max=20,
-            help="Parsers with other seeds that are trained first and teach the one that is built.",
+            min=0, max=20, help="Parsers with other seeds that are trained first and teach the one that is built."
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives another model.")] = 1,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Threads to compute with; 0: all cores.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives another model.")] = 1,
+    threads: Annotated[int, typer.Option(min=0, help="Threads to compute with; 0: all cores.")] = 0,
     changes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5; "
-            "repeatable.",
-        ),
+        shell.set_option("Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5"),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and why.")] = False,
 ) -> None:
@@ -81,8 +61,8 @@ def build(
     """
     if not out and not dry_run:
         raise typer.BadParameter("what is written is named by -o, --output; use -o FOLDER")
-    prepare_torch()
-    warn_if_uncompiled()
+    shell.prepare_torch()
+    shell.warn_if_uncompiled()
     from ropewalk.autobuild.planning import BuildOptions
     from ropewalk.autobuild.stages import build as run
     from ropewalk.autobuild.stages import planned
@@ -105,11 +85,13 @@ def build(
     if dry_run:
         typer.echo("\n".join(map(clean, _lines(planned(source, options)[0]))))
         return
-    demand_outside(out, [*source.files.values(), *filter(None, (options.vectors, options.encoder))])
+    shell.demand_outside(out, [*source.files.values(), *filter(None, (options.vectors, options.encoder))])
     with ExitStack() as stack:
-        built = run(source, out, options, command=shlex.join(["ropewalk", *sys.argv[1:]]), report=_teller(stack))
-    say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {as_folder(out)} FILE")
-    say(f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …")
+        built = run(source, out, options, command=shell.command_line(), report=_teller(stack))
+    shell.say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {shell.as_folder(out)} FILE")
+    shell.say(
+        f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …"
+    )
 
 
 def _single(treebank: str | None, *files: str | None) -> "SplitSource":
@@ -145,23 +127,23 @@ def _teller(stack: ExitStack) -> "Callable[[Event], None]":
         match event:
             case Plan():
                 for line in _lines(event):
-                    say(line)
+                    shell.say(line)
             case StageBegan():
                 begun = time.monotonic()
-                say(f"stage {event.number} of {event.of}, {event.name}: {event.doing}")
+                shell.say(f"stage {event.number} of {event.of}, {event.name}: {event.doing}")
             case StageEnded():
                 inner.close()
                 show = None
                 took = "was done before" if event.before else f"took {_span(event.seconds)}"
-                say(f"{event.name} {took}{_scores(event.name, event.scores)}")
+                shell.say(f"{event.name} {took}{_scores(event.name, event.scores)}")
             case SegmenterProgress():
                 remains = (time.monotonic() - begun) / max(event.done, 1e-9) * (1 - event.done)
-                say(f"epoch {event.epoch}/{event.epochs}: {_shares(event.scores)}; about {_span(remains)} remain")
+                shell.say(f"epoch {event.epoch}/{event.epochs}: {_shares(event.scores)}; about {_span(remains)} remain")
             case Progress():
                 show = show or reporter(inner)
                 show(event)
             case _:
-                say(f"bad tree: {event}")
+                shell.say(f"bad tree: {event}")
 
     return tell
 

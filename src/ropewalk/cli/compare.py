@@ -2,95 +2,51 @@
 
 import statistics
 from dataclasses import replace
-from enum import StrEnum
 from glob import glob
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ropewalk.cli import evaluate, shell
 from ropewalk.cli.coverage import PlotOption
-from ropewalk.cli.evaluate import (
-    GoldFile,
-    NoPunctOption,
-    NoSubtypesOption,
-    PunctByOption,
-    PunctListOption,
-    Punctuation,
-    counting,
-)
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    plural,
-    show,
-    warn_if_uncompiled,
-)
 
 if TYPE_CHECKING:
-    from ropewalk.cli.evaluate import Bars
     from ropewalk.reporting.tables import Cell, Table
     from ropewalk.scoring.attachment import Judged, Parts
 
     Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
 
-class Draws(TypedDict):
-    """How sentences are drawn; the names are those of the arguments of `ropewalk.scoring.significance.compare`."""
-
-    samples: int
-    seed: int
-    level: float
-
-
-class CompareBy(StrEnum):
-    """What differences are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and sentences."""
-
-    RELATION = "relation"
-    DISTANCE = "distance"
-    LENGTH = "length"
-    PROJECTIVITY = "projectivity"
-    UPOS = "upos"
-    SENTENCE = "sentence"
-
-
 def compare(
-    gold: GoldFile,
+    gold: evaluate.GoldFile,
     predicted: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PRED]...", show_default=False, help="CoNLL-U with predicted trees, a file a system."),
+        list[str] | None, typer.Argument(metavar="[PRED]...", help="CoNLL-U with predicted trees, a file a system.")
     ] = None,
     seeds: Annotated[
         list[str] | None,
         typer.Option(
             "--system",
             metavar="NAME=FILE,FILE,...",
-            show_default=False,
             help="A system with a file for each seed it was trained from; may be patterns. Repeatable.",
         ),
     ] = None,
     by: Annotated[
-        CompareBy | None,
-        typer.Option(
-            "--by", show_default=False, help="Compare groups of words, or list the sentences that differ most."
-        ),
+        Literal[evaluate.Breakdowns, "sentence"] | None,
+        typer.Option(help="Compare groups of words, or list the sentences that differ most."),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="How many times to draw sentences.")] = 10_000,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="What the draws begin from; equal seeds, equal draws.")
-    ] = 0,
-    level: Annotated[float, typer.Option("--level", help="The level of the intervals, between 0 and 1.")] = 0.95,
-    most: Annotated[int, typer.Option("--most", min=1, help="How many sentences to list, with --by sentence.")] = 20,
-    no_punct: NoPunctOption = False,
-    punct_by: PunctByOption = Punctuation.RELATION,
-    punct_list: PunctListOption = "",
-    no_subtypes: NoSubtypesOption = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
+    samples: Annotated[int, typer.Option(min=1, help="How many times to draw sentences.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="What the draws begin from; equal seeds, equal draws.")] = 0,
+    level: Annotated[float, typer.Option(help="The level of the intervals, between 0 and 1.")] = 0.95,
+    most: Annotated[int, typer.Option(min=1, help="How many sentences to list, with --by sentence.")] = 20,
+    no_punct: evaluate.NoPunctOption = False,
+    punct_by: evaluate.PunctByOption = "relation",
+    punct_list: evaluate.PunctListOption = "",
+    no_subtypes: evaluate.NoSubtypesOption = False,
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
     plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Tell whether one system is better than another on the same sentences.
 
@@ -103,7 +59,7 @@ def compare(
     """
     from ropewalk import conllu
     from ropewalk.reporting import plots
-    from ropewalk.scoring.attachment import judge
+    from ropewalk.scoring.attachment import ScoringRules, judge
 
     systems = _systems(predicted or [], seeds or [])
     if len(systems) < 2:
@@ -111,38 +67,26 @@ def compare(
     read = [gold, *(file for _, files in systems for file in files)]
     if read.count("-") > 1:
         raise typer.BadParameter("only one file can be standard input")
-    if by is CompareBy.SENTENCE and any(len(files) > 1 for _, files in systems):
+    if by == "sentence" and any(len(files) > 1 for _, files in systems):
         raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
-    demand_other(output, read, overwrite=overwrite, plot=plot)
-    warn_if_uncompiled()
+    shell.demand_other(output, read, overwrite=overwrite, plot=plot)
+    shell.warn_if_uncompiled()
     if plot is not None:
         plots.require(plot)
     right = conllu.read(gold, trees="required")
-    judged = [
-        [
-            judge(
-                right,
-                conllu.read(file),
-                subtypes=not no_subtypes,
-                punctuation=not no_punct,
-                punctuation_by=punct_by.value,
-                punctuation_list=punct_list.split(),
-            )
-            for file in files
-        ]
-        for _, files in systems
-    ]
-    rules = f"{'without' if no_subtypes else 'with'} subtypes, {counting(no_punct, punct_by.value, punct_list.split())}"
-    if by is CompareBy.SENTENCE:
+    scoring = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
+    judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
+    rules = f"{'without' if no_subtypes else 'with'} subtypes, {evaluate.counting(scoring)}"
+    if by == "sentence":
         table, bars = _sentences([name for name, _ in systems], [one for (one,) in judged], most, rules)
     else:
         parts = [
             (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
         ]
-        drawn = f"{plural(samples, 'draw')} of {plural(len(right), 'sentence')}, seed {seed}"
-        table = _differences(parts, {"samples": samples, "seed": seed, "level": level}, by)
+        drawn = f"{shell.plural(samples, 'draw')} of {shell.plural(len(right), 'sentence')}, seed {seed}"
+        table = _differences(parts, by, samples, seed, level)
         table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
         groups = list(parts[0][1][0])
         bars = (
@@ -154,17 +98,9 @@ def compare(
         )
     if plot is not None:
         names, series = bars
-        plots.bars(
-            plot,
-            names,
-            series,
-            plots.AxisLabels(
-                table.title,
-                x="sentence" if by is CompareBy.SENTENCE else "",
-                y="words" if by is CompareBy.SENTENCE else "%",
-            ),
-        )
-    show(table, form, output)
+        axes = ("sentence", "words") if by == "sentence" else ("", "%")
+        plots.bars(plot, names, series, plots.AxisLabels(table.title, *axes))
+    shell.show(table, form, output)
 
 
 def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:
@@ -191,7 +127,7 @@ def _matching(file: str) -> list[str]:
     raise typer.BadParameter(f"--system: no file matches {file}")
 
 
-def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
+def _parts(judged: "Judged", by: evaluate.Breakdowns | None) -> "dict[str, Parts]":
     """Take apart every score of a system, or its LAS in every group."""
     from ropewalk.scoring import breakdown
     from ropewalk.scoring.attachment import NAMES, scores_of
@@ -199,19 +135,20 @@ def _parts(judged: "Judged", by: CompareBy | None) -> "dict[str, Parts]":
     if by is None:
         scores = scores_of(judged)
         return {name: scores.parts(measure) for measure, name in NAMES.items()}
-    return breakdown.parts_by_group(judged, breakdown.known(by.value))
+    return breakdown.parts_by_group(judged, by)
 
 
-def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None) -> "Table":
+def _differences(
+    parts: "list[Outputs]", by: evaluate.Breakdowns | None, samples: int, seed: int, level: float
+) -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import significance
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
     for (first, ours), (second, theirs) in combinations(parts, 2):
-        found = significance.compare_seeds(
-            *([list(one.values()) for one in some] for some in (ours, theirs)), **options
-        )
+        outputs = ([list(one.values()) for one in some] for some in (ours, theirs))
+        found = significance.compare_seeds(*outputs, samples=samples, seed=seed, level=level)
         rows += [
             (
                 name,
@@ -229,9 +166,9 @@ def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None)
     pairs = len(parts) * (len(parts) - 1) // 2
     tests = len(rows) if by is not None else pairs
     return Table(
-        title="Scores compared" if by is None else f"LAS over words compared by {by.value}",
+        title="Scores compared" if by is None else f"LAS over words compared by {by}",
         columns=(
-            TableColumn("score" if by is None else by.value, "score" if by is None else "group", numeric=False),
+            TableColumn("score" if by is None else by, "score" if by is None else "group", numeric=False),
             *(() if by is None else (TableColumn("words"),)),
             TableColumn("A", "first", numeric=False),
             TableColumn("B", "second", numeric=False),
@@ -247,7 +184,7 @@ def _differences(parts: "list[Outputs]", options: "Draws", by: CompareBy | None)
         ),
         rows=tuple(rows),
         notes=(
-            f"from and to: the {100 * options['level']:g}% interval of the difference",
+            f"from and to: the {100 * level:g}% interval of the difference",
             *([_about_seeds(parts)] if several else []),
             *([f"{tests} tests side by side: compare p with your level divided by {tests}"] if tests > 1 else []),
         ),
@@ -260,53 +197,38 @@ def _with_deviation(score: float, deviation: float | None, *, several: bool) -> 
 
 
 def _about_seeds(parts: "list[Outputs]") -> str:
-    counts = ", ".join(f"{name}: {plural(len(outputs), 'seed')}" for name, outputs in parts)
+    counts = ", ".join(f"{name}: {shell.plural(len(outputs), 'seed')}" for name, outputs in parts)
     return (
         f"{counts}; scores are means over seeds, ± their standard deviations; the interval and p, bootstrap are about "
         "other sentences and seeds, p, randomization about other sentences for these models"
     )
 
 
-def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, Bars]":
+def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str) -> "tuple[Table, evaluate.Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring.attachment import scores_of
     from ropewalk.scoring.significance import most_different
 
     gold = judged[0].gold
     scores = [scores_of(one) for one in judged]
-    rows: list[tuple[Cell, ...]] = []
-    bars: Bars = ([], {"lead of B in words right": []})
-    for (first, ours), (second, theirs) in combinations(zip(systems, scores, strict=True), 2):
-        for number, lead in most_different(ours, theirs, most):
-            sentence = gold[number]
-            rows.append(
-                (
-                    first,
-                    second,
-                    number + 1,
-                    sentence.id,
-                    int(ours.words[number]),
-                    int(ours.labelled[number]),
-                    int(theirs.labelled[number]),
-                    lead,
-                    sentence.text,
-                )
-            )
-            bars[0].append(str(number + 1))
-            bars[1]["lead of B in words right"].append(lead)
-    table = Table(
-        title=f"Sentences that differ most: words with the right head and relation, {rules}",
-        columns=(
-            TableColumn("A", "first", numeric=False),
-            TableColumn("B", "second", numeric=False),
-            TableColumn("sentence"),
-            TableColumn("sent_id", numeric=False),
-            TableColumn("words"),
-            TableColumn("right in A", "first_right"),
-            TableColumn("right in B", "second_right"),
-            TableColumn("B - A", "difference"),
-            TableColumn("text", numeric=False),
-        ),
-        rows=tuple(rows),
+    found = [
+        (first, second, number, lead)
+        for first, second in combinations(range(len(systems)), 2)
+        for number, lead in most_different(scores[first], scores[second], most)
+    ]
+    table = Table.of(
+        f"Sentences that differ most: words with the right head and relation, {rules}",
+        found,
+        {
+            TableColumn("A", "first", numeric=False): lambda row: systems[row[0]],
+            TableColumn("B", "second", numeric=False): lambda row: systems[row[1]],
+            TableColumn("sentence"): lambda row: row[2] + 1,
+            TableColumn("sent_id", numeric=False): lambda row: gold[row[2]].id,
+            TableColumn("words"): lambda row: int(scores[row[0]].words[row[2]]),
+            TableColumn("right in A", "first_right"): lambda row: int(scores[row[0]].labelled[row[2]]),
+            TableColumn("right in B", "second_right"): lambda row: int(scores[row[1]].labelled[row[2]]),
+            TableColumn("B - A", "difference"): lambda row: row[3],
+            TableColumn("text", numeric=False): lambda row: gold[row[2]].text,
+        },
     )
-    return table, bars
+    return table, ([str(row[2] + 1) for row in found], {"lead of B in words right": [row[3] for row in found]})

@@ -2,23 +2,11 @@
 
 import statistics
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    Repair,
-    RepairOption,
-    demand_other,
-    graph_banks,
-    is_semantic,
-    say,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,25 +19,15 @@ if TYPE_CHECKING:
 
 
 class Split(StrEnum):
-    """The parts of a treebank."""
+    """The parts of a treebank; typer takes no `Literal` in a list."""
 
     TRAIN = "train"
     DEV = "dev"
     TEST = "test"
 
 
-class CoveragePolicy(StrEnum):
-    """What happens to trees that an encoding does not cover."""
-
-    PUBLISHED = "published"
-    LIFT = "lift"
-
-
 Treebanks = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="TREEBANK", show_default=False, help="Folder in UD's layout, or one that holds many of them."
-    ),
+    list[str] | None, typer.Argument(metavar="TREEBANK", help="Folder in UD's layout, or one that holds many of them.")
 ]
 TrainOption = Annotated[str | None, typer.Option("--train", metavar="FILE", help="CoNLL-U file of the train split.")]
 DevOption = Annotated[str | None, typer.Option("--dev", metavar="FILE", help="CoNLL-U file of the dev split.")]
@@ -83,15 +61,15 @@ def coverage(
         typer.Option("--split", show_default="all that there are", help="Split to measure; may be given again."),
     ] = None,
     policy: Annotated[
-        CoveragePolicy,
-        typer.Option("--policy", help="What non-projective trees meet in an encoding that has the policy."),
-    ] = CoveragePolicy.PUBLISHED,
-    repair: RepairOption = Repair.NEAREST,
+        Literal["published", "lift"],
+        typer.Option(help="What non-projective trees meet in an encoding that has the policy."),
+    ] = "published",
+    repair: shell.RepairOption = shell.Repair.NEAREST,
     graphs: GraphsOption = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
     plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Measure how much of treebanks comes back from their labels.
 
@@ -105,19 +83,19 @@ def coverage(
     from ropewalk.laboratory.splits import read
     from ropewalk.reporting import plots
 
-    warn_if_uncompiled()
+    shell.warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
     found = sources(treebanks, train, dev, test)
-    demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
+    shell.demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None:
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
-        show(_of_graphs(found, encodings or (), wanted), form, output)
+        shell.show(_of_graphs(found, encodings or (), wanted), form, output)
         return
     demand_trees(found)
     if plot is not None:
         plots.require(plot)
-    chosen = library.encodings_of(encodings or PAPER.values(), policy=policy.value)
+    chosen = library.encodings_of(encodings or PAPER.values(), policy=policy)
     rows: list[Coverage] = []
     missing: list[str] = []
     for corpus in map(read, found):
@@ -126,7 +104,7 @@ def coverage(
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
     if plot is not None and rows:
         _draw(plot, rows)
-    show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
+    shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]") -> "Table":
@@ -155,7 +133,7 @@ def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
     """Print which splits the treebanks of a collection lack."""
     for source in found:
         if source.missing:
-            say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
+            shell.say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
 
 
 def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
@@ -171,7 +149,7 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
 
     for source in found:
         splits = {
-            split: Graphs.concat([Nodes.of(bank).graphs for bank in graph_banks(str(file))])
+            split: Graphs.concat([Nodes.of(bank).graphs for bank in shell.graph_banks(str(file))])
             for split, file in source.files.items()
         }
         yield GraphCorpus(source.name, splits)
@@ -179,11 +157,8 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
 
 def demand_trees(found: "Iterable[SplitSource]") -> None:
     """Refuse files of graphs where trees are counted."""
-    from ropewalk import sdp
-
     for file in files_of(found):
-        if is_semantic(str(file)):
-            raise sdp.refused(file, "CoNLL-U, or --graphs to take them")
+        shell.demand_conllu(file, ", or --graphs to take them")
 
 
 def _draw(plot: str, rows: "Sequence[Coverage]") -> None:

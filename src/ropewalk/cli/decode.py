@@ -5,41 +5,28 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import (
-    OutputOption,
-    OverwriteOption,
-    Repair,
-    RepairOption,
-    demand_other,
-    is_semantic,
-    put,
-    say,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 
 def decode(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="Labels as `ropewalk encode` writes them, also .gz or .xz; - is standard input.",
+            metavar="FILE", help="Labels as `ropewalk encode` writes them, also .gz or .xz; - is standard input."
         ),
     ],
     into: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            show_default=False,
             help="CoNLL-U file with the same words: only its heads and relations change, or with --graphs its DEPS "
             "and empty nodes. With --graphs also an .sdp file.",
         ),
     ] = None,
     graphs: Annotated[bool, typer.Option("--graphs", help="Read labels of graphs; needs --into.")] = False,
-    repair: RepairOption = Repair.NEAREST,
-    output: OutputOption = "-",
-    overwrite: OverwriteOption = False,
+    repair: shell.RepairOption = shell.Repair.NEAREST,
+    output: shell.OutputOption = "-",
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Read labels back into CoNLL-U.
 
@@ -52,8 +39,8 @@ def decode(
 
     if file == into == "-":
         raise typer.BadParameter("standard input can be read once; give the labels or --into a file")
-    demand_other(output, [file, *([into] if into else [])], overwrite=overwrite)
-    warn_if_uncompiled()
+    shell.demand_other(output, [file, *([into] if into else [])], overwrite=overwrite)
+    shell.warn_if_uncompiled()
     if graphs:
         if into is None:
             raise typer.BadParameter("--graphs needs --into, the file into which the graphs go")
@@ -70,13 +57,13 @@ def _decode_graphs(file: str, into: str, output: str) -> None:
     from ropewalk.formats import graph_label_files
 
     found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
-    if is_semantic(into):
+    if shell.is_semantic(into):
         sdp.write(output, graph_label_files.fill_semantic(sdp.read(into), found))
     else:
-        put(output, graph_label_files.fill(conllu.stream(into), found))
+        shell.put(output, graph_label_files.fill(conllu.stream(into), found))
     _tell("faults in the labels", found.faults)
 
 
 def _tell(what: str, counts: Mapping[str, int]) -> None:
     named = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-    say(f"{what}: {named or 'none'}")
+    shell.say(f"{what}: {named or 'none'}")

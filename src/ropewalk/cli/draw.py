@@ -1,24 +1,12 @@
 """`ropewalk draw`."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    OutputOption,
-    OverwriteOption,
-    Repair,
-    RepairOption,
-    colourful,
-    demand_other,
-    is_semantic,
-    picture_width,
-    renamed,
-    say,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,75 +16,38 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 
-class PictureFormat(StrEnum):
-    """What a picture is written as."""
-
-    TEXT = "text"
-    SVG = "svg"
-    TIKZ = "tikz"
-    HTML = "html"
-
-
-class Theme(StrEnum):
-    """The colours of SVG and HTML: as the reader's system asks for, or always light or dark."""
-
-    AUTO = "auto"
-    LIGHT = "light"
-    DARK = "dark"
-
-
-class Cover(StrEnum):
-    """The names are those of `ropewalk.core.ropes.COVERS`."""
-
-    PROPER = "proper"
-    FARTHEST = "farthest"
-    ALL = "all"
-
-
+PictureFormat = Literal["text", "svg", "tikz", "html"]
+Theme = Literal["auto", "light", "dark"]  # as in `ropewalk.drawing.svg`
 MOST_DIGITS = 9  # of the place of a sentence
-EXTENSIONS = {
-    ".txt": PictureFormat.TEXT,
-    ".svg": PictureFormat.SVG,
-    ".tex": PictureFormat.TIKZ,
-    ".tikz": PictureFormat.TIKZ,
-    ".html": PictureFormat.HTML,
-    ".htm": PictureFormat.HTML,
-}
+EXTENSIONS: dict[str, PictureFormat] = {
+    ".txt": "text", ".svg": "svg", ".tex": "tikz", ".tikz": "tikz", ".html": "html", ".htm": "html",
+}  # fmt: skip
 
 
 def draw(
     file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+        str | None, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")
     ] = None,
     sentence: Annotated[
-        list[str] | None,
-        typer.Option(metavar="N", show_default=False, help="Only this sentence: its number from 1, or its sent_id."),
+        list[str] | None, typer.Option(metavar="N", help="Only this sentence: its number from 1, or its sent_id.")
     ] = None,
     heads: Annotated[
-        str | None,
-        typer.Option(metavar="4,4,0,3", show_default=False, help="Draw these heads; _ is none, 0 the root."),
+        str | None, typer.Option(metavar="4,4,0,3", help="Draw these heads; _ is none, 0 the root.")
     ] = None,
     labels: Annotated[
-        str | None,
-        typer.Option(metavar="'< >^ …'", show_default=False, help="Draw what these labels of one encoding spell."),
+        str | None, typer.Option(metavar="'< >^ …'", help="Draw what these labels of one encoding spell.")
     ] = None,
-    words: Annotated[
-        str | None,
-        typer.Option(metavar="'A B …'", show_default=False, help="The words of --heads or --labels."),
-    ] = None,
+    words: Annotated[str | None, typer.Option(metavar="'A B …'", help="The words of --heads or --labels.")] = None,
     form: Annotated[
-        PictureFormat | None,
-        typer.Option("--format", show_default=False, help="What to write; by default what -o ends in, else text."),
+        PictureFormat | None, typer.Option("--format", help="What to write; by default what -o ends in, else text.")
     ] = None,
-    output: OutputOption = "-",
+    output: shell.OutputOption = "-",
     encoding: Annotated[
-        list[str] | None,
-        typer.Option("--encoding", "-e", metavar="NAME", show_default=False, help="Write its labels under the words."),
+        list[str] | None, typer.Option("--encoding", "-e", metavar="NAME", help="Write its labels under the words.")
     ] = None,
     cover: Annotated[
-        Cover | None,
-        typer.Option(show_default=False, help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
+        Literal["proper", "farthest", "all"] | None,
+        typer.Option(help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
     ] = None,
     brackets: Annotated[
         bool, typer.Option("--brackets", help="Write the brackets of the cover under the words, as the paper does.")
@@ -106,27 +57,19 @@ def draw(
     columns: Annotated[
         str,
         typer.Option(
-            metavar="NAME,…",
-            show_default=False,
-            help="Write columns of the file under the words, such as lemma, xpos and feats.",
+            metavar="NAME,…", help="Write columns of the file under the words, such as lemma, xpos and feats."
         ),
     ] = "",
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the probability of each arc, as a parser gave it.")
     ] = False,
     against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", show_default=False, help="A second CoNLL-U file over the same words; mark errors."
-        ),
+        str | None, typer.Option(metavar="FILE", help="A second CoNLL-U file over the same words; mark errors.")
     ] = None,
-    root: Annotated[
-        bool | None, typer.Option(show_default=False, help="Draw node 0 as a word; by default where there is a cover.")
-    ] = None,
-    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = Theme.AUTO,
+    root: Annotated[bool | None, typer.Option(help="Draw node 0 as a word; by default where there is a cover.")] = None,
+    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = "auto",
     width: Annotated[
-        int | None,
-        typer.Option(min=20, show_default=False, help="Cut text into pieces of this width; by default the terminal's."),
+        int | None, typer.Option(min=20, help="Cut text into pieces of this width; by default the terminal's.")
     ] = None,
     graphs: Annotated[
         bool,
@@ -135,9 +78,9 @@ def draw(
     steps: Annotated[
         bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
     ] = False,
-    repair: RepairOption = Repair.NEAREST,
-    overwrite: OverwriteOption = False,
-    _as: Annotated[str | None, renamed("--as", "--format {}")] = None,
+    repair: shell.RepairOption = shell.Repair.NEAREST,
+    overwrite: shell.OverwriteOption = False,
+    _as: Annotated[str | None, shell.renamed("--as", "--format {}")] = None,
 ) -> None:
     """Draw trees in the terminal, or as SVG, TikZ or HTML.
 
@@ -151,12 +94,12 @@ def draw(
     _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or columns or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities, --columns and --tags need a CoNLL-U file")
-    demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
+    shell.demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
         raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --format")
-    chosen = form or EXTENSIONS.get(ending, PictureFormat.TEXT)
-    if steps and form not in {None, PictureFormat.HTML}:
+    chosen = form or EXTENSIONS.get(ending, "text")
+    if steps and form not in {None, "html"}:
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
     given = words.split() if words is not None else None
     names = encoding or []
@@ -164,7 +107,7 @@ def draw(
         if file is None or steps or cover or brackets or against or tags or columns or probabilities:
             raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
         scenes = _graph_scenes(file, sentence, names)
-        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     elif steps:
         text = _steps(file, sentence, heads, labels, given, names, theme, repair)
     else:
@@ -186,7 +129,7 @@ def draw(
                 columns=[name.strip() for name in columns.split(",") if name.strip()],
                 probabilities=shares,
                 labels=names,
-                cover=cover.value if cover else None,
+                cover=cover,
                 bracketing=brackets,
                 against=other,
                 root=root,
@@ -194,7 +137,7 @@ def draw(
             for structure, other, shares in sources
         )
         scenes = (replace(one, rows=one.rows + rows) for one in scenes)
-        text = _drawn(scenes, chosen, theme, picture_width(width, output), colour=colourful(output))
+        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     with creating(output) as out:
         out.write(text.encode("utf-8"))
 
@@ -233,7 +176,7 @@ def _labelled(labels: str, names: list[str]) -> "tuple[Structure, tuple[Row, ...
     encoding = encodings.get(names[0] if names else "optimal")
     found = encoding.recover(encoding.labels([labels.split()]))
     for fault in found.decoded.faults():
-        say(f"word {fault.word}: {fault.kind}")
+        shell.say(f"word {fault.word}: {fault.kind}")
     return found.trees[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
 
 
@@ -259,11 +202,10 @@ def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
 def _sentences(
     file: str, wanted: list[str] | None, against: str | None, *, probabilities: bool
 ) -> "Iterator[tuple[Structure, Structure | None, list[float | None] | None]]":
-    from ropewalk import conllu, sdp
+    from ropewalk import conllu
     from ropewalk.errors import MismatchError
 
-    if is_semantic(file):
-        raise sdp.refused(file, "CoNLL-U, or --graphs to draw them")
+    shell.demand_conllu(file, ", or --graphs to draw them")
     bank = conllu.read(file)
     other = conllu.read(against) if against is not None else None
     if other is not None and len(other) != len(bank):
@@ -294,7 +236,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
     from ropewalk.drawing import enhanced_scene, scene
     from ropewalk.errors import OptionError
 
-    if is_semantic(file):
+    if shell.is_semantic(file):
         semantic = sdp.read(file)
         known = {comments[0][1:].strip(): at for at, comments in enumerate(semantic.comments) if comments}
         forms, offsets = semantic.forms.texts(), semantic.graphs.offsets.array.tolist()
@@ -320,19 +262,19 @@ def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: 
     from ropewalk.drawing import to_html, to_svg, to_text, to_tikz_document
     from ropewalk.errors import OptionError
 
-    if form is PictureFormat.TEXT:
+    if form == "text":
         return "\n".join(to_text(one, width=width, colour=colour) for one in scenes)
-    if form is PictureFormat.TIKZ:
+    if form == "tikz":
         return to_tikz_document(scenes)
-    if form is PictureFormat.HTML:
-        return to_html(scenes, theme=theme.value)
+    if form == "html":
+        return to_html(scenes, theme=theme)
     pictures = list(scenes)
     if len(pictures) != 1:
         raise OptionError(
             f"SVG holds one picture, and there are {len(pictures)} sentences; "
             "choose one with --sentence, or use --format html"
         )
-    return to_svg(pictures[0], theme=theme.value)
+    return to_svg(pictures[0], theme=theme)
 
 
 def _steps(
@@ -343,7 +285,7 @@ def _steps(
     words: list[str] | None,
     names: list[str],
     theme: Theme,
-    repair: Repair,
+    repair: shell.Repair,
 ) -> str:
     from ropewalk import Sentence, encodings
     from ropewalk.core.trees import Tree, is_projective
@@ -354,7 +296,7 @@ def _steps(
         raise typer.BadParameter("--steps shows one encoding; give -e once")
     if labels is not None:
         read = trace(labels.split(), names[0] if names else "optimal", repair_policy=repair.value)
-        return to_steps(read, words=words, theme=theme.value)
+        return to_steps(read, words=words, theme=theme)
     found = (
         [_structure(heads)]
         if heads is not None
@@ -373,7 +315,7 @@ def _steps(
     if encoding.policy == "lift" and not encoding.covers(structure)[0]:
         title = f"{title or 'A tree'} (lifted: {encoding.spec} cannot write its crossing arcs)"
     read = trace(encoding.encode(structure).texts(), encoding, repair_policy=repair.value)
-    return to_steps(read, words=words, title=title, theme=theme.value)
+    return to_steps(read, words=words, title=title, theme=theme)
 
 
 def _is_place(name: str) -> bool:

@@ -1,21 +1,10 @@
 """`ropewalk encode`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    File,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    graph_banks,
-    is_semantic,
-    plural,
-    say,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,28 +13,18 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 
-class Policy(StrEnum):
-    """What to do with trees or graphs that the encoding does not cover."""
-
-    LIFT = "lift"
-    REFUSE = "refuse"
-    PUBLISHED = "published"
-    DROP = "drop"
-
-
 PolicyOption = Annotated[
-    Policy | None,
+    Literal["lift", "refuse", "published", "drop"] | None,
     typer.Option(
         help="What to do with a tree that the encoding does not cover: lift its crossing arcs (unless the encoding "
         "says otherwise), refuse it with an error, or write it as in the published figures. With a graph: drop the "
-        "arcs that do not fit (the default), or refuse it.",
-        show_default=False,
+        "arcs that do not fit (the default), or refuse it."
     ),
 ]
 
 
 def encode(
-    file: File,
+    file: shell.File,
     encoding: Annotated[
         str | None,
         typer.Option(
@@ -60,8 +39,8 @@ def encode(
         bool, typer.Option("--graphs", help="Write the graphs: DEPS of CoNLL-U, or an .sdp file of SemEval 2015.")
     ] = False,
     policy: PolicyOption = None,
-    output: OutputOption = "-",
-    overwrite: OverwriteOption = False,
+    output: shell.OutputOption = "-",
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Write the trees of a CoNLL-U file as labels, one word per line, or its graphs.
 
@@ -70,18 +49,15 @@ def encode(
     `ropewalk decode` reads the labels back. The file is read piece by piece: its size does not matter. Labels of
     graphs have a line for each empty node too, and the relations of all heads of a word.
     """
-    demand_other(output, [file], overwrite=overwrite)
-    given: dict[str, str | int] = {} if policy is None else {"policy": policy.value}
+    shell.demand_other(output, [file], overwrite=overwrite)
+    given: dict[str, str | int] = {} if policy is None else {"policy": policy}
     if graphs:
         _encode_graphs(file, encoding, given, output)
-    elif is_semantic(file):
-        from ropewalk import sdp
-
-        raise sdp.refused(file, "CoNLL-U, or --graphs to write them")
-    elif encoding is None:
+        return
+    shell.demand_conllu(file, ", or --graphs to write them")
+    if encoding is None:
         raise typer.BadParameter("missing; give one of those that `ropewalk encodings` lists", param_hint="--encoding")
-    else:
-        _encode_trees(file, encoding, given, output)
+    _encode_trees(file, encoding, given, output)
 
 
 def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output: str) -> None:
@@ -90,7 +66,7 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
     from ropewalk.formats import label_files
 
     chosen = get(encoding, **given)
-    warn_if_uncompiled()
+    shell.warn_if_uncompiled()
     lifted = trees = 0
 
     def counted() -> "Iterator[Treebank]":
@@ -102,9 +78,9 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
 
     label_files.write(output, chosen, counted())
     if lifted:
-        say(
-            f"{lifted:,} of {plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were lifted: "
-            "they will not come back; a scheme (+head) or a non-projective encoding keeps them"
+        shell.say(
+            f"{lifted:,} of {shell.plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were "
+            "lifted: they will not come back; a scheme (+head) or a non-projective encoding keeps them"
         )
 
 
@@ -113,12 +89,12 @@ def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int],
     from ropewalk.formats import graph_label_files
 
     chosen = get(encoding or DEFAULT, **given)
-    warn_if_uncompiled()
+    shell.warn_if_uncompiled()
     cut = many = 0
 
     def counted() -> "Iterator[Nodes]":
         nonlocal cut, many
-        for bank in graph_banks(file):
+        for bank in shell.graph_banks(file):
             nodes = graph_label_files.Nodes.of(bank)
             many += len(nodes.graphs)
             cut += int((~chosen.covers(nodes.graphs)).sum())
@@ -126,7 +102,7 @@ def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int],
 
     graph_label_files.write(output, chosen, counted())
     if cut:
-        say(
-            f"{cut:,} of {plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left out: they "
-            "will not come back; more planes or optimal-nonprojective keep them"
+        shell.say(
+            f"{cut:,} of {shell.plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left "
+            "out: they will not come back; more planes or optimal-nonprojective keep them"
         )

@@ -7,7 +7,9 @@ import typer
 from ropewalk.cli.shell import FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
-    from ropewalk.reporting.tables import Cell, Table
+    from collections.abc import Mapping
+
+    from ropewalk.reporting.tables import Table
 
 
 def encodings(
@@ -27,32 +29,22 @@ def _of_trees() -> "Table":
     from ropewalk.encodings import get, known, options_of
     from ropewalk.reporting.tables import Table, TableColumn
 
-    def row(name: str) -> "tuple[Cell, ...]":
-        encoding = get(name)
-        labels = encoding.alphabet
-        return (
-            name,
-            encoding.symbol or None,
-            ", ".join(encoding.columns),
-            None if labels is None else len(labels),
-            ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
-            encoding.summary,
-            encoding.cites,
-        )
+    def labels(alphabet: "tuple[str, ...] | None") -> int | None:
+        return None if alphabet is None else len(alphabet)
 
     schemes = ", ".join(f"+{scheme}" for scheme in SCHEMES)
-    return Table(
-        title="Encodings",
-        columns=(
-            TableColumn("name", numeric=False),
-            TableColumn("symbol", numeric=False),
-            TableColumn("columns", numeric=False),
-            TableColumn("labels"),
-            TableColumn("options", numeric=False),
-            TableColumn("covers", numeric=False),
-            TableColumn("cites", numeric=False),
-        ),
-        rows=tuple(row(name) for name in known()),
+    return Table.of(
+        "Encodings",
+        known(),
+        {
+            TableColumn("name", numeric=False): str,
+            TableColumn("symbol", numeric=False): lambda name: get(name).symbol or None,
+            TableColumn("columns", numeric=False): lambda name: ", ".join(get(name).columns),
+            TableColumn("labels"): lambda name: labels(get(name).alphabet),
+            TableColumn("options", numeric=False): lambda name: _listed(options_of(name)),
+            TableColumn("covers", numeric=False): lambda name: get(name).summary,
+            TableColumn("cites", numeric=False): lambda name: get(name).cites,
+        },
         notes=(
             "No number of labels: it grows with the trees.",
             f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
@@ -62,20 +54,14 @@ def _of_trees() -> "Table":
 
 def _of_graphs() -> "Table":
     from ropewalk.encodings.graphs import KNOWN, get, options_of
-    from ropewalk.reporting.tables import Table, TableColumn
+    from ropewalk.reporting.tables import Table, text_columns
 
-    names = ("name", "columns", "options", "covers", "cites")
-    return Table(
-        title="Encodings of graphs",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
-        rows=tuple(
-            (
-                name,
-                ", ".join(get(name).columns),
-                ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
-                get(name).summary,
-                get(name).cites,
-            )
-            for name in KNOWN
-        ),
+    rows = (
+        (name, ", ".join(get(name).columns), _listed(options_of(name)), get(name).summary, get(name).cites)
+        for name in KNOWN
     )
+    return Table("Encodings of graphs", text_columns("name", "columns", "options", "covers", "cites"), tuple(rows))
+
+
+def _listed(options: "Mapping[str, object]") -> str:
+    return ", ".join(f"{option}={value}" for option, value in options.items())

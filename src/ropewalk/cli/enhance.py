@@ -4,16 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, OverwriteOption, demand_other, is_semantic, put, warn_if_uncompiled
+from ropewalk.cli.shell import OutputOption, OverwriteOption, demand_conllu, demand_other, put, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 def enhance(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input.")
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")],
     rules: Annotated[
         bool, typer.Option("--rules/--copy", help="By the rules of the guidelines, or the basic trees as they are.")
     ] = True,
@@ -29,11 +27,10 @@ def enhance(
     shared heads and subjects of conjuncts, subjects of open clauses, and what relative pronouns stand for. These are
     the baselines that a parser of graphs is held against. Empty nodes are taken out.
     """
-    from ropewalk import conllu, sdp
+    from ropewalk import conllu
     from ropewalk.morphology.enhancement import by_rules, copied
 
-    if is_semantic(file):
-        raise sdp.refused(file, "CoNLL-U")
+    demand_conllu(file)
     if cases and not rules:
         raise typer.BadParameter("--cases goes with --rules")
     demand_other(output, [file], overwrite=overwrite)

@@ -1,7 +1,7 @@
 """`ropewalk evaluate`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -25,10 +25,8 @@ from ropewalk.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ropewalk.reporting.tables import Cell, Table
-    from ropewalk.scoring.attachment import Judged, PunctuationBy
+    from ropewalk.scoring.attachment import Judged, ScoringRules
     from ropewalk.scoring.breakdown import Breakdown, Confusion
     from ropewalk.scoring.conll18 import Score
     from ropewalk.treebank.treebank import Treebank
@@ -37,29 +35,10 @@ if TYPE_CHECKING:
 WRAP = 80  # characters of a line of raw text, as in the CoNLL shared tasks
 
 
-class EvaluateBy(StrEnum):
-    """What scores are broken down by: the names of `ropewalk.scoring.breakdown.BREAKDOWNS`, and confusions."""
+Breakdowns = Literal["relation", "distance", "length", "projectivity", "upos"]  # those of `ropewalk.scoring.breakdown`
+Punctuation = Literal["relation", "upos", "xpos", "form"]  # as in `ropewalk.scoring.attachment.PunctuationBy`
 
-    RELATION = "relation"
-    DISTANCE = "distance"
-    LENGTH = "length"
-    PROJECTIVITY = "projectivity"
-    UPOS = "upos"
-    CONFUSION = "confusion"
-
-
-class Punctuation(StrEnum):
-    """What punctuation is known by; the names are those of `ropewalk.scoring.attachment.PunctuationBy`."""
-
-    RELATION = "relation"
-    UPOS = "upos"
-    XPOS = "xpos"
-    FORM = "form"
-
-
-GoldFile = Annotated[
-    str, typer.Argument(metavar="GOLD", show_default=False, help="CoNLL-U with the right trees, also .gz or .xz.")
-]
+GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-U with the right trees, also .gz or .xz.")]
 NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out, as known by its gold trees.")]
 PunctByOption = Annotated[
     Punctuation,
@@ -74,7 +53,6 @@ PunctListOption = Annotated[
     typer.Option(
         "--punct-list",
         metavar="NAMES",
-        show_default=False,
         help="The relations, tags or words that --no-punct leaves out, with spaces between them, instead of those.",
     ),
 ]
@@ -86,17 +64,12 @@ NoSubtypesOption = Annotated[
 def evaluate(
     gold: GoldFile,
     predicted: Annotated[
-        str,
-        typer.Argument(metavar="PRED", show_default=False, help="CoNLL-U with predicted trees; - is standard input."),
+        str, typer.Argument(metavar="PRED", help="CoNLL-U with predicted trees; - is standard input.")
     ] = "",
     model: Annotated[
         str,
         typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME|FOLDER",
-            show_default=False,
-            help="Instead of PRED, a model to parse the words of GOLD with.",
+            "--model", "-m", metavar="NAME|FOLDER", help="Instead of PRED, a model to parse the words of GOLD with."
         ),
     ] = "",
     decoder: ModelDecoderOption = None,
@@ -106,8 +79,7 @@ def evaluate(
         bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
     ] = False,
     by: Annotated[
-        EvaluateBy | None,
-        typer.Option("--by", show_default=False, help="Score groups of words, or list confused relations."),
+        Literal[Breakdowns, "confusion"] | None, typer.Option(help="Score groups of words, or list confused relations.")
     ] = None,
     conll18: Annotated[
         bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")
@@ -116,7 +88,7 @@ def evaluate(
         bool, typer.Option("--graphs", help="Score the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
     no_punct: NoPunctOption = False,
-    punct_by: PunctByOption = Punctuation.RELATION,
+    punct_by: PunctByOption = "relation",
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     form: FormatOption = None,
@@ -133,7 +105,7 @@ def evaluate(
     """
     from ropewalk import conllu
     from ropewalk.reporting import plots
-    from ropewalk.scoring.attachment import first_difference, judge
+    from ropewalk.scoring.attachment import ScoringRules, first_difference, judge
 
     _demand_one_source(
         predicted,
@@ -162,20 +134,13 @@ def evaluate(
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
         if no_punct or no_subtypes:
             say("note: those count punctuation and leave out subtypes, whatever is asked")
+    rules = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
     if conll18 or parting is not None:
         table, bars = _conll18(right, guessed)
     elif by is None:
-        table, bars = _attachment(right, guessed, no_punct, punct_by.value, punct_list.split(), no_subtypes)
+        table, bars = _attachment(right, guessed, rules)
     else:
-        judged = judge(
-            right,
-            guessed,
-            subtypes=not no_subtypes,
-            punctuation=not no_punct,
-            punctuation_by=punct_by.value,
-            punctuation_list=punct_list.split(),
-        )
-        table, bars = _breakdown(judged, by)
+        table, bars = _breakdown(judge(right, guessed, rules), by)
     if plot is not None:
         names, series = bars
         plots.bars(plot, names, series, plots.AxisLabels(table.title, "", "%"))
@@ -257,9 +222,9 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table
 Bars = tuple[list[str], dict[str, list[float]]]
 
 
-def counting(no_punct: bool, punct_by: str, punct_list: "Sequence[str]") -> str:
-    """Say whether punctuation counts."""
-    if not no_punct:
+def counting(rules: "ScoringRules") -> str:
+    """Describe whether punctuation counts."""
+    if rules.punctuation:
         return "punctuation included"
     known = {
         "relation": "relation punct",
@@ -267,32 +232,17 @@ def counting(no_punct: bool, punct_by: str, punct_list: "Sequence[str]") -> str:
         "xpos": "Penn tags",
         "form": "words of punctuation alone",
     }
-    what = f"{punct_by} {' '.join(punct_list)}" if punct_list else known[punct_by]
-    return f"without punctuation ({what})"
+    by, listed = rules.punctuation_by, rules.punctuation_list
+    return f"without punctuation ({by} {' '.join(listed)})" if listed else f"without punctuation ({known[by]})"
 
 
-def _attachment(
-    gold: "Treebank",
-    predicted: "Treebank",
-    no_punct: bool,
-    punct_by: "PunctuationBy",
-    punct_list: "Sequence[str]",
-    no_subtypes: bool,
-) -> "tuple[Table, Bars]":
+def _attachment(gold: "Treebank", predicted: "Treebank", rules: "ScoringRules") -> "tuple[Table, Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
-    from ropewalk.scoring.attachment import score
+    from ropewalk.scoring.attachment import judge, scores_of
 
-    kinds = {"without subtypes": False} if no_subtypes else {"with subtypes": True, "without subtypes": False}
+    kinds = {"with subtypes": True, "without subtypes": False} if rules.subtypes else {"without subtypes": False}
     found = {
-        kind: score(
-            gold,
-            predicted,
-            subtypes=subtypes,
-            punctuation=not no_punct,
-            punctuation_by=punct_by,
-            punctuation_list=punct_list,
-        )
-        for kind, subtypes in kinds.items()
+        kind: scores_of(judge(gold, predicted, replace(rules, subtypes=subtypes))) for kind, subtypes in kinds.items()
     }
     scores = list(found.values())
     one = scores[0]
@@ -304,7 +254,7 @@ def _attachment(
         ("content words, F1 (CLAS)", int(one.content.sum()), None, *(100 * each.clas for each in scores)),
     )
     table = Table(
-        title=f"Attachment scores, {counting(no_punct, punct_by, punct_list)}",
+        title=f"Attachment scores, {counting(rules)}",
         columns=(
             TableColumn("score", numeric=False),
             TableColumn("of", "count"),
@@ -323,34 +273,34 @@ def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
     from ropewalk.scoring import conll18
 
-    def row(name: str, score: "Score") -> tuple[str, float, float, float, float | None]:
-        accuracy = score.aligned_accuracy
-        whole = None if accuracy is None else 100 * accuracy
-        return (name, 100 * score.precision, 100 * score.recall, 100 * score.f1, whole)
+    def aligned(score: "Score") -> float | None:
+        return None if score.aligned_accuracy is None else 100 * score.aligned_accuracy
 
     found = conll18.evaluate(gold, system)
-    table = Table(
-        title="CoNLL 2018 scores, without subtypes, punctuation included",
-        columns=(
-            TableColumn("score", numeric=False),
-            TableColumn("precision", unit="%", decimals=2),
-            TableColumn("recall", unit="%", decimals=2),
-            TableColumn("F1", "f1", unit="%", decimals=2),
-            TableColumn("right of aligned words", "aligned_accuracy", unit="%", decimals=2),
-        ),
-        rows=tuple(row(name, score) for name, score in found.items()),
+    table = Table.of(
+        "CoNLL 2018 scores, without subtypes, punctuation included",
+        found.items(),
+        {
+            TableColumn("score", numeric=False): lambda row: row[0],
+            TableColumn("precision", unit="%", decimals=2): lambda row: 100 * row[1].precision,
+            TableColumn("recall", unit="%", decimals=2): lambda row: 100 * row[1].recall,
+            TableColumn("F1", "f1", unit="%", decimals=2): lambda row: 100 * row[1].f1,
+            TableColumn("right of aligned words", "aligned_accuracy", unit="%", decimals=2): lambda row: aligned(
+                row[1]
+            ),
+        },
     )
     return table, (list(found), {"F1": [100 * score.f1 for score in found.values()]})
 
 
-def _breakdown(judged: "Judged", by: EvaluateBy) -> "tuple[Table, Bars]":
+def _breakdown(judged: "Judged", by: Literal[Breakdowns, "confusion"]) -> "tuple[Table, Bars]":
     from ropewalk.scoring import breakdown
 
-    subtypes = "with subtypes" if judged.subtypes else "without subtypes"
-    rules = f"{subtypes}, {'punctuation included' if judged.punctuation else 'without punctuation'}"
-    if by is EvaluateBy.CONFUSION:
+    subtypes = "with subtypes" if judged.rules.subtypes else "without subtypes"
+    rules = f"{subtypes}, {'punctuation included' if judged.rules.punctuation else 'without punctuation'}"
+    if by == "confusion":
         return _confusion(breakdown.confusion(judged), rules)
-    return _groups(breakdown.breakdown(judged, breakdown.known(by.value)), rules)
+    return _groups(breakdown.breakdown(judged, by), rules)
 
 
 def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":

@@ -1,14 +1,12 @@
 """`ropewalk experiment`."""
 
-import shlex
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import folder_option, plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import command_line, folder_option, plural, prepare_torch, say, set_option, warn_if_uncompiled
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
@@ -19,10 +17,7 @@ if TYPE_CHECKING:
 def experiment(
     grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="The grid; see docs/training.md.")],
     out: Annotated[str, folder_option("The folder for the models and tables.")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change an option of every run; repeatable."),
-    ] = None,
+    changes: Annotated[list[str] | None, set_option("Change an option of every run")] = None,
 ) -> None:
     """Train a grid of encodings, encoders, treebanks and seeds, and compare them.
 
@@ -54,9 +49,8 @@ def experiment(
             say(f"note: left out, for {absent[0]} is not there")
             continue
         with ExitStack() as stack:
-            command = shlex.join(["ropewalk", *sys.argv[1:]])
             try:
-                results += library.run(cell, home, command=command, report=reporter(stack))
+                results += library.run(cell, home, command=command_line(), report=reporter(stack))
             except ModelError as failure:
                 say(f"note: left out: {failure}")
                 continue

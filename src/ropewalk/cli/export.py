@@ -1,18 +1,10 @@
 """`ropewalk export`."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ropewalk.cli.shell import Moved, demand_output, demand_outside, folder_option, plural, prepare_torch, say
-
-
-class Weights(StrEnum):
-    """How weights are stored."""
-
-    FP32 = "fp32"
-    INT8 = "int8"
 
 
 def export(
@@ -20,22 +12,18 @@ def export(
     moved: Moved = None,
     output: Annotated[str | None, folder_option("The folder to write.")] = None,
     weights: Annotated[
-        Weights, typer.Option("--weights", help="Store weights as they are, or rounded to 8 bits: a quarter the size.")
-    ] = Weights.FP32,
+        Literal["fp32", "int8"],
+        typer.Option(help="Store weights as they are, or rounded to 8 bits: a quarter the size."),
+    ] = "fp32",
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
+        str, typer.Option(metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
     ] = "",
     segmenter: Annotated[
-        str, typer.Option("--segmenter", metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
+        str, typer.Option(metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
     ] = "",
     test: Annotated[
         list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="FILE",
-            show_default=False,
-            help="CoNLL-U to score the new model on, for its card and ropewalk models.",
-        ),
+        typer.Option(metavar="FILE", help="CoNLL-U to score the new model on, for its card and ropewalk models."),
     ] = None,
 ) -> None:
     """Turn a trained model into one that needs no torch.
@@ -49,10 +37,10 @@ def export(
     prepare_torch()
     from ropewalk.training.export import export as write
 
-    report = write(model, out, weights=weights.value, name=name, segmenter=segmenter or None, test=test or ())
+    report = write(model, out, weights=weights, name=name, segmenter=segmenter or None, test=test or ())
     say(f"{report.name} {report.hash}: {report.bytes / 1e6:.1f} MB in {report.path}")
     say(f"compared on {plural(report.words, 'word')}: scores differ by at most {report.difference:.1e}")
-    if weights is Weights.INT8:
+    if weights == "int8":
         say(
             f"8 bits move probabilities by {report.rounding:.1e} on average; "
             f"{100 * report.same_heads:.1f} % of the heads stay the same"

@@ -1,41 +1,25 @@
 """`ropewalk info`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import (
-    Files,
-    FormatOption,
-    OnError,
-    OnErrorOption,
-    OutputOption,
-    OverwriteOption,
-    bytes_of,
-    demand_other,
-    graph_banks,
-    is_semantic,
-    plural,
-    say,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 
 if TYPE_CHECKING:
-    from ropewalk.reporting.tables import Cell, Table
+    from ropewalk.reporting.tables import Table
     from ropewalk.treebank.summary import Summary
 
 
 def info(
-    files: Files,
+    files: shell.Files,
     graphs: Annotated[
         bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
-    on_error: OnErrorOption = OnError.STOP,
-    overwrite: OverwriteOption = False,
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
+    on_error: shell.OnErrorOption = shell.OnError.STOP,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Count what CoNLL-U files hold.
 
@@ -43,82 +27,66 @@ def info(
     sentence, the share of trees in which arcs cross, and the rope thickness; with --graphs that of arcs, heads per
     word, cycles, planes and indices. Files are read piece by piece: their size does not matter.
     """
-    demand_other(output, files, overwrite=overwrite)
-    warn_if_uncompiled()
+    shell.demand_other(output, files, overwrite=overwrite)
+    shell.warn_if_uncompiled()
     table = _of_graphs(files, on_error) if graphs else _of_trees(files, on_error)
-    show(table, form, output)
+    shell.show(table, form, output)
 
 
-def _of_trees(files: list[str], on_error: OnError) -> "Table":
+def _of_trees(files: list[str], on_error: shell.OnError) -> "Table":
     from ropewalk.treebank.summary import Summary
 
     summaries = [_summary_of(file, on_error) for file in files]
     return _table(files, summaries, sum(summaries, start=Summary()))
 
 
-def _of_graphs(files: list[str], on_error: OnError) -> "Table":
+def _of_graphs(files: list[str], on_error: shell.OnError) -> "Table":
     from ropewalk.formats.graph_label_files import Nodes
     from ropewalk.laboratory.graph_statistics import GraphSummary, summarize, summary_table
 
     found = [
-        sum((summarize(Nodes.of(bank).graphs) for bank in graph_banks(file, on_error)), start=GraphSummary())
+        sum((summarize(Nodes.of(bank).graphs) for bank in shell.graph_banks(file, on_error)), start=GraphSummary())
         for file in files
     ]
     return summary_table(files, found)
 
 
-def _summary_of(file: str, on_error: OnError) -> "Summary":
-    from ropewalk import conllu, sdp
-    from ropewalk.reporting.progress import track
+def _summary_of(file: str, on_error: shell.OnError) -> "Summary":
+    from ropewalk import conllu
     from ropewalk.treebank.summary import Summary, summarize
 
-    if is_semantic(file):
-        raise sdp.refused(file, "CoNLL-U, or --graphs to count them")
+    shell.demand_conllu(file, ", or --graphs to count them")
     stream = conllu.stream(file, on_error=on_error.value)
-    chunks = track(
-        stream,
-        file,
-        total=Path(file).stat().st_size if Path(file).suffix == ".conllu" and Path(file).is_file() else None,
-        size=bytes_of,
-    )
-    total = sum(map(summarize, chunks), start=Summary())
+    total = sum(map(summarize, shell.followed(stream, file, shell.bytes_of)), start=Summary())
     for problem in stream.problems:
-        say(f"skipped: {problem}")
+        shell.say(f"skipped: {problem}")
     if stream.problems:
-        say(f"{file}: skipped {plural(len(stream.problems), 'sentence')}")
+        shell.say(f"{file}: skipped {shell.plural(len(stream.problems), 'sentence')}")
     return total
 
 
 def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
 
-    def row(name: str, summary: "Summary") -> "tuple[Cell, ...]":
+    def crossing(summary: "Summary") -> float | None:
         share = summary.nonprojective_share
-        return (
-            name,
-            summary.sentences,
-            summary.words,
-            summary.multiwords,
-            summary.empties,
-            summary.longest,
-            None if share is None else 100 * share,
-            summary.thickness_max if summary.trees else None,
-            summary.thickness_mean,
-        )
+        return None if share is None else 100 * share
 
-    return Table(
-        title="Contents",
-        columns=(
-            TableColumn("file", numeric=False),
-            TableColumn("sentences"),
-            TableColumn("words"),
-            TableColumn("multiword tokens", "multiword_tokens"),
-            TableColumn("empty nodes", "empty_nodes"),
-            TableColumn("longest sentence", "longest_sentence", unit="words"),
-            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2),
-            TableColumn("rope thickness, most", "rope_thickness_max"),
-            TableColumn("mean", "rope_thickness_mean", decimals=2),
-        ),
-        rows=tuple(row(file, summary) for file, summary in zip(files, summaries, strict=True)),
-        totals=(row("total", total),) if len(files) > 1 else (),
+    return Table.of(
+        "Contents",
+        zip(files, summaries, strict=True),
+        {
+            TableColumn("file", numeric=False): lambda row: row[0],
+            TableColumn("sentences"): lambda row: row[1].sentences,
+            TableColumn("words"): lambda row: row[1].words,
+            TableColumn("multiword tokens", "multiword_tokens"): lambda row: row[1].multiwords,
+            TableColumn("empty nodes", "empty_nodes"): lambda row: row[1].empties,
+            TableColumn("longest sentence", "longest_sentence", unit="words"): lambda row: row[1].longest,
+            TableColumn("non-projective", "nonprojective", unit="% of trees", decimals=2): lambda row: crossing(row[1]),
+            TableColumn("rope thickness, most", "rope_thickness_max"): lambda row: (
+                row[1].thickness_max if row[1].trees else None
+            ),
+            TableColumn("mean", "rope_thickness_mean", decimals=2): lambda row: row[1].thickness_mean,
+        },
+        totals=[("total", total)] if len(files) > 1 else (),
     )

@@ -1,10 +1,12 @@
 """`ropewalk models`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ropewalk.cli.shell import Format, FormatOption, OutputOption, show, table_format
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ropewalk.models.catalogue import ModelSummary
     from ropewalk.reporting.tables import Cell
 
@@ -21,28 +23,28 @@ def models(form: FormatOption = None, output: OutputOption = "-") -> None:
     from ropewalk.models.packages import distribution_of
     from ropewalk.reporting.tables import Table, TableColumn
 
-    columns = (
-        TableColumn("name", numeric=False),
-        TableColumn("here", key="installed", numeric=False),
-        TableColumn("treebank", numeric=False),
-        TableColumn("hash", numeric=False),
-        TableColumn("size", key="megabytes", unit="MB", decimals=1),
-        TableColumn("LAS", key="las", unit="%", decimals=2),
-        TableColumn("takes", numeric=False),
-        TableColumn("predicts", numeric=False),
-        TableColumn("UAS", key="uas", unit="%", decimals=2),
-        TableColumn("language", numeric=False),
-        TableColumn("licence", numeric=False),
-        TableColumn("where", numeric=False),
-    )
+    columns: dict[TableColumn, Callable[[_Row], Cell]] = {
+        TableColumn("name", numeric=False): lambda row: row.model.name,
+        TableColumn("here", key="installed", numeric=False): lambda row: row.here,
+        TableColumn("treebank", numeric=False): lambda row: row.model.treebank or None,
+        TableColumn("hash", numeric=False): lambda row: row.model.hash or None,
+        TableColumn("size", key="megabytes", unit="MB", decimals=1): lambda row: row.model.bytes / 1e6,
+        TableColumn("LAS", key="las", unit="%", decimals=2): lambda row: _percent(row.model.las),
+        TableColumn("takes", numeric=False): lambda row: "text, tokens" if row.model.takes_text else "tokens",
+        TableColumn("predicts", numeric=False): lambda row: ", ".join(("tree", *row.model.predicts)),
+        TableColumn("UAS", key="uas", unit="%", decimals=2): lambda row: _percent(row.model.uas),
+        TableColumn("language", numeric=False): lambda row: row.model.language or None,
+        TableColumn("licence", numeric=False): lambda row: row.model.licence or None,
+        TableColumn("where", numeric=False): lambda row: row.where,
+    }
     shown = SHOWN if table_format(form, output) is Format.TABLE else len(columns)
-    here = [_row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
-    elsewhere = [_row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
+    here = [_Row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
+    elsewhere = [_Row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
     show(
-        Table(
-            title="Models",
-            columns=columns[:shown],
-            rows=tuple(row[:shown] for row in (*here, *elsewhere)),
+        Table.of(
+            "Models",
+            [*here, *elsewhere],
+            dict(list(columns.items())[:shown]),
             notes=(
                 "LAS is that of the treebank's test data with gold tokens." if here else "None is installed.",
                 "Other forms, such as --format json, tell more.",
@@ -63,21 +65,10 @@ def models(form: FormatOption = None, output: OutputOption = "-") -> None:
     )
 
 
-def _row(one: "ModelSummary", here: str, where: str) -> "tuple[Cell, ...]":
-    return (
-        one.name,
-        here,
-        one.treebank or None,
-        one.hash or None,
-        one.bytes / 1e6,
-        _percent(one.las),
-        "text, tokens" if one.takes_text else "tokens",
-        ", ".join(("tree", *one.predicts)),
-        _percent(one.uas),
-        one.language or None,
-        one.licence or None,
-        where,
-    )
+class _Row(NamedTuple):
+    model: "ModelSummary"
+    here: str
+    where: str
 
 
 def _percent(share: float | None) -> float | None:

@@ -10,30 +10,13 @@ from ropewalk.cli.shell import as_folder, folder_option, say
 def package(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="An exported model's folder.")],
     out: Annotated[str, folder_option("The folder to write.")],
-    name: Annotated[
-        str,
-        typer.Option("--name", metavar="NAME", show_default=False, help="What to load it by; MODEL's unless given."),
-    ] = "",
-    version: Annotated[
-        str,
-        typer.Option(
-            "--version", metavar="VERSION", show_default=False, help="The package's; Ropewalk's own unless given."
-        ),
-    ] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="What to load it by; MODEL's unless given.")] = "",
+    version: Annotated[str, typer.Option(metavar="VERSION", help="The package's; Ropewalk's own unless given.")] = "",
     licence: Annotated[
-        str,
-        typer.Option(
-            "--licence",
-            metavar="LICENCE",
-            show_default=False,
-            help="The treebank's, if MODEL does not name the right one.",
-        ),
+        str, typer.Option(metavar="LICENCE", help="The treebank's, if MODEL does not name the right one.")
     ] = "",
     licence_file: Annotated[
-        str,
-        typer.Option(
-            "--licence-file", metavar="FILE", show_default=False, help="Its text, such as the treebank's LICENSE.txt."
-        ),
+        str, typer.Option(metavar="FILE", help="Its text, such as the treebank's LICENSE.txt.")
     ] = "",
 ) -> None:
     """Make a Python package of an exported model, to be installed by pip and loaded by name.
@@ -45,12 +28,7 @@ def package(
     from ropewalk.models.packaging import package as write
 
     written = write(
-        model,
-        out,
-        name=name,
-        version=version or __version__,
-        licence=licence,
-        licence_file=licence_file or None,
+        model, out, name=name, version=version or __version__, licence=licence, licence_file=licence_file or None
     )
     inside = written.model
     say(f"{written.distribution} {written.version}: {inside.name} {inside.hash}, {inside.size / 1e6:.1f} MB")

@@ -17,7 +17,6 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="TREEBANKS...",
-            show_default=False,
             help="Folder that holds the treebanks of one UD release and whose name ends in it, such as ud-2.14; "
             "or RELEASE=FOLDER. Give one for each release.",
         ),

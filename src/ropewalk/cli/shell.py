@@ -157,6 +157,11 @@ def folder_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of optio
     return typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help=what)
 
 
+def set_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of option
+    """Make the option --set of a command that reads a configuration."""
+    return typer.Option("--set", metavar="KEY=VALUE", help=f"{what}; repeatable.")
+
+
 def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of option
     """Make an option that is gone, and whose use is an error that names the new spelling."""
 
@@ -219,6 +224,14 @@ def demand_outside(folder: str, sources: "Iterable[str | os.PathLike[str]]") -> 
 def is_semantic(file: str) -> bool:
     """Tell by its name whether a file has semantic dependencies (.sdp, also compressed)."""
     return file.removesuffix(".gz").removesuffix(".xz").endswith(".sdp")
+
+
+def demand_conllu(file: "str | Path", otherwise: str = "") -> None:
+    """Raise if a file has semantic dependencies; `otherwise` names an option that takes them."""
+    if is_semantic(str(file)):
+        from ropewalk import sdp
+
+        raise sdp.refused(file, f"CoNLL-U{otherwise}")
 
 
 def graph_banks(file: str, on_error: OnError = OnError.STOP) -> "Iterator[Treebank | SemanticBank]":
@@ -411,6 +424,11 @@ def warn_if_uncompiled() -> None:
 
     if not compiled():
         say(f"note: the kernels run in plain Python, many times slower: {how_to_compile()}")
+
+
+def command_line() -> str:
+    """Return the command as a shell would take it."""
+    return shlex.join(["ropewalk", *sys.argv[1:]])
 
 
 def prepare_torch() -> None:

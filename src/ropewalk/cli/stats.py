@@ -1,31 +1,10 @@
 """`ropewalk stats`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.coverage import (
-    DevOption,
-    EncodingsOption,
-    GraphsOption,
-    PlotOption,
-    TestOption,
-    TrainOption,
-    Treebanks,
-    demand_trees,
-    files_of,
-    graph_corpora,
-    sources,
-)
-from ropewalk.cli.shell import (
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    show,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import coverage, shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,44 +14,28 @@ if TYPE_CHECKING:
     from ropewalk.reporting.tables import Table
 
 
-class LabelsIn(StrEnum):
-    """Where labels and relations are counted."""
-
-    TRAIN = "train"
-    ALL = "all"
-
-
-class Which(StrEnum):
-    """Which table to print; the names are those of `ropewalk.laboratory.statistics.TABLES`."""
-
-    SUMMARY = "summary"
-    LABELS = "labels"
-    INDICES = "indices"
-    ROPES = "ropes"
-
-
 def stats(
-    treebanks: Treebanks = None,
-    train: TrainOption = None,
-    dev: DevOption = None,
-    test: TestOption = None,
-    encodings: EncodingsOption = None,
+    treebanks: coverage.Treebanks = None,
+    train: coverage.TrainOption = None,
+    dev: coverage.DevOption = None,
+    test: coverage.TestOption = None,
+    encodings: coverage.EncodingsOption = None,
     labels_in: Annotated[
-        LabelsIn, typer.Option("--labels-in", help="Where to count distinct labels, relations and label entropy.")
-    ] = LabelsIn.TRAIN,
+        Literal["train", "all"], typer.Option(help="Where to count distinct labels, relations and label entropy.")
+    ] = "train",
     which: Annotated[
-        Which,
+        Literal["summary", "labels", "indices", "ropes"],
         typer.Option(
             "--table",
             help="summary: the paper's table; labels: distinct labels and entropy of each encoding; "
             "indices: trees by largest index; ropes: rope thickness and brackets per word.",
         ),
-    ] = Which.SUMMARY,
-    graphs: GraphsOption = False,
-    form: FormatOption = None,
-    output: OutputOption = "-",
-    plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    ] = "summary",
+    graphs: coverage.GraphsOption = False,
+    form: shell.FormatOption = None,
+    output: shell.OutputOption = "-",
+    plot: coverage.PlotOption = None,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Count what treebanks ask of the encodings.
 
@@ -86,32 +49,32 @@ def stats(
     from ropewalk.laboratory.published import LABELS
     from ropewalk.reporting import plots
 
-    warn_if_uncompiled()
-    found = sources(treebanks, train, dev, test)
-    demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
+    shell.warn_if_uncompiled()
+    found = coverage.sources(treebanks, train, dev, test)
+    shell.demand_other(output, coverage.files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
-        if plot is not None or which not in {Which.SUMMARY, Which.LABELS}:
+        if plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        show(_of_graphs(found, encodings or (), which, labels_in.value), form, output)
+        shell.show(_of_graphs(found, encodings or (), which, labels_in), form, output)
         return
-    demand_trees(found)
+    coverage.demand_trees(found)
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or LABELS.values())
-    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in.value) for corpus in map(splits.read, found)]
+    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
     if plot is not None:
         _draw(plot, counted)
-    show(statistics.TABLES[which.value](counted), form, output)
+    shell.show(statistics.TABLES[which](counted), form, output)
 
 
-def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: Which, labels_in: str) -> "Table":
+def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
     from ropewalk.laboratory import graph_statistics as library
 
-    if which is Which.LABELS:
-        return library.labels_table(graph_corpora(found), library.encodings_of(encodings), labels_in)
+    if which == "labels":
+        return library.labels_table(coverage.graph_corpora(found), library.encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[library.GraphSummary] = []
-    for corpus in graph_corpora(found):
+    for corpus in coverage.graph_corpora(found):
         names.append(corpus.name)
         counted.append(sum(map(library.summarize, corpus.splits.values()), start=library.GraphSummary()))
     return library.summary_table(names, counted, of="treebank")

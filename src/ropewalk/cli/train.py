@@ -1,15 +1,13 @@
 """`ropewalk train`."""
 
-import shlex
 import sys
 import time
 from contextlib import ExitStack
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import folder_option, plural, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import command_line, folder_option, plural, prepare_torch, say, set_option, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,28 +19,17 @@ if TYPE_CHECKING:
 MINUTE = 60.0
 
 
-class BadTrees(StrEnum):
-    """What to do with a sentence whose tree is bad."""
-
-    STOP = "stop"
-    SKIP = "skip"
-    REPAIR = "repair"
-
-
 def train(
     config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/training.md.")],
     out: Annotated[str, folder_option("The folder for the model.")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change an option, such as training.epochs=5; repeatable."),
-    ] = None,
+    changes: Annotated[list[str] | None, set_option("Change an option, such as training.epochs=5")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     init_from: Annotated[
-        str, typer.Option("--init-from", metavar="MODEL", help="Begin with the weights of a trained or exported model.")
+        str, typer.Option(metavar="MODEL", help="Begin with the weights of a trained or exported model.")
     ] = "",
     bad_trees: Annotated[
-        BadTrees | None,
-        typer.Option("--bad-trees", help="Stop at a bad tree, or name it and skip or repair it."),
+        Literal["stop", "skip", "repair"] | None,
+        typer.Option(help="Stop at a bad tree, or name it and skip or repair it."),
     ] = None,
 ) -> None:
     """Train a parser.
@@ -57,7 +44,7 @@ def train(
     from ropewalk.training import config as configuration
     from ropewalk.training.training_run import train as run
 
-    wanted = [*(changes or []), *([f"data.bad_trees={bad_trees.value}"] if bad_trees else [])]
+    wanted = [*(changes or []), *([f"data.bad_trees={bad_trees}"] if bad_trees else [])]
     problems: list[FormatError] = []
 
     def tell(problem: "FormatError") -> None:
@@ -70,7 +57,7 @@ def train(
             out,
             resume=resume,
             init_from=init_from,
-            command=shlex.join(["ropewalk", *sys.argv[1:]]),
+            command=command_line(),
             report=reporter(stack),
             tell=tell,
         )
@@ -90,12 +77,9 @@ def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
     """Show a bar on a terminal, and elsewhere a line after each epoch and every minute."""
     if not sys.stderr.isatty():
         return every(MINUTE, time.monotonic)
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from ropewalk.reporting.progress import progress_bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+    bar = stack.enter_context(progress_bar())
     task = bar.add_task("training", total=1.0)
 
     def show(progress: "Progress") -> None:

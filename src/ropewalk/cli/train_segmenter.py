@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import folder_option, prepare_torch, say, warn_if_uncompiled
+from ropewalk.cli.shell import folder_option, prepare_torch, say, set_option, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from ropewalk.training.segmenter_training import SegmenterProgress
@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 def train_segmenter(
     config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/segmentation.md.")],
     out: Annotated[str, folder_option("The folder for the segmenter; a parser's will do.")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change an option, such as training.epochs=5; repeatable."),
-    ] = None,
+    changes: Annotated[list[str] | None, set_option("Change an option, such as training.epochs=5")] = None,
 ) -> None:
     """Train a segmenter, which finds the sentences, tokens and words of raw text.
 

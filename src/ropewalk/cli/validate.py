@@ -1,21 +1,10 @@
 """`ropewalk validate`."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ropewalk.cli.shell import (
-    Files,
-    OutputOption,
-    OverwriteOption,
-    demand_other,
-    is_semantic,
-    plural,
-    put,
-    say,
-    warn_if_uncompiled,
-)
+from ropewalk.cli import shell
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
@@ -24,20 +13,14 @@ if TYPE_CHECKING:
     from ropewalk.errors import FormatError
 
 
-class ProblemFormat(StrEnum):
-    """How problems are written."""
-
-    LINES = "lines"
-    JSON = "json"
-
-
 def validate(
-    files: Files,
+    files: shell.Files,
     form: Annotated[
-        ProblemFormat, typer.Option("--format", help="A line for people, or a JSON object a line, for each problem.")
-    ] = ProblemFormat.LINES,
-    out: OutputOption = "-",
-    overwrite: OverwriteOption = False,
+        Literal["lines", "json"],
+        typer.Option("--format", help="A line for people, or a JSON object a line, for each problem."),
+    ] = "lines",
+    out: shell.OutputOption = "-",
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Check CoNLL-U files, with their enhanced graphs, or .sdp files, and list what is wrong with them.
 
@@ -48,8 +31,8 @@ def validate(
     from ropewalk import conllu, deps, sdp
     from ropewalk.formats import ud
 
-    demand_other(out, files, overwrite=overwrite)
-    warn_if_uncompiled()
+    shell.demand_other(out, files, overwrite=overwrite)
+    shell.warn_if_uncompiled()
     problems = 0
     faulty = 0
 
@@ -58,23 +41,23 @@ def validate(
         for file in files:
             before = problems
             checks = (deps.problems, ud.Checker().problems)
-            found = sdp.problems(file) if is_semantic(file) else conllu.problems(file, also=checks)
+            found = sdp.problems(file) if shell.is_semantic(file) else conllu.problems(file, also=checks)
             for problem in found:
                 problems += 1
                 yield _line(problem, form)
             faulty += problems > before
 
-    put(out, written())
+    shell.put(out, written())
     if problems:
-        say(f"{plural(problems, 'problem')} in {faulty} of {plural(len(files), 'file')}")
+        shell.say(f"{shell.plural(problems, 'problem')} in {faulty} of {shell.plural(len(files), 'file')}")
         raise typer.Exit(1)
-    say(f"{plural(len(files), 'file')}: no problems")
+    shell.say(f"{shell.plural(len(files), 'file')}: no problems")
 
 
-def _line(problem: "FormatError", form: ProblemFormat) -> bytes:
+def _line(problem: "FormatError", form: str) -> bytes:
     import json
 
-    if form is ProblemFormat.LINES:
+    if form == "lines":
         return f"{clean(str(problem))}\n".encode()
     table = {name: getattr(problem, name) for name in ("file", "line", "kind", "word", "message")}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")

@@ -4,16 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import (
-    Moved,
-    OverwriteOption,
-    demand_other,
-    demand_output,
-    files_of_model,
-    plural,
-    prepare_torch,
-    say,
-)
+from ropewalk.cli import shell
 
 
 def vectors(
@@ -25,23 +16,17 @@ def vectors(
             "of vectors of pieces of words.",
         ),
     ],
-    moved: Moved = None,
+    moved: shell.Moved = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            show_default=False,
-            help="The file to write: a word and its numbers on each line.",
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write: a word and its numbers on each line."),
     ] = None,
-    size: Annotated[int, typer.Option("--size", min=1, help="Numbers for each word.")] = 64,
+    size: Annotated[int, typer.Option(min=1, help="Numbers for each word.")] = 64,
     words: Annotated[
         list[str] | None,
-        typer.Option("--words", metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
+        typer.Option(metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
     ] = None,
-    overwrite: OverwriteOption = False,
+    overwrite: shell.OverwriteOption = False,
 ) -> None:
     """Make static word vectors out of a pretrained encoder, or of the one in a trained model, or out of pieces.
 
@@ -50,9 +35,9 @@ def vectors(
     its pieces: the words of --words, and those that are pieces and written in the same characters. A bilstm model
     reads the file by `model.encoder.vectors=FILE`.
     """
-    out = demand_output(moved, output, "FILE")
-    demand_other(out, [*(words or ()), *files_of_model(encoder)], overwrite=overwrite)
-    prepare_torch()
+    out = shell.demand_output(moved, output, "FILE")
+    shell.demand_other(out, [*(words or ()), *shell.files_of_model(encoder)], overwrite=overwrite)
+    shell.prepare_torch()
     from ropewalk import conllu
     from ropewalk.training import vectors as library
     from ropewalk.training.pieces import PieceVectors, is_of_pieces
@@ -67,4 +52,4 @@ def vectors(
         chosen = library.vocabulary(reader, more)
         rows = library.static_vectors(reader, chosen, size)
     library.write_vectors(out, chosen, rows)
-    say(f"{plural(len(chosen), 'word')} of {plural(size, 'number')} each in {out}")
+    shell.say(f"{shell.plural(len(chosen), 'word')} of {shell.plural(size, 'number')} each in {out}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ropewalk import files
 from ropewalk.drawing.html import colours, page
 from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.drawing.scene import Arc, Row, Scene
@@ -34,131 +36,14 @@ h1{font-size:1.25rem;margin:0 0 .25rem}
 kbd{border:1px solid var(--faint);border-radius:.25rem;padding:0 .3em;font-size:.85em}
 """
 
+
+def _static(name: str) -> str:
+    with files.reading(Path(__file__).with_name("static") / name) as file:
+        return "\n" + file.read().decode("utf-8")
+
+
 # The style sheet and the script of one element with the class `steps`, for this page and for others that hold it.
-STYLE = """
-.steps .scroll{overflow-x:auto;border:1px solid color-mix(in srgb,var(--faint) 35%,transparent);border-radius:.5rem}
-.steps .scroll svg{display:block;margin:0 auto}
-.steps svg.ropewalk .arc{opacity:0;transition:opacity .2s}
-.steps svg.ropewalk .arc.seen{opacity:1}
-.steps svg.ropewalk .arc.new .line{stroke-width:3.5px}
-.steps svg.ropewalk .bracket{opacity:.4}
-.steps svg.ropewalk .bracket.read{opacity:1}
-.steps svg.ropewalk .bracket.now{opacity:1;font-weight:bold;fill:var(--repaired);text-decoration:underline}
-.steps svg.ropewalk .bracket.broken{opacity:1;font-weight:bold;fill:var(--wrong);text-decoration:underline wavy}
-.steps svg.ropewalk .word.now{font-weight:bold}
-.steps .panel{display:grid;gap:.75rem;margin-top:1rem}
-.steps .message{margin:0;min-height:3.2em;padding:.6rem .8rem;border-left:4px solid var(--repaired);
-background:color-mix(in srgb,var(--repaired) 9%,transparent);border-radius:0 .4rem .4rem 0}
-.steps .message.broken{border-color:var(--wrong);background:color-mix(in srgb,var(--wrong) 11%,transparent)}
-.steps .controls{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
-.steps button{font:inherit;min-width:2.9rem;min-height:2.75rem;padding:0 .7rem;border-radius:.5rem;cursor:pointer;
-color:var(--ink);background:transparent;border:1px solid var(--faint)}
-.steps button svg{width:1rem;height:1rem;fill:currentColor;vertical-align:-.125em}
-.steps button:hover:not(:disabled){background:color-mix(in srgb,var(--faint) 18%,transparent)}
-.steps button:disabled{opacity:.4;cursor:default}
-.steps button:focus-visible,.steps input:focus-visible{outline:3px solid var(--repaired);outline-offset:2px}
-.steps input[type=range]{flex:1 1 10rem;min-height:2.75rem;accent-color:var(--repaired)}
-.steps output{min-width:6.5em;text-align:right;font-variant-numeric:tabular-nums;color:var(--faint)}
-.steps .panel h2,.steps .panel h3{font-size:1rem;margin:0}
-.steps .stack{display:flex;flex-wrap:wrap;gap:.4rem;list-style:none;margin:.35rem 0 0;padding:0;min-height:3.9rem}
-.steps .stack li{padding:.3rem .6rem;border:1px solid var(--faint);border-radius:.4rem;text-align:center;
-font:1.05rem ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}
-.steps .stack li small{display:block;color:var(--faint);font:.75rem system-ui,sans-serif}
-.steps .stack li.semi{border-style:dashed}
-.steps .stack li.new{border-color:var(--repaired);border-width:2px}
-.steps details{margin-top:.5rem}
-.steps details li{margin:.15rem 0}
-.steps details li.broken{color:var(--wrong)}
-@media (max-width:34rem){.steps input[type=range]{order:1;flex-basis:100%}.steps output{margin-left:auto;min-width:0}}
-"""
-
-PLAYER = """
-"use strict";
-function playSteps(root, keys, steps) {
-  const find = name => root.querySelector("." + name);
-  const arcs = {}, brackets = {}, words = {};
-  root.querySelectorAll("svg.ropewalk g.arc").forEach(g => {
-    const kind = [...g.classList].find(name => name !== "arc");
-    const key = kind + ":" + g.dataset.head + ":" + g.dataset.dependent;
-    (arcs[key] = arcs[key] || []).push(g);
-  });
-  root.querySelectorAll("svg.ropewalk text.steps").forEach(text => {
-    brackets[text.dataset.word] = [...text.querySelectorAll(".bracket")];
-  });
-  root.querySelectorAll("svg.ropewalk text.word").forEach(text => { words[text.dataset.node] = text; });
-  let at = 0, timer = null;
-  function draw() {
-    const seen = new Set();
-    for (const step of steps.slice(0, at + 1)) {
-      step.show.forEach(key => seen.add(key));
-      step.hide.forEach(key => seen.delete(key));
-    }
-    const step = steps[at];
-    for (const [key, groups] of Object.entries(arcs)) groups.forEach(g => {
-      g.classList.toggle("seen", seen.has(key));
-      g.classList.toggle("new", step.show.includes(key));
-    });
-    for (const [word, spans] of Object.entries(brackets)) spans.forEach((span, place) => {
-      const here = step.word === +word && step.bracket === place && (step.kind === "open" || step.kind === "close");
-      const read = step.kind === "end" || step.kind === "repair" || +word < step.word
-        || (+word === step.word && place < step.bracket);
-      span.setAttribute("class", "bracket" + (here ? (step.broken ? " broken" : " now") : read ? " read" : ""));
-    });
-    for (const [word, text] of Object.entries(words)) text.classList.toggle("now", +word === step.word);
-    find("stack").replaceChildren(...step.stack.map(([text, name, semi, fresh]) => {
-      const li = document.createElement("li"), small = document.createElement("small");
-      li.textContent = text;
-      small.textContent = name;
-      li.append(small);
-      li.classList.toggle("semi", semi);
-      li.classList.toggle("new", fresh);
-      return li;
-    }));
-    find("message").textContent = step.message;
-    find("message").classList.toggle("broken", step.broken);
-    find("slider").value = at;
-    find("slider").setAttribute("aria-valuetext", "step " + at + " of " + (steps.length - 1));
-    find("count").textContent = at + " / " + (steps.length - 1);
-    find("first").disabled = find("back").disabled = at === 0;
-    find("next").disabled = find("last").disabled = at === steps.length - 1;
-    const word = words[step.word], box = find("scroll");
-    if (word) {
-      const place = word.getBoundingClientRect(), frame = box.getBoundingClientRect();
-      if (place.left < frame.left + 24 || place.right > frame.right - 24)
-        box.scrollLeft += place.left + place.width / 2 - frame.left - frame.width / 2;
-    }
-  }
-  function go(step) {
-    at = Math.max(0, Math.min(steps.length - 1, step));
-    if (at === steps.length - 1) play(false);
-    draw();
-  }
-  function play(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(() => root.isConnected ? go(at + 1) : play(false), 900) : null;
-    find("play").textContent = on ? "Pause" : "Play";
-    find("play").setAttribute("aria-pressed", String(on));
-  }
-  find("first").onclick = () => go(0);
-  find("back").onclick = () => go(at - 1);
-  find("next").onclick = () => go(at + 1);
-  find("last").onclick = () => go(steps.length - 1);
-  find("play").onclick = () => { const on = timer === null; if (on && at === steps.length - 1) go(0); play(on); };
-  find("slider").oninput = event => go(+event.target.value);
-  keys.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const places = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: steps.length - 1};
-    if (event.key in places) { event.preventDefault(); go(places[event.key]); }
-    else if (event.key === " " && event.target.tagName !== "BUTTON" && event.target.tagName !== "SUMMARY") {
-      event.preventDefault();
-      find("play").click();
-    }
-  });
-  draw();
-  return {at: () => at, playing: () => timer !== null};
-}
-"""
-
+STYLE, PLAYER = _static("steps.css"), _static("steps.js")
 SCRIPT = """const player = playSteps(document.querySelector(".steps"), document,
   JSON.parse(document.getElementById("steps").textContent));
 """

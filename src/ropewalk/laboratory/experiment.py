@@ -19,7 +19,7 @@ from ropewalk.laboratory.graph_results import graph_scores
 from ropewalk.models.storage import read_json, write_json
 from ropewalk.options import changed, read
 from ropewalk.reporting.plots import Point
-from ropewalk.reporting.tables import Table, TableColumn
+from ropewalk.reporting.tables import Table, TableColumn, text_columns
 from ropewalk.training.checks import demand_decoder, only_used, parser_decoders
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.examples import read_treebank
@@ -330,7 +330,7 @@ def spread(results: Sequence[Result]) -> Table:
     return Table(
         "Over seeds",
         (
-            *(TableColumn(name, numeric=False) for name in SYSTEM),
+            *text_columns(*SYSTEM),
             TableColumn("seeds"),
             *(
                 column
@@ -367,7 +367,7 @@ def summary(results: Sequence[Result]) -> Table:
             mean = sum(known) / len(known) if len(known) == len(treebanks) else None
             row += [None if value is None else 100 * value for value in [*values, mean]]
         rows.append((*name, *row))
-    columns = [TableColumn(name, numeric=False) for name in ("encoder", "encoding", "decoder")]
+    columns = [*text_columns("encoder", "encoding", "decoder")]
     for shown, key in (("LAS", "las_sentences"), ("LM", "lm")):
         columns += [
             TableColumn(f"{treebank} {shown}", f"{key}:{treebank}", decimals=2) for treebank in [*treebanks, "average"]
@@ -389,7 +389,7 @@ def details(results: Sequence[Result]) -> Table:
     return Table(
         "Every run",
         (
-            *(TableColumn(name, numeric=False) for name in SYSTEM),
+            *text_columns(*SYSTEM),
             *([TableColumn("seed")] if seeds else []),
             *(TableColumn(shown, key, decimals=2) for key, shown in DETAILS),
             TableColumn("words/s", "words_per_second", decimals=0),
@@ -411,7 +411,7 @@ def speed(results: Sequence[Result]) -> Table:
     return Table(
         "Speed",
         (
-            *(TableColumn(name, numeric=False) for name in (*SYSTEM, "device")),
+            *text_columns(*SYSTEM, "device"),
             TableColumn("words/s", "words_per_second", decimals=0),
         ),
         tuple(
@@ -438,7 +438,7 @@ def energy(results: Sequence[Result], source: Published) -> Table:
     return Table(
         "Energy",
         (
-            *(TableColumn(name, numeric=False) for name in SYSTEM),
+            *text_columns(*SYSTEM),
             *(TableColumn(shown, key, decimals=4) for _, shown, key in ENERGY),
         ),
         (*rows, ("the paper", *[""] * (len(SYSTEM) - 1), *theirs)) if rows else (),
@@ -477,10 +477,9 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
                 *(f"{100 * result.scores[PAPER[cell.column]]:.2f} | {cell.text}" for cell in encoders[theirs]),
             )
         )
-    names = ("treebank", "part", "system", "encoder of the paper", "ours, if another", *PAPER)
     return Table(
         "Beside the paper",
-        tuple(TableColumn(name, numeric=False) for name in names),
+        text_columns("treebank", "part", "system", "encoder of the paper", "ours, if another", *PAPER),
         tuple(rows),
         notes=("A cell is: ours | the paper's. UAS and LAS are over sentences.", _number_of_seeds(results)),
     )

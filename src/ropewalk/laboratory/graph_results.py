@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ropewalk.models.graph_decoding import graph_decoders
 from ropewalk.morphology.enhancement import by_rules, copied
-from ropewalk.reporting.tables import Table, TableColumn
+from ropewalk.reporting.tables import Table, TableColumn, text_columns
 from ropewalk.scoring.graph_scores import MEASURES, measures
 
 if TYPE_CHECKING:
@@ -58,11 +58,10 @@ def graph_table(results: Sequence[Result]) -> Table:
             )
             for way in ways
         ]
-    names = ("treebank", "part", "encoder", "model", "graphs by")
     return Table(
         "Enhanced graphs",
         (
-            *(TableColumn(name, numeric=False) for name in names),
+            *text_columns("treebank", "part", "encoder", "model", "graphs by"),
             *(TableColumn(shown, measure, decimals=2) for measure, shown in SHOWN.items()),
         ),
         tuple(rows),

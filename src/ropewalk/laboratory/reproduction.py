@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from dataclasses import dataclass
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.drawing import html
 from ropewalk.laboratory import published as paper
 from ropewalk.laboratory.coverage import coverage, encodings_of
 from ropewalk.laboratory.splits import SPLITS
 from ropewalk.laboratory.statistics import TABLES, shares, statistics
-from ropewalk.reporting.tables import Table, TableColumn, to_html, to_markdown
+from ropewalk.reporting.tables import Table, TableColumn, text_columns, to_html, to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.laboratory.statistics import Statistics
     from ropewalk.scoring.attachment import Measure
 
+TITLE: Final = "The paper's figures, computed again"
 EQUAL: Final = "equal"
 KNOWN: Final = "differ, reason known"
 UNEXPLAINED: Final = "differ, unexplained"
@@ -247,7 +249,7 @@ def _named(release: str) -> str:
 
 def markdown(source: Published, sections: Sequence[Section], version: str) -> str:
     """Write the report as Markdown."""
-    parts = ["# The paper's figures, computed again", f"{source.paper}. Computed by ropewalk {version}."]
+    parts = [f"# {TITLE}", f"{source.paper}. Computed by ropewalk {version}."]
     for section in sections:
         parts += [
             f"## {section.title}",
@@ -257,7 +259,7 @@ def markdown(source: Published, sections: Sequence[Section], version: str) -> st
     return "\n\n".join(parts) + "\n"
 
 
-STYLE: Final = """\
+STYLE: Final = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
 section { overflow-x: auto; }
@@ -273,29 +275,19 @@ u { text-decoration: none; }
 
 def page(source: Published, sections: Sequence[Section], version: str) -> str:
     """Write the report as one HTML page that needs nothing else, for light and dark screens."""
-    title = "The paper's figures, computed again"
     parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(title)}</title>",
-        f"<style>\n{STYLE}</style>",
-        "</head>",
-        "<body>",
-        f"<h1>{html.escape(title)}</h1>",
-        f"<p>{html.escape(source.paper)}. Computed by ropewalk {html.escape(version)}.</p>",
+        f"<h1>{escape(TITLE)}</h1>",
+        f"<p>{escape(source.paper)}. Computed by ropewalk {escape(version)}.</p>",
     ]
     for section in sections:
         parts += [
             "<section>",
-            f"<h2>{html.escape(section.title)}</h2>",
-            *(f"<p>{html.escape(text)}</p>" for text in section.paragraphs),
+            f"<h2>{escape(section.title)}</h2>",
+            *(f"<p>{escape(text)}</p>" for text in section.paragraphs),
             *(to_html(table).rstrip() for table in section.tables),
             "</section>",
         ]
-    return "\n".join([*parts, "</body>", "</html>"]) + "\n"
+    return html.page(TITLE, STYLE, "\n".join(parts) + "\n")
 
 
 def _summary(comparisons: Sequence[CellComparison]) -> Table:
@@ -319,9 +311,7 @@ def _data(source: Published, releases: Sequence[ReleaseFigures]) -> Table:
     return Table(
         title="Data",
         columns=(
-            TableColumn("in the paper", numeric=False),
-            TableColumn("treebank", numeric=False),
-            TableColumn("release", numeric=False),
+            *text_columns("in the paper", "treebank", "release"),
             *(TableColumn(split, unit="trees") for split in SPLITS),
         ),
         rows=tuple(
@@ -338,10 +328,9 @@ def _forms(source: Published) -> Table:
     for cell in source.cells:
         if cell.kind:
             rows.setdefault((cell.row, cell.kind, cell.encoding, cell.release), {})[cell.treebank] = None
-    names = ("row", "coverage", "taken for", "release", "treebanks", "scheme or reading")
     return Table(
         title="Forms",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
+        columns=text_columns("row", "coverage", "taken for", "release", "treebanks", "scheme or reading"),
         rows=tuple(
             (row, kind, encoding, release, ", ".join(codes), source.forms.get(_form(encoding), ""))
             for (row, kind, encoding, release), codes in sorted(rows.items())
@@ -368,7 +357,7 @@ def _grid(
             places[one.state].add((number, at))
     return Table(
         title=title,
-        columns=(*(TableColumn(head, numeric=False) for head in heads), *(TableColumn(column) for column in columns)),
+        columns=(*text_columns(*heads), *(TableColumn(column) for column in columns)),
         rows=tuple((*names, *(_shown(one, numbers) for one in cells)) for names, cells in rows),
         bold=frozenset(places[UNEXPLAINED]),
         underlined=frozenset(places[KNOWN]),
@@ -412,26 +401,15 @@ def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, i
 
 
 def _differences(comparisons: Sequence[CellComparison]) -> Table:
-    names = (
-        "table", "treebank", "coverage", "row", "taken for", "release", "split", "column", "paper", "ours", "reason",
-    )  # fmt: skip
+    cells = {
+        "table": "table", "treebank": "treebank", "coverage": "kind", "row": "row", "taken for": "encoding",
+        "release": "release", "split": "split", "column": "column", "paper": "text",
+    }  # fmt: skip
     return Table(
         title="Differences",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
+        columns=text_columns(*cells, "ours", "reason"),
         rows=tuple(
-            (
-                one.cell.table,
-                one.cell.treebank,
-                one.cell.kind,
-                one.cell.row,
-                one.cell.encoding,
-                one.cell.release,
-                one.cell.split,
-                one.cell.column,
-                one.cell.text,
-                one.ours,
-                one.why or "unexplained",
-            )
+            (*(getattr(one.cell, name) for name in cells.values()), one.ours, one.why or "unexplained")
             for one in comparisons
             if one.state in {KNOWN, UNEXPLAINED}
         ),

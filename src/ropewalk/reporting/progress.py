@@ -41,13 +41,14 @@ def track(
             yield item
             done += size(item)
             if bar is None and time.monotonic() - begun >= PATIENCE:
-                bar = stack.enter_context(_bar())
+                bar = stack.enter_context(progress_bar())
                 bar.add_task(clean(what), total=total)
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=done)
 
 
-def _bar() -> Progress:
+def progress_bar() -> Progress:
+    """Return a bar for standard error that disappears at its end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

@@ -8,13 +8,14 @@ import io
 import json
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ropewalk.reporting.escaping import clean, latex_escape, markdown_escape, markdown_paragraph, spreadsheet_escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+Item = TypeVar("Item")
 Cell = str | int | float | None
 Place = tuple[int, int]
 
@@ -52,6 +53,11 @@ class TableColumn:
         return str(cell)
 
 
+def text_columns(*names: str) -> tuple[TableColumn, ...]:
+    """Return columns of texts."""
+    return tuple(TableColumn(name, numeric=False) for name in names)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table: columns, rows, totals under them, notes at its foot, and cells that stand out.
@@ -71,6 +77,21 @@ class Table:
         for row in (*self.rows, *self.totals):
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns: {row}")
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        items: Iterable[Item],
+        columns: Mapping[TableColumn, Callable[[Item], Cell]],
+        totals: Iterable[Item] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Table:
+        """Build a table with a row for each item; each column comes with the function that computes its cells."""
+        rows, sums = (
+            tuple(tuple(cell(item) for cell in columns.values()) for item in some) for some in (items, totals)
+        )
+        return cls(title, tuple(columns), rows, sums, notes)
 
     def mark_best(self, column: str, *, highest: bool = True) -> Table:
         """Underline the best value of a column, and all that are written the same; totals do not compete."""

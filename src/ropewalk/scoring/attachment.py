@@ -66,6 +66,22 @@ PUNCTUATION: Final[Mapping[PunctuationBy, Callable[[str], bool]]] = MappingProxy
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ScoringRules:
+    """What counts: subtypes of relations, and punctuation.
+
+    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
+    them: `punctuation_by` is their relation, their tag `upos` or `xpos`, or their `form`, and `punctuation_list` the
+    relations, tags or forms that are left out. By default these are `punct`, `PUNCT`, the tags of punctuation of the
+    Penn Treebank, and forms that consist of punctuation alone.
+    """
+
+    subtypes: bool = True
+    punctuation: bool = True
+    punctuation_by: PunctuationBy = "relation"
+    punctuation_list: Sequence[str] = ()
+
+
 class Parts(NamedTuple):
     """A score as a ratio of two sums over sentences: what each sentence adds above and below the line."""
 
@@ -89,8 +105,6 @@ class AttachmentScores:
     means over sentences.
     """
 
-    subtypes: bool
-    punctuation: bool
     words: Ints
     heads: Ints
     labelled: Ints
@@ -161,22 +175,8 @@ def score(  # noqa: PLR0913 - one keyword for each rule of scoring
     punctuation_by: PunctuationBy = "relation",
     punctuation_list: Sequence[str] = (),
 ) -> AttachmentScores:
-    """Score trees over the same words; a `MismatchError` names the first place where the words part.
-
-    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
-    them: `punctuation_by` is their relation, their tag `upos` or `xpos`, or their `form`, and `punctuation_list` the
-    relations, tags or forms that are left out. By default these are `punct`, `PUNCT`, the tags of punctuation of the
-    Penn Treebank, and forms that consist of punctuation alone.
-    """
-    judged = judge(
-        gold,
-        predicted,
-        subtypes=subtypes,
-        punctuation=punctuation,
-        punctuation_by=punctuation_by,
-        punctuation_list=punctuation_list,
-    )
-    return scores_of(judged)
+    """Score trees over the same words with `ScoringRules`; a `MismatchError` names the first word that differs."""
+    return scores_of(judge(gold, predicted, ScoringRules(subtypes, punctuation, punctuation_by, punctuation_list)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,8 +189,7 @@ class Judged:
 
     gold: Treebank
     predicted: Treebank
-    subtypes: bool
-    punctuation: bool
+    rules: ScoringRules
     counted: Bools
     heads: Bools
     labelled: Bools
@@ -199,16 +198,8 @@ class Judged:
     names: tuple[str, ...]
 
 
-def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
-    gold: Treebank,
-    predicted: Treebank,
-    *,
-    subtypes: bool = True,
-    punctuation: bool = True,
-    punctuation_by: PunctuationBy = "relation",
-    punctuation_list: Sequence[str] = (),
-) -> Judged:
-    """Tell of each word what is right; the options are those of `score`."""
+def judge(gold: Treebank, predicted: Treebank, rules: ScoringRules = ScoringRules()) -> Judged:  # noqa: B008 - a value that never changes
+    """Return what is right of each word."""
     require_same_words(gold, predicted)
     missing = np.flatnonzero(gold.heads < 0)
     if len(missing):
@@ -221,13 +212,13 @@ def judge(  # noqa: PLR0913 - one keyword for each rule of scoring
             "HEAD is _; expected a head for every word of the gold trees",
             word=str(word - gold.offsets[sentence].start + 1),
         )
-    if punctuation_by not in PUNCTUATION:
-        raise OptionError(f"punctuation_by is {punctuation_by!r}; expected one of: {', '.join(PUNCTUATION)}")
-    keep = np.ones(gold.words, dtype=np.bool_) if punctuation else ~_punctuation(gold, punctuation_by, punctuation_list)
-    (ours, theirs), names = numbered([gold.relations, predicted.relations], str if subtypes else without_subtype)
+    if rules.punctuation_by not in PUNCTUATION:
+        raise OptionError(f"punctuation_by is {rules.punctuation_by!r}; expected one of: {', '.join(PUNCTUATION)}")
+    keep = np.ones(gold.words, dtype=np.bool_) if rules.punctuation else ~_punctuation(gold, rules)
+    (ours, theirs), names = numbered([gold.relations, predicted.relations], str if rules.subtypes else without_subtype)
     heads = keep & (gold.heads == predicted.heads)
     labelled = heads & (ours == theirs)
-    return Judged(gold, predicted, subtypes, punctuation, keep, heads, labelled, ours, theirs, names)
+    return Judged(gold, predicted, rules, keep, heads, labelled, ours, theirs, names)
 
 
 def scores_of(judged: Judged) -> AttachmentScores:
@@ -236,8 +227,7 @@ def scores_of(judged: Judged) -> AttachmentScores:
     ours = judged.counted & content[judged.relations]
     theirs = judged.counted & content[judged.guesses]
     masks = (judged.counted, judged.heads, judged.labelled, ours, theirs, ours & judged.labelled)
-    counts = (frozen_ints(judged.gold.offsets.sums(mask)) for mask in masks)
-    return AttachmentScores(judged.subtypes, judged.punctuation, *counts)
+    return AttachmentScores(*(frozen_ints(judged.gold.offsets.sums(mask)) for mask in masks))
 
 
 def without_subtype(relation: str) -> str:
@@ -245,8 +235,9 @@ def without_subtype(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def _punctuation(gold: Treebank, by: PunctuationBy, listed: Sequence[str]) -> Bools:
-    """Tell of each word whether it is punctuation."""
+def _punctuation(gold: Treebank, rules: ScoringRules) -> Bools:
+    """Return for each word whether it is punctuation."""
+    by, listed = rules.punctuation_by, rules.punctuation_list
     test = frozenset(listed).__contains__ if listed else PUNCTUATION[by]
     if by == "relation":
         return holds(gold.relations, lambda name: test(name) or test(without_subtype(name)))

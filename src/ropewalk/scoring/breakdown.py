@@ -88,10 +88,7 @@ class Confusion:
         ]
 
 
-def breakdown(
-    judged: Judged,
-    by: By,
-) -> Breakdown:
+def breakdown(judged: Judged, by: By) -> Breakdown:
     """Score each group of words; groups of relations and tags come with the largest first, empty ones not at all."""
     parts = []
     for group in groupings(judged, by):
@@ -124,10 +121,7 @@ def breakdown(
     )
 
 
-def parts_by_group(
-    judged: Judged,
-    by: By,
-) -> dict[str, Parts]:
+def parts_by_group(judged: Judged, by: By) -> dict[str, Parts]:
     """Take the LAS of each group that gold has apart by sentence."""
     gold = judged.gold
     sentences = np.repeat(np.arange(len(gold)), gold.lengths)
@@ -144,9 +138,7 @@ def parts_by_group(
     return out
 
 
-def confusion(
-    judged: Judged,
-) -> Confusion:
+def confusion(judged: Judged) -> Confusion:
     """Count which relations were taken for which, the most frequent relation of gold first."""
     many = len(judged.names)
     cells = np.bincount(
@@ -159,15 +151,9 @@ def confusion(
     )
 
 
-def known(name: str) -> By:
-    """Take the name of a breakdown, or raise an error that lists those there are."""
-    demand_known("breakdown", name, BREAKDOWNS)
-    return BREAKDOWNS[BREAKDOWNS.index(name)]
-
-
 def groupings(judged: Judged, by: By) -> list[Grouping]:
     """Put each word into a group, or into one of each of several kinds."""
-    by = known(by)
+    demand_known("breakdown", by, BREAKDOWNS)
     if by == "relation":
         return [Grouping(judged.names, judged.relations, judged.guesses)]
     gold = judged.gold

@@ -18,9 +18,9 @@ import numpy as np
 
 import ropewalk
 from ropewalk.core.trees import Tree
-from ropewalk.errors import demand_type
+from ropewalk.errors import demand_known, demand_type
 from ropewalk.treebank.features import features_of
-from ropewalk.treebank.treebank import Treebank
+from ropewalk.treebank.treebank import COLUMNS, Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,9 @@ class _Lists:
         self.bank = bank
 
     def __getattr__(self, name: str) -> list[str]:
-        """Write out a column of strings by its name."""
+        """Return the strings of a column by its name."""
+        if name not in COLUMNS:
+            raise AttributeError(name)
         texts = self.bank.column(name).texts()
         setattr(self, name, texts)
         return texts
@@ -458,7 +460,8 @@ class Sentence(_View, Sequence[Word]):
         return tuple(self._lists.arcs[self._first : self._last])
 
     def column(self, name: str) -> tuple[str, ...]:
-        """Give one column by its name in CoNLL-U, such as `xpos`."""
+        """Return one column by its name in CoNLL-U, such as `xpos`."""
+        demand_known("column", name, COLUMNS)
         texts: list[str] = getattr(self._lists, name)
         return tuple(texts[self._first : self._last])
 
