@@ -28,7 +28,7 @@ from ropewalk.core.columns import Column, are_places, intern
 from ropewalk.core.ragged import gather, starts_of
 from ropewalk.core.trees import check, is_root_relation, tree_error
 from ropewalk.errors import FormatError, MismatchError, OptionError, demand_type
-from ropewalk.formats import conllx
+from ropewalk.formats import Look, OutputFormat, conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
+    from ropewalk.treebank.documents import Document
     from ropewalk.treebank.surface import Floats
 
 OnError = Literal["stop", "skip"]
@@ -979,3 +980,10 @@ def tree_problems(bank: Treebank) -> Iterator[FormatError]:
             else f"DEPREL is {relation!r} but HEAD is {bank.heads[w]}; expected root only where HEAD is 0"
         )
         yield _problem(bank, s, w - int(bank.offsets[s]) + 1, "root-relation", message)
+
+
+def _document_sentences(document: Document, look: Look) -> Iterator[bytes]:
+    return sentences(document.treebank, generator=document.generator if look.begins else "")
+
+
+FORMAT = OutputFormat(_document_sentences, {".conllu": iter}, "text/x-conllu; charset=utf-8", merge=joined)

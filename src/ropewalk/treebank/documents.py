@@ -622,6 +622,10 @@ class Document(_View, Sequence[Sentence]):
         """Give the values that JSON holds; `docs/parsing.md` has the schema."""
         return ropewalk.json.document(self)
 
+    def to(self, name: str) -> str:
+        """Write an output format by its name, such as `conllu`; docs/own-format.md adds one."""
+        return ropewalk.formats.get(name).dumps(self).decode("utf-8")
+
     def to_displacy(self) -> list[dict[str, Any]]:
         """Give what `displacy.render(…, style="dep", manual=True)` of spaCy draws."""
         return [ropewalk.displacy.sentence(sentence) for sentence in self]
