@@ -33,6 +33,7 @@ from ropewalk.segmentation.reading import is_space
 from ropewalk.segmentation.segmenter import LINE_UNITS
 from ropewalk.segmentation.tokens import text_of
 from ropewalk.serving import api, views
+from ropewalk.serving.endpoints import source_of
 from ropewalk.serving.fields import Fields
 from ropewalk.serving.sources import read_conllu as read_pasted
 from ropewalk.treebank import summary
@@ -346,22 +347,26 @@ def draw_text(chance: Chance, home: Path) -> None:
     assert picture.tikz()
 
 
-REQUESTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "parse": (api.PARSE, {"text": "A rope. It is wet.", "output": "json"}),
-    "convert": (api.CONVERT, {"conllu": SAMPLE, "output": "svg", "sentence": 2}),
-    "draw": (views.DRAW, {"conllu": SAMPLE, "labels": ["optimal"], "cover": "proper"}),
-    "labels": (views.LABELS, {"conllu": SAMPLE, "encodings": ["four-bit", "hexatags"]}),
-    "steps": (views.STEPS, {"conllu": SAMPLE, "encoding": "optimal"}),
+REQUESTS: dict[str, dict[str, Any]] = {
+    "parse": {"text": "A rope. It is wet.", "output": "json"},
+    "convert": {"conllu": SAMPLE, "output": "svg", "sentence": 2},
+    "draw": {"conllu": SAMPLE, "labels": ["optimal"], "cover": "proper"},
+    "labels": {"conllu": SAMPLE, "encodings": ["four-bit", "hexatags"]},
+    "steps": {"conllu": SAMPLE, "encoding": "optimal"},
+}
+KNOWN = {
+    one.label: tuple(one.operations["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"])
+    for one in api.ENDPOINTS
+    if "post" in one.operations
 }
 
 
 def answer_json(chance: Chance, home: Path) -> None:
     del home
     what = chance.choice(tuple(REQUESTS))
-    known, good = REQUESTS[what]
-    fields = Fields.of(chance.body(known, good), known)
+    fields = Fields.of(chance.body(KNOWN[what], REQUESTS[what]), KNOWN[what])
     if what == "parse":
-        found: object = Document(api.source_of(fields).read(parser(), 1000)).to_json()
+        found: object = Document(source_of(fields).read(parser(), 1000)).to_json()
     elif what == "convert":
         bank = read_pasted(fields.text("conllu"))
         number = fields.number("sentence", 1, low=1, high=len(bank)) - 1

@@ -27,7 +27,7 @@ import click
 import pytest
 
 from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
-from ropewalk import conllu, encodings
+from ropewalk import conllu, encodings, formats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +53,7 @@ NOT_RUN = {  # how many blocks of each page are not run; each says why
     "docs/decoding.md": 1,
     "docs/laboratory.md": 1,
     "docs/models.md": 1,
+    "docs/own-endpoint.md": 1,
     "docs/results.md": 3,
     "docs/segmentation.md": 1,
     "docs/serving.md": 2,
@@ -219,6 +220,7 @@ def shards() -> None:
 
 PREPARATIONS: dict[str, Callable[[], None]] = {
     "docs/own-encoding.md": lambda: install_example("docs/own-encoding.md", Path("site-packages")),
+    "docs/own-format.md": lambda: install_example("docs/own-format.md", Path("site-packages")),
     "docs/corpus.md": shards,
 }
 
@@ -268,11 +270,14 @@ def test_the_code_of_a_page_runs(page: str, request: pytest.FixtureRequest) -> N
             pytest.skip(f"{tool} is not installed")
     address = request.getfixturevalue("server") if "127.0.0.1:8080" in text else ""
     encodings.known.cache_clear()  # a page may bring one of its own
+    formats.known.cache_clear()
     try:
         run_page(page, request.getfixturevalue("heavy" if page in TORCH else "light"), address)
     finally:
         encodings.known.cache_clear()
-        sys.modules.pop("letters", None)
+        formats.known.cache_clear()
+        for module in ("letters", "arcs"):
+            sys.modules.pop(module, None)
 
 
 @pytest.mark.cluster

@@ -239,10 +239,11 @@ PARTS = "multipart/form-data; boundary=x"
     ("header", "body"),
     [
         ('multipart/form-data; boundary="a b"', b"--a b\r\n" + NAMED + b"\r\n\r\n1 2\r\n--a b--\r\n"),
-        (PARTS, b"preamble\r\n--x  \r\ncontent-disposition:form-data;name=data\r\n\r\n1 2\r\n--x--"),
-        ("Multipart/Form-Data; charset=utf-8; BOUNDARY=x", b"--x\n" + NAMED + b"\n\n1 2\n--x--\n"),
-        (PARTS, b"--x\r\nContent-Type: text/plain;\r\n charset=UTF-8\r\n" + NAMED + b"\r\n\r\n1 2\r\n--x--\r\nend"),
+        (PARTS, b"preamble\r\n--x\r\ncontent-disposition:form-data;name=data\r\n\r\n1 2\r\n--x--"),
+        ("Multipart/Form-Data; charset=utf-8; BOUNDARY=x", b"--x\r\n" + NAMED + b"\r\n\r\n1 2\r\n--x--\n"),
+        (PARTS, b"--x\r\nContent-Type: text/plain; charset=UTF-8\r\n" + NAMED + b"\r\n\r\n1 2\r\n--x--\r\nend"),
         (PARTS, b"--x\r\n" + NAMED + b'; filename="f.txt"\r\n\r\n1 2\r\n--x--'),
+        (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Transfer-Encoding: base64\r\n\r\nMSAy\r\n--x--"),
     ],
 )
 def test_multipart_as_it_may_be_written(header: str, body: bytes) -> None:
@@ -254,10 +255,19 @@ def test_multipart_as_it_may_be_written(header: str, body: bytes) -> None:
     [
         ("multipart/form-data", b"", "no boundary"),
         (PARTS, b"--x\r\n", "does not end"),
-        (PARTS, b"--x\r\nno empty line\r\n--x--", "empty line"),
-        (PARTS, b"--x\r\n\r\nno name\r\n--x--", "no name"),
-        (PARTS, b"--x\r\nwhat\r\n\r\nis this\r\n--x--", "without a colon"),
-        (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Transfer-Encoding: base64\r\n\r\nMQ==\r\n--x--", "'base64'"),
+        (PARTS, b"--x\r\nno empty line\r\n--x--", "empty line before each value"),
+        (PARTS, b"--x\r\n\r\nno name\r\n--x--", "name not found"),
+        (PARTS, b"--x\r\nwhat\r\n\r\nis this\r\n--x--", "invalid character 13 in header"),
+        (PARTS, b"--x\n" + NAMED + b"\n\n1 2\n--x--\n", "lines that end in CR LF"),
+        (PARTS, b"--x  \r\n" + NAMED + b"\r\n\r\n1 2\r\n--x--", "end of boundary"),
+        (PARTS, b"--x\r\n" + NAMED + b";\r\n a=b\r\n\r\n1 2\r\n--x--", "invalid character 32 in header"),
+        (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Transfer-Encoding: x-uue\r\n\r\nMQ==\r\n--x--", "x-uue"),
+        (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Transfer-Encoding: base64\r\n\r\n!?=\r\n--x--", "cannot be read"),
+        (
+            PARTS,
+            b"".join(b'--x\r\nContent-Disposition: form-data; name="%d"\r\n\r\n1\r\n' % n for n in range(300)),
+            "than 100",
+        ),
         (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\na\r\n--x--", "'utf-16'"),
         (PARTS, b"--x\r\n" + NAMED + b"\r\n\r\n\xff\r\n--x--", "not UTF-8"),
         ("application/x-www-form-urlencoded", b"data=%ff", "not UTF-8"),

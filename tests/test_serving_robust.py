@@ -407,7 +407,7 @@ def test_a_request_that_kills_workers_is_refused_and_hurts_no_other_of_its_batch
         crew = Processes(Settings(), 2)
         try:
             await crew.start()
-            batcher = Batcher(crew, "en", Metrics(), words=2048)
+            batcher = Batcher(crew, "en", Metrics({}), words=2048)
             jobs = [ParseJob(RequestText(f"Rope {n} is long."), die_of if n == 3 else second_word_of) for n in range(8)]
             return list(await asyncio.gather(*map(batcher.run, jobs), return_exceptions=True))
         finally:
@@ -425,7 +425,7 @@ def test_an_error_of_a_worker_process_keeps_its_traceback() -> None:
         crew = Processes(Settings(), 2)
         try:
             await crew.start()
-            return await Batcher(crew, HELP, Metrics()).run(Call(fail_oddly))
+            return await Batcher(crew, HELP, Metrics({})).run(Call(fail_oddly))
         finally:
             crew.stop()
 

@@ -18,9 +18,9 @@ from ropewalk.core.columns import Column, intern
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, UnknownNameError
-from ropewalk.treebank.source import Source
+from ropewalk.treebank.source import COLUMNS, Source
 from ropewalk.treebank.surface import Heading, Probabilities, Surface
-from ropewalk.treebank.treebank import COLUMNS, Treebank
+from ropewalk.treebank.treebank import Treebank
 from strategies import banks, trees
 
 RAW = (

@@ -6,7 +6,8 @@ Names are loaded when first used, so that `import ropewalk` costs next to nothin
 TYPE_CHECKING = False  # that of `typing` would take many times longer to load than all of this
 
 if TYPE_CHECKING:
-    from ropewalk.core.graphs import Graph
+    from ropewalk import formats as formats
+    from ropewalk.core.graphs import Graph as Graph
     from ropewalk.core.graphs import Graphs as Graphs
     from ropewalk.core.trees import Tree as Tree
     from ropewalk.drawing import Picture as Picture
@@ -44,7 +45,7 @@ _HOMES = {
     "draw": "drawing",
     "load": "pipeline",
 }
-_FORMATS = frozenset({"conllu", "deps", "displacy", "json", "sdp"})
+_MODULES = {"formats": "formats"} | {name: f"formats.{name}" for name in ("conllu", "deps", "displacy", "json", "sdp")}
 
 __all__ = [
     "Document",
@@ -64,6 +65,7 @@ __all__ = [
     "deps",
     "displacy",
     "draw",
+    "formats",
     "json",
     "load",
     "sdp",
@@ -75,8 +77,8 @@ def __getattr__(name: str) -> object:
 
     if name in _HOMES:
         value: object = getattr(importlib.import_module(f"ropewalk.{_HOMES[name]}"), name)
-    elif name in _FORMATS:
-        value = importlib.import_module(f"ropewalk.formats.{name}")
+    elif name in _MODULES:
+        value = importlib.import_module(f"ropewalk.{_MODULES[name]}")
     else:
         raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
     globals()[name] = value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO, cast
 
 import typer
 
+from ropewalk import formats
 from ropewalk.cli.shell import (
     ColumnsOption,
     GraphDecoderOption,
@@ -35,10 +36,9 @@ from ropewalk.cli.shell import (
     say,
     warn_if_uncompiled,
 )
-from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from _typeshed import WriteableBuffer
 
@@ -89,14 +89,6 @@ class LineOption(StrEnum):
     PARAGRAPH = "paragraph"
 
 
-class TreeFormat(StrEnum):
-    """What is written."""
-
-    CONLLU = "conllu"
-    JSON = "json"
-    TREE = "tree"
-
-
 class Argument(NamedTuple):
     """One argument: a file, or text itself."""
 
@@ -111,20 +103,19 @@ class Argument(NamedTuple):
         return UNWRITABLE.sub("?", self.value) if named else ""
 
 
-class Look(NamedTuple):
-    """How trees are written."""
-
-    form: TreeFormat
-    width: int | None
-    colour: bool
-
-
 class Unparsed(NamedTuple):
     """Sentences to parse: the document that begins with them, if it has a name, and whether the output does."""
 
     bank: "Treebank"
     document: str
     begins: bool
+
+
+def _format_name(value: str) -> str:
+    """Check the name of an output format; other packages are searched only for names that are not ours."""
+    if value not in formats.OWN and value not in formats.known():
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, formats.known()))}.")
+    return value
 
 
 def parse(
@@ -151,10 +142,12 @@ def parse(
             "and paragraphs end with a blank one.",
         ),
     ] = None,
-    form_out: Annotated[
-        TreeFormat | None,
+    form: Annotated[
+        str | None,
         typer.Option(
             "--format",
+            metavar=f"[{'|'.join(formats.OWN)}]",
+            parser=_format_name,
             show_default=False,
             help="CoNLL-U, one JSON object a sentence and line, or pictures of trees; by default pictures in a "
             "terminal, else JSON for -o FILE.jsonl, and as one list for -o FILE.json, else CoNLL-U.",
@@ -204,7 +197,7 @@ def parse(
     than text. Input of any length is read and written piece by piece, and interrupted output ends with a whole
     sentence. The first comment names the model and its hash.
     """
-    if out in set(TreeFormat):
+    if out in formats.OWN:
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
@@ -212,10 +205,12 @@ def parse(
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
     demand_other(out, read, overwrite=overwrite)
-    chosen = form_out or _form_of(out)
-    _demand_json(chosen, tag_confidence=tag_confidence)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
+    form = form or _form_of(out)
+    output = formats.get(form)
+    if tag_confidence and not output.tag_probabilities:
+        raise typer.BadParameter(f"--tag-confidence is for --format json; {form} has no place for it")
     warn_if_uncompiled()
     from ropewalk.parallel.workers import apply, count_of
     from ropewalk.pipeline import load
@@ -233,7 +228,7 @@ def parse(
         each_line=each_line and each_line.value,
     )
     words = 0
-    look = Look(chosen, picture_width(None, out), colourful(out))
+    look = formats.Look(width=picture_width(None, out), colour=colourful(out))
 
     def pieces() -> "Iterator[Unparsed]":
         nonlocal words
@@ -246,20 +241,13 @@ def parse(
                     words += bank.words
 
     def blocks() -> "Iterator[bytes]":
-        if chosen is TreeFormat.TREE:
-            yield f"# generator = {clean(parser.generator)}\n".encode()
-        make = partial(_worker, parser.single_threaded, look)
-        for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
+        make = partial(_worker, parser.single_threaded, form, look)
+        for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, form, look)):
             yield from written
 
-    put(out, _whole(blocks(), out, chosen, several=len(sources) > 1))
+    put(out, output.file(blocks(), out, several=len(sources) > 1))
     if out != "-":
         say(f"{plural(words, 'word')} parsed")
-
-
-def _demand_json(form: TreeFormat, *, tag_confidence: bool) -> None:
-    if tag_confidence and form is not TreeFormat.JSON:
-        raise typer.BadParameter("--tag-confidence is for --format json; CoNLL-U has no column for it")
 
 
 def _demand_text(form: Input | None, each_line: LineOption | None) -> None:
@@ -335,32 +323,10 @@ def _names_a_file(value: str) -> bool:
     )
 
 
-def _form_of(out: str) -> TreeFormat:
+def _form_of(out: str) -> str:
     if out == "-":
-        return TreeFormat.TREE if sys.stdout.isatty() else TreeFormat.CONLLU
-    return TreeFormat.JSON if _ending(out) in {".json", ".jsonl"} else TreeFormat.CONLLU
-
-
-def _whole(blocks: "Iterator[bytes]", out: str, form: TreeFormat, *, several: bool) -> "Iterator[bytes]":
-    """Make one file of sentences, as its form demands."""
-    from ropewalk.formats.conllu import joined
-
-    if several and form is TreeFormat.CONLLU:
-        return joined(blocks)
-    return _listed(blocks) if form is TreeFormat.JSON and _ending(out) == ".json" else blocks
-
-
-def _ending(out: str) -> str:
-    return Path(out.lower().removesuffix(".gz").removesuffix(".xz")).suffix
-
-
-def _listed(lines: "Iterator[bytes]") -> "Iterator[bytes]":
-    """Make one JSON list of objects on lines of their own."""
-    before = b"[\n"
-    for line in lines:
-        yield before + line.removesuffix(b"\n")
-        before = b",\n"
-    yield b"\n]\n" if before == b",\n" else b"[]\n"
+        return "tree" if sys.stdout.isatty() else "conllu"
+    return formats.named_by(out) or "conllu"
 
 
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
@@ -391,26 +357,17 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 
 
-def _worker(make: "Callable[[], Parser]", look: Look) -> "Callable[[Unparsed], list[bytes]]":
+def _worker(make: "Callable[[], Parser]", form: str, look: formats.Look) -> "Callable[[Unparsed], list[bytes]]":
     """Make what a process does that is one of several."""
     parser = make()
-    return lambda piece: list(_written(parser, look, piece))
+    return lambda piece: list(_written(parser, form, look, piece))
 
 
-def _written(parser: "Parser", look: Look, piece: Unparsed) -> "Iterator[bytes]":
+def _written(parser: "Parser", form: str, look: formats.Look, piece: Unparsed) -> "Iterable[bytes]":
     """Parse some sentences and write each."""
-    import json
-
-    from ropewalk import Document, conllu
+    from ropewalk import Document
 
     bank = parser.treebank(piece.bank)
-    if look.form is TreeFormat.CONLLU:
-        named = bank.with_document(piece.document) if piece.document else bank
-        yield from conllu.sentences(named, generator=parser.generator if piece.begins else "")
-        return
-    for sentence in Document(bank, None, parser.generator):
-        if look.form is TreeFormat.TREE:
-            text = "\n" + sentence.draw().text(width=look.width, colour=look.colour)
-        else:
-            text = json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
-        yield text.encode()
+    named = bank.with_document(piece.document) if piece.document else bank
+    document = Document(named, None, parser.generator)
+    return formats.get(form).sentences(document, look._replace(begins=piece.begins))

@@ -76,7 +76,7 @@ def serve(
     try:
         from ropewalk.serving import Settings, run
     except ModuleNotFoundError as missing:
-        if missing.name not in {"starlette", "uvicorn", "httptools"}:
+        if missing.name not in {"starlette", "uvicorn", "httptools", "python_multipart"}:
             raise
         raise MissingExtraError("servers", str(missing.name), "serve") from missing
     warn_if_uncompiled()
@@ -85,7 +85,8 @@ def serve(
         format="%(asctime)s %(message)s",
         level=logging.INFO if log or log_text else logging.WARNING,
     )
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    for name in ("uvicorn", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     settings = Settings(
         models=tuple(model or ["en"]),
         decoder=decoder and decoder.value,

@@ -27,7 +27,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import check_heads, is_root_relation, tree_error
 from ropewalk.errors import FormatError, OptionError, demand_type
-from ropewalk.formats import conllx
+from ropewalk.formats import Look, OutputFormat, conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
+    from ropewalk.treebank.documents import Document
     from ropewalk.treebank.surface import Floats, Heading
 
 OnError = Literal["stop", "skip"]
@@ -682,3 +683,10 @@ def tree_problems(bank: Treebank) -> Iterator[FormatError]:
             else f"DEPREL is {relation!r} but HEAD is {bank.heads[w]}; expected root only where HEAD is 0"
         )
         yield _problem(bank, s, w - bank.offsets[s].start + 1, "root-relation", message)
+
+
+def _document_sentences(document: Document, look: Look) -> Iterator[bytes]:
+    return sentences(document.treebank, generator=document.generator if look.begins else "")
+
+
+FORMAT = OutputFormat(_document_sentences, {".conllu": iter}, "text/x-conllu; charset=utf-8", merge=joined)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import demand_type
+from ropewalk.formats import Look, OutputFormat
 from ropewalk.treebank.documents import Document, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ropewalk.treebank.documents import Token, Word
 
@@ -77,3 +79,30 @@ def _rounded(probability: float | None) -> float | None:
 
 def _known(value: str) -> str | None:
     return None if value == "_" else value
+
+
+def compact(value: object) -> bytes:
+    """Write JSON without spaces, as the server answers; lone surrogates become `?`."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _lines(given: Document, _: Look) -> Iterator[bytes]:
+    return (json.dumps(sentence(one), ensure_ascii=False).encode() + b"\n" for one in given)
+
+
+def _listed(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Make one JSON list of objects on lines of their own."""
+    before = b"[\n"
+    for line in lines:
+        yield before + line.removesuffix(b"\n")
+        before = b",\n"
+    yield b"\n]\n" if before == b",\n" else b"[]\n"
+
+
+FORMAT = OutputFormat(
+    _lines,
+    {".jsonl": iter, ".json": _listed},
+    "application/json",
+    document=lambda given: compact(document(given)),
+    tag_probabilities=True,
+)

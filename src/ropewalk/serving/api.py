@@ -1,113 +1,87 @@
-"""Our own API, `/api/v1`: what each path takes and answers."""
+"""Our own API, `/api/v1`: what answers at each path, and the table of them."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from starlette.responses import Response, StreamingResponse
 
-from ropewalk import __version__
+from ropewalk import __version__, formats
 from ropewalk.errors import RequestError
 from ropewalk.serving import views
-from ropewalk.serving.bodies import content_type, query_fields
-from ropewalk.serving.fields import Fields
-from ropewalk.serving.sources import Conllu, RequestText, Words, read_conllu
+from ropewalk.serving.endpoints import (
+    DOCUMENT,
+    EXAMPLE,
+    EXAMPLE_CONLLU,
+    OUTPUTS,
+    SOURCES,
+    TEXTS,
+    endpoint,
+    shared_fields,
+    source_of,
+)
+from ropewalk.serving.sources import read_conllu
 from ropewalk.treebank.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.requests import Request
-
     from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.fields import Fields
     from ropewalk.serving.service import Service
-    from ropewalk.serving.sources import RequestSource
     from ropewalk.treebank.treebank import Treebank
 
-OUTPUTS = ("json", "conllu", *views.FORMS)
-SOURCES = ("text", "tokens", "conllu")
-PARSE = (*SOURCES, "model", "output", "sentence", *views.PICTURE)
-CONVERT = ("conllu", "output", "sentence", *views.PICTURE)
-STREAM = (*SOURCES, "model")
-CONLLU = "text/x-conllu; charset=utf-8"
+MODEL = ("name", "language", "treebank", "licence", "generator", "takes_text")
+PICTURE = ("tags", "relations", "probabilities", "labels", "cover", "bracketing", "against", "theme")
 LINES = "application/x-ndjson"
 
 
-def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Answer in JSON."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), status, headers, "application/json")
+async def models(_: Fields, service: Service) -> object:
+    """List the models and the limits."""
+    return {
+        "version": __version__,
+        "default": service.default,
+        "models": [{name: getattr(model, name) for name in MODEL} for model in service.models.values()],
+        "limits": {
+            "bytes": service.settings.max_bytes,
+            "words": service.settings.max_words,
+            "seconds": service.settings.max_seconds,
+            "sentences_drawn": views.MOST_SENTENCES,
+        },
+    }
 
 
-async def fields_of(request: Request, service: Service, known: tuple[str, ...]) -> Fields:
-    """Receive the fields of a request: a JSON object; or text or CoNLL-U as it is, the other fields in the query."""
-    body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
-    kind, _ = content_type(request.headers.get("content-type", ""))
-    given: dict[str, Any] = dict(query_fields(request.scope["query_string"]))
-    if kind in {"text/plain", "text/x-conllu"}:
-        name = "text" if kind == "text/plain" else "conllu"
-        try:
-            given[name] = body.decode("utf-8")
-        except UnicodeDecodeError as failure:
-            raise RequestError(400, f"byte {failure.start + 1} of the body is not UTF-8; expected UTF-8") from failure
-        return Fields(given, known)
-    if kind not in {"", "application/json"}:
-        raise RequestError(415, f"the body is {kind[:80]}; expected application/json, text/plain or text/x-conllu")
-    if given:
-        raise RequestError(400, "found fields in the query beside a JSON body; put all of them into the body")
-    return Fields.of(body, known)
-
-
-def source_of(fields: Fields) -> RequestSource:
-    """Find what is to be parsed."""
-    given = fields.one_of(*SOURCES)
-    if given == "text":
-        return RequestText(fields.text("text"))
-    return Words(fields.sentences("tokens")) if given == "tokens" else Conllu(fields.text("conllu"))
-
-
-async def models(_: Request, service: Service) -> Response:
-    """List the models."""
-    return json_response(
-        {
-            "version": __version__,
-            "default": service.default,
-            "models": [
-                {
-                    "name": model.name,
-                    "language": model.language,
-                    "treebank": model.treebank,
-                    "licence": model.licence,
-                    "generator": model.generator,
-                    "takes_text": model.takes_text,
-                }
-                for model in service.models.values()
-            ],
-            "limits": {
-                "bytes": service.settings.max_bytes,
-                "words": service.settings.max_words,
-                "seconds": service.settings.max_seconds,
-                "sentences_drawn": views.MOST_SENTENCES,
-            },
-        }
-    )
-
-
-async def parse(request: Request, service: Service) -> Response:
+async def parse(fields: Fields, service: Service) -> object:
     """Parse text, tokens or CoNLL-U."""
-    fields = await fields_of(request, service, PARSE)
     source, model = source_of(fields), service.model(fields.text("model"))
-    answer: Response = await service.parse(model, source, Writer.of(fields))
-    return answer
+    return await service.parse(model, source, Writer.of(fields))
 
 
-async def convert(request: Request, service: Service) -> Response:
+async def stream(fields: Fields, service: Service) -> object:
+    """Parse a long text: one sentence a line, as they are ready."""
+    source, model = source_of(fields), service.model(fields.text("model"))
+    parts = service.stream(model, source)
+    try:
+        first = await anext(parts)  # what is wrong with the request is known by now
+    except StopAsyncIteration:
+        return Response(b"", media_type=LINES)
+    return StreamingResponse(_lines(model, first, parts), media_type=LINES)
+
+
+async def _lines(model: ServedModel, first: Treebank, parts: AsyncIterator[Treebank]) -> AsyncIterator[bytes]:
+    yield _written(model, first)
+    async for part in parts:
+        yield _written(model, part)
+
+
+def _written(model: ServedModel, part: Treebank) -> bytes:
+    return b"".join(formats.get("json").sentences(Document(part, None, model.generator), formats.Look()))
+
+
+async def convert(fields: Fields, service: Service) -> object:
     """Write CoNLL-U in another form, its trees as they are."""
-    fields = await fields_of(request, service, CONVERT)
-    answer: Response = await service.help(_converted, fields.text("conllu"), Writer.of(fields))
-    return answer
+    return await service.help(_converted, fields.text("conllu"), Writer.of(fields))
 
 
 def _converted(text: str, write: Writer) -> Response:
@@ -130,10 +104,9 @@ class Writer:
 
     def __call__(self, _: Document, found: Document) -> Response:
         """Write a parsed document."""
-        if self.output == "json":
-            return json_response(found.to_json())
-        if self.output == "conllu":
-            return Response(found.to_conllu(), media_type=CONLLU)
+        if self.output not in views.FORMS:
+            form = formats.get(self.output)
+            return Response(form.dumps(found), media_type=form.media_type)
         if not len(found):
             raise RequestError(400, "there is no sentence to draw")
         if len(found) > 1 and "sentence" not in self.fields:
@@ -142,50 +115,55 @@ class Writer:
             )
         number = self.fields.number("sentence", 1, low=1, high=len(found)) - 1
         picture = views.picture_of(found.treebank, number, self.fields)
-        return Response(views.picture_text(picture, self.output, self.fields), media_type=views.KINDS[self.output])
+        return Response(views.picture_text(picture, self.output, self.fields), media_type=views.FORMS[self.output])
 
 
-async def stream(request: Request, service: Service) -> Response:
-    """Parse a long text, and answer one sentence a line as they are ready."""
-    fields = await fields_of(request, service, STREAM)
-    source, model = source_of(fields), service.model(fields.text("model"))
-    parts = service.stream(model, source)
-    try:
-        first = await anext(parts)  # what is wrong with the request is known by now
-    except StopAsyncIteration:
-        return Response(b"", media_type=LINES)
-    return StreamingResponse(_lines(model, first, parts), media_type=LINES)
+async def draw(fields: Fields, service: Service) -> object:
+    """Draw every sentence, its words as JSON beside it."""
+    return await service.help(views.pictures, fields, service.settings.max_words)
 
 
-async def _lines(model: ServedModel, first: Treebank, parts: AsyncIterator[Treebank]) -> AsyncIterator[bytes]:
-    yield _written(model, first)
-    async for part in parts:
-        yield _written(model, part)
+async def labels(fields: Fields, service: Service) -> object:
+    """Write trees as labels of encodings."""
+    return await service.help(views.label_answers, fields, service.settings.max_words)
 
 
-def _written(model: ServedModel, part: Treebank) -> bytes:
-    found = Document(part, None, model.generator)
-    return "".join(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found).encode("utf-8")
+async def steps(fields: Fields, service: Service) -> object:
+    """Play the decoder over labels: every step, and HTML to show it."""
+    return await service.help(views.step_answers, fields, service.settings.max_words)
 
 
-async def draw(request: Request, service: Service) -> Response:
-    """Draw every sentence of CoNLL-U."""
-    fields = await fields_of(request, service, views.DRAW)
-    return json_response(await service.help(views.pictures, fields, service.settings.max_words))
-
-
-async def labels(request: Request, service: Service) -> Response:
-    """Write the trees of CoNLL-U as labels of encodings."""
-    fields = await fields_of(request, service, views.LABELS)
-    return json_response(await service.help(views.label_answers, fields, service.settings.max_words))
-
-
-async def steps(request: Request, service: Service) -> Response:
-    """Play the decoder over labels."""
-    fields = await fields_of(request, service, views.STEPS)
-    return json_response(await service.help(views.step_answers, fields, service.settings.max_words))
-
-
-async def encodings(_: Request, service: Service) -> Response:
+async def encodings(_: Fields, service: Service) -> object:
     """List the encodings, and those whose decoder can be watched."""
-    return json_response(await service.help(views.encoding_list))
+    return await service.help(views.encoding_list)
+
+
+TREE: dict[str, Any] = {"conllu": EXAMPLE_CONLLU}
+ENDPOINTS = (
+    endpoint("models", models),
+    endpoint(
+        "parse",
+        parse,
+        shared_fields(*SOURCES, "model", "output", "sentence", *PICTURE),
+        {"text": EXAMPLE},
+        schema=DOCUMENT,
+    ),
+    endpoint("stream", stream, shared_fields(*SOURCES, "model"), {"text": f"{EXAMPLE} He rests."}, media_type=LINES),
+    endpoint(
+        "convert",
+        convert,
+        shared_fields("conllu", "output", "sentence", *PICTURE),
+        TREE | {"output": "svg"},
+        schema=DOCUMENT,
+    ),
+    endpoint("draw", draw, shared_fields("conllu", "form", "sentence", *PICTURE), TREE | {"cover": "proper"}),
+    endpoint("labels", labels, shared_fields("conllu", "encodings"), TREE | {"encodings": ["optimal", "four-bit"]}),
+    endpoint(
+        "steps",
+        steps,
+        shared_fields("conllu", "words", "encoding", "repair", "theme", "sentence")
+        | {"labels": TEXTS | {"description": "Labels to decode, instead of those of a tree."}},
+        {"labels": ["<", ">^/^", ">^"], "words": ["She", "twists", "hemp"], "encoding": "optimal"},
+    ),
+    endpoint("encodings", encodings),
+)

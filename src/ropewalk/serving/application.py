@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache
 from string import punctuation
 from typing import TYPE_CHECKING, Any, final
 from urllib.parse import quote
@@ -16,31 +16,26 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
+from ropewalk.core.plugins import plugins
 from ropewalk.errors import RequestError, RopewalkError
 from ropewalk.serving import api, openapi, udpipe
-from ropewalk.serving.bodies import form_fields, query_fields
 from ropewalk.serving.computing import Computer
 from ropewalk.serving.crew import Threads
+from ropewalk.serving.endpoints import Endpoint, json_response
 from ropewalk.serving.hosts import Hosts
 from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.pages import static_files
 from ropewalk.serving.service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ropewalk.serving.computing import ServedModel
     from ropewalk.serving.crew import Crew
     from ropewalk.serving.settings import Settings
-    from ropewalk.treebank.documents import Document
 
-    Handler = Callable[[Request, Service], Awaitable[Response]]
-
-API = "/api/v1"
 SLASHES = re.compile("//+")
 LINGER_BYTES = 1 << 30  # read and discarded of a body that was refused: most clients read no answer before all is sent
 LINGER_PAUSE = 5.0  # seconds that such a client may pause; `max_seconds` is for all of it
@@ -60,7 +55,9 @@ logger = logging.getLogger("ropewalk.serving")
 
 def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
     """Build the application; without a `crew` the models are loaded here, and threads compute the answers."""
-    service = Service(crew or Threads(Computer.load(settings)), settings, Metrics())
+    rows = endpoints()
+    metrics = Metrics({one.path: one.label for one in rows})
+    service = Service(crew or Threads(Computer.load(settings)), settings, metrics)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -70,91 +67,53 @@ def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
         finally:
             service.stop()
 
-    def route(path: str, handler: Handler, *methods: str) -> Route:
-        async def endpoint(request: Request) -> Response:
-            return await handler(request, service)
-
-        return Route(path, endpoint, methods=list(methods), name=handler.__name__)
-
-    routes = [
-        route("/process", process, "GET", "POST"),
-        route("/models", models_of_udpipe, "GET", "POST"),
-        route(f"{API}/models", api.models, "GET"),
-        route(f"{API}/parse", api.parse, "POST"),
-        route(f"{API}/stream", api.stream, "POST"),
-        route(f"{API}/convert", api.convert, "POST"),
-        route(f"{API}/draw", api.draw, "POST"),
-        route(f"{API}/labels", api.labels, "POST"),
-        route(f"{API}/steps", api.steps, "POST"),
-        route(f"{API}/encodings", api.encodings, "GET"),
-        route("/openapi.json", description, "GET"),
-        route("/health", health, "GET"),
-        route("/ready", ready, "GET"),
-        route("/metrics", counts, "GET"),
-        *(Route(path, page, methods=["GET"], name="page") for path, page in static_files().items()),
-    ]
     refusals: dict[Any, Callable[[Request, Exception], Response]] = {
         HTTPException: _refused_by_path,
         RopewalkError: _refused,
         Exception: _failed,
     }
+    routes = [one.route(service) for one in rows]
     app = Starlette(routes=routes, exception_handlers=refusals, lifespan=lifespan)
     app.state.service = service
     app.add_middleware(Guard, service=service)
     return app
 
 
-async def process(request: Request, service: Service) -> Response:
-    """Answer as UDPipe's `/process` does."""
-    asked = udpipe.request(await _parameters(request, service))
-    model = service.model(asked.model)
-    finish = partial(_processed, asked, model)
-    answer: Response = await service.parse(model, asked.source, finish, parse=asked.parses)
-    return answer
-
-
-def _processed(asked: udpipe.Request, model: ServedModel, given: Document, parsed: Document) -> Response:
-    result = udpipe.answer(asked, model.generator, given, parsed)
-    return api.json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
-
-
-async def models_of_udpipe(request: Request, service: Service) -> Response:
-    """Answer as UDPipe's `/models` does."""
-    await _parameters(request, service)
-    components = {name: model.components for name, model in service.models.items()}
-    return api.json_response({"models": components, "default_model": service.default})
-
-
-async def _parameters(request: Request, service: Service) -> dict[str, str]:
-    found = query_fields(request.scope["query_string"])
-    if request.method == "POST":
-        body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
-        form = form_fields(request.headers.get("content-type", ""), body)
-        if twice := sorted(set(found) & set(form)):
-            raise RequestError(400, f"the field {twice[0][:80]!r} is given in the query and in the body; give it once")
-        found |= form
-    return found
-
-
 async def description(_request: Request, service: Service) -> Response:
     """Describe the API as OpenAPI does."""
-    return api.json_response(openapi.describe(service.default))
+    return json_response(openapi.describe(endpoints(), service.default))
 
 
 async def health(_request: Request, _service: Service) -> Response:
-    """Say that the process lives."""
+    """Answer that the process lives."""
     return Response("alive\n", media_type="text/plain")
 
 
 async def ready(_request: Request, service: Service) -> Response:
-    """Say whether requests are welcome."""
+    """Answer whether requests are welcome."""
     good = service.ready and not service.draining
     return Response("ready\n" if good else "not ready\n", 200 if good else 503, media_type="text/plain")
 
 
 async def counts(_request: Request, service: Service) -> Response:
-    """Give all counts as Prometheus reads them."""
+    """Return all counts as Prometheus reads them."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+@cache
+def endpoints() -> tuple[Endpoint, ...]:
+    """Return every endpoint: ours, and those of other packages at paths that are not ours."""
+    own = (
+        *api.ENDPOINTS,
+        *udpipe.ENDPOINTS,
+        Endpoint("/openapi.json", description),
+        Endpoint("/health", health),
+        Endpoint("/ready", ready),
+        Endpoint("/metrics", counts),
+        *static_files(),
+    )
+    paths = {one.path for one in own}
+    return *own, *(one for one in plugins("ropewalk.endpoints", Endpoint).values() if one.path not in paths)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -167,7 +126,7 @@ def _refused(request: Request, error: Exception) -> Response:
         headers["connection"] = "close"  # the rest of the body is not wanted
     if request.scope["path"].startswith("/api/"):
         kind = re.sub("(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
-        return api.json_response({"error": {"kind": kind, "message": str(error)}}, status, headers)
+        return json_response({"error": {"kind": kind, "message": str(error)}}, status, headers)
     return Response(f"{error}\n".encode("utf-8", "replace"), status, headers, "text/plain; charset=utf-8")
 
 
@@ -239,7 +198,7 @@ class Exchange:
         """Count the answer, and log it; no request can write a second line, or what a terminal would obey."""
         self._arrived()
         seconds = time.perf_counter() - self._begun
-        self._service.metrics.answered(_route_of(scope["path"]), self._status, seconds)
+        self._service.metrics.answered(scope["path"], self._status, seconds)
         if logger.isEnabledFor(logging.INFO):
             path = quote(scope["path"][:200], errors="replace")
             query = f" {quote(scope['query_string'], safe=punctuation)}" if self._service.settings.log_text else ""
@@ -288,7 +247,7 @@ class Guard:
         return _refused(Request(scope), RequestError(421, why))
 
     def _allowed(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """Give the headers that let pages of other origins read answers, if the server was told to allow them."""
+        """Return the headers that let pages of other origins read answers, if the server was told to allow them."""
         if not self._origins:
             return []
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")
@@ -301,19 +260,3 @@ class Guard:
             (b"access-control-allow-headers", b"content-type"),
             (b"vary", b"origin"),
         ]
-
-
-def _route_of(path: str) -> str:
-    name = path.removeprefix(API).strip("/")
-    if path.startswith(API) and name in {
-        "models",
-        "parse",
-        "stream",
-        "convert",
-        "draw",
-        "labels",
-        "steps",
-        "encodings",
-    }:
-        return name
-    return name if name in {"process", "models"} else "page" if name in {"", "docs"} else "other"

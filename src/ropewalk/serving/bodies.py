@@ -8,6 +8,9 @@ import re
 from typing import TYPE_CHECKING, final
 from urllib.parse import unquote_to_bytes
 
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
+
 from ropewalk.errors import RequestError
 
 if TYPE_CHECKING:
@@ -23,8 +26,8 @@ FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 MOST_FIELDS = 100
 LONGEST_LOGGED = 2000
-PARAMETER = re.compile(r';\s*([^=;\s"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*')
-READABLE_ENCODINGS = {"", "7bit", "8bit", "binary"}
+LONGEST_HEADER = 4096
+READABLE_CHARSETS = {b"utf-8", b"utf8", b"us-ascii", b"ascii"}
 logger = logging.getLogger("ropewalk.serving")
 
 
@@ -76,13 +79,10 @@ class Bodies:
         return piece
 
 
-def content_type(header: str) -> tuple[str, dict[str, str]]:
+def content_type(header: str) -> tuple[str, dict[bytes, bytes]]:
     """Read a header such as `text/plain; charset=utf-8`: its kind, and its parameters."""
-    kind, mark, rest = header.partition(";")
-    found = {
-        name.lower(): _unescaped(quoted) if quoted else bare for name, quoted, bare in PARAMETER.findall(mark + rest)
-    }
-    return kind.strip().lower(), found
+    kind, parameters = parse_options_header(header[:LONGEST_HEADER])
+    return kind.decode("latin-1"), parameters
 
 
 def query_fields(query: bytes) -> dict[str, str]:
@@ -101,7 +101,7 @@ def form_fields(header: str, body: bytes) -> dict[str, str]:
     """Read the fields of a form, written like a query or in parts."""
     kind, parameters = content_type(header)
     if kind == MULTIPART:
-        return _once(_parts(body, parameters))
+        return _once(_parts(body, parameters.get(b"boundary", b"")))
     if kind == FORM:
         return query_fields(body)
     if not body:
@@ -131,52 +131,37 @@ def _text(value: bytes, what: str) -> str:
         ) from failure
 
 
-def _unescaped(quoted: str) -> str:
-    return re.sub(r"\\(.)", r"\1", quoted)
-
-
-def _parts(body: bytes, parameters: dict[str, str]) -> Iterable[tuple[str, str]]:
-    """Take a body of parts asunder, as RFC 7578 and RFC 2046 describe them."""
-    boundary = parameters.get("boundary", "")
+def _parts(body: bytes, boundary: bytes) -> list[tuple[str, str]]:
+    """Read the fields of a form in parts, as RFC 7578 describes them."""
     if not 0 < len(boundary) <= 70 or not boundary.isascii():
         raise RequestError(400, "the multipart form names no boundary of 1 to 70 characters")
-    border = re.compile(rb"(?:\A|\r?\n)--" + re.escape(boundary.encode("ascii")) + rb"(--)?[ \t]*(?:\r?\n|\Z)")
-    start: int | None = None
-    at, count = 0, 0
-    while (found := border.search(body, at)) is not None:
-        if start is not None and body[start : found.start()].strip():  # a form without fields is one empty part
-            yield _part(body[start : found.start()])
-        if found[1]:
-            return
-        count += 1
-        if count > MOST_FIELDS:
+    if re.fullmatch(rb"(?:--%b\s+)?--%b--\s*" % ((re.escape(boundary),) * 2), body):
+        return []  # mail programs write a form without fields as one empty part
+    found: list[tuple[str, str]] = []
+    ends: list[bool] = []
+
+    def keep(part: Field | File) -> None:
+        if len(found) == MOST_FIELDS:
             raise RequestError(400, f"the form has more than {MOST_FIELDS} fields")
-        start = found.end()
-        at = max(start - 2, found.start() + 1)  # the line break after one border may be that before the next
-    raise RequestError(400, "the multipart form does not end with its boundary and two dashes")
+        name = _text(part.field_name or b"", "a name")
+        charset = content_type(part.content_type or "")[1].get(b"charset", b"utf-8").lower()
+        if charset not in READABLE_CHARSETS:
+            shown = charset.decode("latin-1")[:40]
+            raise RequestError(400, f"the field {name[:80]!r} is written in {shown!r}; expected UTF-8")
+        if isinstance(part, File):
+            part.file_object.seek(0)
+        value = part.value if isinstance(part, Field) else part.file_object.read()
+        found.append((name, _text(value or b"", f"the field {name[:80]!r}")))
 
-
-def _part(part: bytes) -> tuple[str, str]:
-    blank = re.search(rb"(?:\A|\r?\n)\r?\n", part)
-    if blank is None:
-        raise RequestError(400, "a part of the multipart form has no empty line after its headers")
-    headers: dict[str, str] = {}
-    for line in re.split(rb"\r?\n(?![ \t])", part[: blank.start()]):
-        name, colon, value = line.partition(b":")
-        if line and not colon:
-            raise RequestError(400, "a part of the multipart form has a header without a colon")
-        headers[name.strip().lower().decode("latin-1")] = re.sub(r"\r?\n[ \t]+", " ", _text(value, "a header")).strip(
-            " \t"
+    in_memory = {"MAX_MEMORY_FILE_SIZE": len(body), "UPLOAD_ERROR_ON_BAD_CTE": True}
+    parser = FormParser(MULTIPART, keep, keep, lambda: ends.append(True), boundary, config=in_memory)
+    try:
+        parser.write(body[max(body.find(b"--" + boundary), 0) :])  # what comes before the first part is left out
+    except FormParserError as failure:
+        expected = (
+            'Content-Disposition: form-data; name="…" and an empty line before each value, lines that end in CR LF'
         )
-    kind, about = content_type(headers.get("content-disposition", ""))
-    if kind != "form-data" or "name" not in about:
-        raise RequestError(
-            400, 'a part of the multipart form has no name; expected Content-Disposition: form-data; name="…"'
-        )
-    way = headers.get("content-transfer-encoding", "").lower()
-    if way not in READABLE_ENCODINGS:
-        raise RequestError(400, f"the field {about['name'][:80]!r} is sent as {way[:40]!r}; expected 8bit or binary")
-    charset = content_type(headers.get("content-type", ""))[1].get("charset", "utf-8").lower()
-    if charset not in {"utf-8", "utf8", "us-ascii", "ascii"}:
-        raise RequestError(400, f"the field {about['name'][:80]!r} is written in {charset[:40]!r}; expected UTF-8")
-    return about["name"], _text(part[blank.end() :], f"the field {about['name'][:80]!r}")
+        raise RequestError(400, f"the multipart form cannot be read: {failure}; expected {expected}") from failure
+    if not ends:
+        raise RequestError(400, "the multipart form does not end with its boundary and two dashes")
+    return found

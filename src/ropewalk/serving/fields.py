@@ -9,7 +9,7 @@ from ropewalk.errors import RequestError
 from ropewalk.serving.sources import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 KINDS = {bool: "true or false", dict: "an object", float: "a number", int: "a number", list: "a list", str: "text"}
 
@@ -39,33 +39,33 @@ class Fields:
         return name in self._values
 
     def text(self, name: str, default: str = "") -> str:
-        """Give text."""
+        """Return text."""
         return checked(self._value(name, str, default), name)
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         return bool(self._value(name, bool, default))
 
     def number(self, name: str, default: int, *, low: int, high: int) -> int:
-        """Give a whole number within bounds."""
+        """Return a whole number within bounds."""
         value = self._value(name, int, default)
         if isinstance(value, bool) or not low <= value <= high:
             raise RequestError(400, f"{name} is {str(value)[:40]}; expected a whole number from {low} to {high}")
         return int(value)
 
-    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
-        """Give one of some names."""
+    def choice(self, name: str, choices: Collection[str], default: str) -> str:
+        """Return one of some names."""
         value = self.text(name, default)
         if value not in choices:
             raise RequestError(400, f"{name} is {value[:80]!r}; expected one of: {', '.join(choices)}")
         return value
 
     def texts(self, name: str, *, most: int) -> list[str]:
-        """Give a list of texts."""
+        """Return a list of texts."""
         return self._texts(name, self._value(name, list, []), most)
 
     def sentences(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """Give sentences of words."""
+        """Return sentences of words."""
         rows = self._value(name, list, [])
         for row in rows:
             if not isinstance(row, list):
@@ -73,7 +73,7 @@ class Fields:
         return tuple(tuple(self._texts(name, row, len(row))) for row in rows)
 
     def one_of(self, *names: str) -> str:
-        """Say which of some fields is given; it must be exactly one."""
+        """Return which one of some fields is given; raise unless it is exactly one."""
         found = [name for name in names if name in self]
         if len(found) != 1:
             given = ", ".join(found) or "none"

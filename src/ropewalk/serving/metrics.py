@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-ROUTES = ("process", "models", "parse", "stream", "convert", "draw", "labels", "steps", "encodings", "page", "other")
+OTHER = "other"
 STATUSES = ("2xx", "3xx", "4xx", "5xx")
 COUNTS = ("words", "sentences", "batches", "batched_words_most", "seconds", "in_flight", "received_bytes")
 
 
 @final
 class Metrics:
-    """Counts of one server."""
+    """Counts of one server; `labels` maps paths to the names under which their requests are counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._labels = labels
+        self._routes = tuple(dict.fromkeys([*labels.values(), OTHER]))
         self._counts = dict.fromkeys(
             [
-                *(f"requests {route} {status}" for route in ROUTES for status in STATUSES),
+                *(f"requests {route} {status}" for route in self._routes for status in STATUSES),
                 *(f"bucket {bound}" for bound in (*BUCKETS, "+Inf")),
                 *COUNTS,
             ],
             0.0,
         )
 
-    def answered(self, route: str, status: int, seconds: float) -> None:
+    def answered(self, path: str, status: int, seconds: float) -> None:
         """Count an answer."""
+        route = self._labels.get(path.rstrip("/") or "/", OTHER)
         group = f"{min(max(status // 100, 2), 5)}xx"
         self._counts[f"requests {route} {group}"] += 1
         bound = next((bound for bound in BUCKETS if seconds <= bound), "+Inf")
@@ -51,7 +57,7 @@ class Metrics:
         """Write all counts as Prometheus reads them."""
         total = self._counts
         lines = ["# HELP ropewalk_requests_total Requests answered.", "# TYPE ropewalk_requests_total counter"]
-        for route in ROUTES:
+        for route in self._routes:
             for status in STATUSES:
                 count = total[f"requests {route} {status}"]
                 lines.append(f'ropewalk_requests_total{{route="{route}",status="{status}"}} {count:.0f}')

@@ -11,11 +11,14 @@ from starlette.responses import Response
 
 from ropewalk import files
 from ropewalk.drawing import html, steps, svg
+from ropewalk.serving.endpoints import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Iterator
 
     from starlette.requests import Request
+
+    from ropewalk.serving.service import Service
 
 KINDS = {
     ".html": "text/html",
@@ -26,31 +29,29 @@ KINDS = {
 PAGES = {"index.html": "/", "docs.html": "/docs", "icon.svg": "/favicon.ico"}
 
 
-def static_files() -> dict[str, Callable[[Request], Awaitable[Response]]]:
-    """Give what answers each path of the page: files of the package, and styles and scripts of drawings."""
+def static_files() -> Iterator[Endpoint]:
+    """Read what answers each path of the page: files of the package, and styles and scripts of drawings."""
     folder = Path(str(resources.files("ropewalk") / "serving" / "static"))
-    found = {}
     for file in sorted(folder.iterdir()):
         if file.suffix in KINDS:
             with files.reading(file) as stream:
-                found[PAGES.get(file.name, f"/static/{file.name}")] = _page(stream.read(), KINDS[file.suffix])
+                yield _page(PAGES.get(file.name, f"/static/{file.name}"), stream.read(), KINDS[file.suffix])
     chosen = "".join(
         f":root[data-theme={name}]{{color-scheme:{name};{colours}}}"
         for name, colours in (("light", svg.LIGHT), ("dark", svg.DARK))
     )
     style = html.colours("auto") + chosen + svg.STYLE + steps.STYLE
-    found["/static/drawing.css"] = _page(style.encode(), KINDS[".css"])
-    found["/static/steps.js"] = _page(f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"])
-    return found
+    yield _page("/static/drawing.css", style.encode(), KINDS[".css"])
+    yield _page("/static/steps.js", f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"])
 
 
-def _page(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def _page(path: str, content: bytes, kind: str) -> Endpoint:
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache"}
 
-    async def page(request: Request) -> Response:
+    async def page(request: Request, _: Service) -> Response:
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return Response(content, headers=headers, media_type=kind)
 
-    return page
+    return Endpoint(path, page, label="page" if kind == KINDS[".html"] else "other")

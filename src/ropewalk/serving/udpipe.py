@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,19 @@ from ropewalk import conllu
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.errors import RequestError
+from ropewalk.serving.bodies import form_fields, query_fields
+from ropewalk.serving.endpoints import EXAMPLE, TEXT, Endpoint, json_response
 from ropewalk.serving.sources import Conllu, Lines, RequestText, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ropewalk.serving.computing import ServedModel
+    from ropewalk.serving.endpoints import Handler, Schema
+    from ropewalk.serving.service import Service
     from ropewalk.serving.sources import RequestSource
     from ropewalk.treebank.documents import Document, Sentence
     from ropewalk.treebank.surface import Surface
@@ -40,7 +49,7 @@ TAGS = ("lemma", "upos", "xpos", "feats")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProcessRequest:
     """What a request to `/process` asks for."""
 
     source: RequestSource
@@ -58,7 +67,7 @@ class Request:
         return self.tags or self.trees
 
 
-def request(fields: Mapping[str, str]) -> Request:
+def request_of(fields: Mapping[str, str]) -> ProcessRequest:
     """Read the parameters of a request to `/process`."""
     if "data" not in fields:
         raise RequestError(400, "Required argument 'data' is missing.")
@@ -68,7 +77,7 @@ def request(fields: Mapping[str, str]) -> Request:
         tokenizer |= input_options
     from_text = "tokenizer" in fields or name == "generic_tokenizer"
     output, output_options = _format("output", fields.get("output") or "conllu", OUTPUTS)
-    return Request(
+    return ProcessRequest(
         _text(fields["data"], tokenizer) if from_text else _source(fields["data"], name),
         fields.get("model", ""),
         "tagger" in fields,
@@ -113,7 +122,7 @@ def _words(sentences: Iterable[list[str]]) -> RequestSource:
     return Words(tuple(tuple(word.replace(NO_BREAK_SPACE, " ").strip(" ") or word for word in s) for s in sentences))
 
 
-def answer(asked: Request, generator: str, given: Document, parsed: Document) -> str:
+def answer(asked: ProcessRequest, generator: str, given: Document, parsed: Document) -> str:
     """Write what was asked for: of the parser's work only that."""
     bank = _chosen(asked, given.treebank, parsed.treebank)
     if asked.output == "conllu":
@@ -122,7 +131,7 @@ def answer(asked: Request, generator: str, given: Document, parsed: Document) ->
     return "".join(write(sentence, asked.output_options) for sentence in bank)
 
 
-def _chosen(asked: Request, given: Treebank, parsed: Treebank) -> Treebank:
+def _chosen(asked: ProcessRequest, given: Treebank, parsed: Treebank) -> Treebank:
     bank = given
     if asked.tags:
         bank = bank.with_columns({name: parsed.column(name) for name in TAGS})
@@ -131,7 +140,7 @@ def _chosen(asked: Request, given: Treebank, parsed: Treebank) -> Treebank:
     return bank if bank.tokens is None else replace(bank, tokens=_surface(asked, bank.tokens))
 
 
-def _surface(asked: Request, tokens: Surface) -> Surface:
+def _surface(asked: ProcessRequest, tokens: Surface) -> Surface:
     if not asked.ranges:
         unknown = frozen_ints(np.full(len(tokens), -1, dtype=np.int32))
         tokens = replace(tokens, starts=unknown, stops=unknown)
@@ -142,7 +151,7 @@ def _surface(asked: Request, tokens: Surface) -> Surface:
 
 
 def _begins(sentence: Sentence) -> str:
-    """Give an empty line before a paragraph that is not the first."""
+    """Return an empty line before a paragraph that is not the first."""
     heading = sentence.treebank.heading(sentence.number)
     return "\n" if sentence.number and (heading.paragraph or heading.document is not None) else ""
 
@@ -164,3 +173,65 @@ def _plain(sentence: Sentence, options: frozenset[str]) -> str:
         return f"{_begins(sentence)}{text.rstrip(' ')}\n"
     before = sentence.treebank.surface.before.get(sentence.number, "")
     return before + "".join(token.written + token.spaces for token in tokens)
+
+
+async def process(request: Request, service: Service) -> Response:
+    """Process text as UDPipe's service does."""
+    asked = request_of(await _parameters(request, service))
+    model = service.model(asked.model)
+    found: Response = await service.parse(model, asked.source, partial(_processed, asked, model), parse=asked.parses)
+    return found
+
+
+def _processed(asked: ProcessRequest, model: ServedModel, given: Document, parsed: Document) -> Response:
+    result = answer(asked, model.generator, given, parsed)
+    return json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
+
+
+async def models(request: Request, service: Service) -> Response:
+    """List the models as UDPipe's service does."""
+    await _parameters(request, service)
+    components = {name: model.components for name, model in service.models.items()}
+    return json_response({"models": components, "default_model": service.default})
+
+
+async def _parameters(request: Request, service: Service) -> dict[str, str]:
+    found = query_fields(request.scope["query_string"])
+    if request.method == "POST":
+        body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
+        form = form_fields(request.headers.get("content-type", ""), body)
+        if twice := sorted(set(found) & set(form)):
+            raise RequestError(400, f"the field {twice[0][:80]!r} is given in the query and in the body; give it once")
+        found |= form
+    return found
+
+
+def _endpoint(handle: Handler, **get: object) -> Endpoint:
+    name, summary = handle.__name__, handle.__doc__
+    form = {"schema": {"type": "object", "properties": PARAMETERS, "required": ["data"]}}
+    body = {"content": {"application/x-www-form-urlencoded": form, "multipart/form-data": form}}
+    reply = {
+        "200": {"description": "The answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
+        "400": {"description": "What is wrong with the request.", "content": {"text/plain": {"schema": TEXT}}},
+    }
+    operations: dict[str, Schema] = {
+        "get": {"summary": summary, "operationId": f"udpipe_{name}_get", "responses": reply} | get,
+        "post": {"summary": summary, "operationId": f"udpipe_{name}", "responses": reply, "requestBody": body},
+    }
+    return Endpoint(f"/{name}", handle, operations, name)
+
+
+PARAMETERS = {
+    "data": TEXT | {"example": EXAMPLE},
+    "model": TEXT,
+    "tokenizer": TEXT | {"description": f"Options, with ; between them: {', '.join(TOKENIZER[:3])}."},
+    "tagger": TEXT,
+    "parser": TEXT,
+    "input": TEXT | {"enum": list(INPUTS)},
+    "output": TEXT | {"enum": list(OUTPUTS)},
+}
+QUERY = [
+    {"name": name, "in": "query", "schema": schema, "required": name == "data", "allowEmptyValue": True}
+    for name, schema in PARAMETERS.items()
+]
+ENDPOINTS = (_endpoint(process, parameters=QUERY), _endpoint(models))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ropewalk import draw, encodings
 from ropewalk.core.repair import POLICIES
@@ -11,21 +11,19 @@ from ropewalk.drawing import steps, trace
 from ropewalk.drawing.trace import can_be_traced
 from ropewalk.errors import RequestError, RopewalkError
 from ropewalk.serving.sources import demand_lengths, read_conllu
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
+    from ropewalk import Picture
+    from ropewalk.drawing.svg import Theme
     from ropewalk.serving.fields import Fields
     from ropewalk.treebank.documents import Sentence
-    from ropewalk.treebank.treebank import Treebank
 
-FORMS = ("svg", "tikz", "text", "html")
-KINDS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "html": "text/html"}
+FORMS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "html": "text/html"}
+THEMES = ("auto", "light", "dark")
 MOST_SENTENCES = 200
 MOST_ENCODINGS = 20
 LONGEST_STEPS = 250  # words: each step shows the whole stack
-PICTURE = ("tags", "relations", "probabilities", "labels", "cover", "bracketing", "against", "theme")
-DRAW = ("conllu", "form", "sentence", *PICTURE)
-LABELS = ("conllu", "encodings")
-STEPS = ("conllu", "labels", "words", "encoding", "repair", "theme", "sentence")
 
 
 def sentences(fields: Fields, max_words: int, name: str = "conllu") -> Treebank:
@@ -56,23 +54,20 @@ def pictures(fields: Fields, max_words: int) -> dict[str, Any]:
     return {"sentences": out}
 
 
-def picture_of(  # the keywords are those of `draw`
+def picture_of(
     bank: Treebank,
     number: int,
     fields: Fields,
     *,
     labels: list[str] | None = None,
     against: Sentence | None = None,
-) -> Any:  # noqa: ANN401 - a picture
+) -> Picture:
     """Draw one sentence as the fields ask."""
-    shares = None
-    if fields.flag("probabilities"):
-        shares = bank[number].probabilities
     return draw(
         bank[number],
         tags=fields.flag("tags", default=True),
         relations=fields.flag("relations", default=True),
-        probabilities=shares,
+        probabilities=bank[number].probabilities if fields.flag("probabilities") else None,
         labels=fields.texts("labels", most=MOST_ENCODINGS) if labels is None else labels,
         cover=fields.choice("cover", COVERS, "") if "cover" in fields else None,
         bracketing=fields.flag("bracketing"),
@@ -81,14 +76,16 @@ def picture_of(  # the keywords are those of `draw`
     )
 
 
-def picture_text(picture: Any, form: str, fields: Fields) -> str:  # noqa: ANN401 - a picture
+def picture_text(picture: Picture, form: str, fields: Fields) -> str:
     """Write a picture in one of `FORMS`."""
-    theme: Any = fields.choice("theme", ("auto", "light", "dark"), "auto")
-    if form == "svg":
-        return str(picture.svg(theme=theme))
-    if form == "html":
-        return str(picture.html(theme=theme))
-    return str(picture.tikz() if form == "tikz" else picture.text())
+    if form in {"svg", "html"}:
+        theme = _theme(fields)
+        return picture.svg(theme=theme) if form == "svg" else picture.html(theme=theme)
+    return picture.tikz() if form == "tikz" else picture.text()
+
+
+def _theme(fields: Fields) -> Theme:
+    return cast("Theme", fields.choice("theme", THEMES, THEMES[0]))
 
 
 def labels_of(sentence: Sentence, fields: Fields, name: str = "labels") -> list[dict[str, Any]]:
@@ -119,8 +116,6 @@ def _why(spec: str, sentence: Sentence) -> str:
 
 
 def _bank_of(sentence: Sentence) -> Treebank:
-    from ropewalk.treebank.treebank import Treebank
-
     return Treebank.of([sentence.tree], [sentence.upos])
 
 
@@ -152,14 +147,13 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
         words, lifted = list(sentence.forms), not bool(encoding.covers(sentence.tree).all())
     repair = fields.choice("repair", tuple(POLICIES), "nearest")
     played = trace(labels, encoding, repair_policy=repair)
-    theme: Any = fields.choice("theme", ("auto", "light", "dark"), "auto")
     return {
         "encoding": played.encoding,
         "labels": labels,
         "lifted": lifted,
         "heads": list(played.heads),
         "steps": steps.describe(played, words),
-        "html": steps.panel(played, words=words, theme=theme, heading=3),
+        "html": steps.panel(played, words=words, theme=_theme(fields), heading=3),
     }
 
 

@@ -20,7 +20,8 @@ import ropewalk
 from ropewalk.core.trees import Tree
 from ropewalk.errors import demand_known, demand_type
 from ropewalk.treebank.features import features_of
-from ropewalk.treebank.treebank import COLUMNS, Treebank
+from ropewalk.treebank.source import COLUMNS
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -624,6 +625,10 @@ class Document(_View, Sequence[Sentence]):
     def to_json(self) -> dict[str, Any]:
         """Give the values that JSON holds; `docs/parsing.md` has the schema."""
         return ropewalk.json.document(self)
+
+    def to(self, name: str) -> str:
+        """Write an output format by its name, such as `conllu`; docs/own-format.md adds one."""
+        return ropewalk.formats.get(name).dumps(self).decode("utf-8")
 
     def to_displacy(self) -> list[dict[str, Any]]:
         """Give what `displacy.render(…, style="dep", manual=True)` of spaCy draws."""
