@@ -67,13 +67,13 @@ def decode(
 
 def _decode_graphs(file: str, into: str, output: str) -> None:
     from ropewalk import conllu, sdp
-    from ropewalk.formats import graph_label_files
+    from ropewalk.formats import label_files
 
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file))
     if is_semantic(into):
-        sdp.write(output, graph_label_files.fill_semantic(sdp.read(into), found))
+        sdp.write(output, label_files.fill_semantic(sdp.read(into), found))
     else:
-        put(output, graph_label_files.fill(conllu.stream(into), found))
+        put(output, label_files.fill_graphs(conllu.stream(into), found))
     _tell("faults in the labels", found.faults)
 
 

@@ -20,9 +20,6 @@ from ropewalk.cli.shell import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.treebank.treebank import Treebank
-
 
 class Policy(StrEnum):
     """What to do with trees or graphs that the encoding does not cover."""
@@ -93,14 +90,14 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
     warn_if_uncompiled()
     lifted = trees = 0
 
-    def counted() -> "Iterator[Treebank]":
+    def texts() -> "Iterator[str]":
         nonlocal lifted, trees
         for bank in conllu.stream(file, trees="required"):
             trees += len(bank)
             lifted += int((~chosen.covers(bank)).sum()) if chosen.loses_lifted else 0
-            yield bank
+            yield label_files.text_of(chosen, bank)
 
-    label_files.write(output, chosen, counted())
+    label_files.write(output, chosen, texts())
     if lifted:
         say(
             f"{lifted:,} of {plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were lifted: "
@@ -110,21 +107,21 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
 
 def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int], output: str) -> None:
     from ropewalk.encodings.graphs import DEFAULT, get
-    from ropewalk.formats import graph_label_files
+    from ropewalk.formats import label_files
 
     chosen = get(encoding or DEFAULT, **given)
     warn_if_uncompiled()
     cut = many = 0
 
-    def counted() -> "Iterator[Nodes]":
+    def texts() -> "Iterator[str]":
         nonlocal cut, many
         for bank in graph_banks(file):
-            nodes = graph_label_files.Nodes.of(bank)
+            nodes = label_files.Nodes.of(bank)
             many += len(nodes.graphs)
             cut += int((~chosen.covers(nodes.graphs)).sum())
-            yield nodes
+            yield label_files.graph_text_of(chosen, nodes)
 
-    graph_label_files.write(output, chosen, counted())
+    label_files.write(output, chosen, texts())
     if cut:
         say(
             f"{cut:,} of {plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left out: they "

@@ -19,63 +19,35 @@ def encodings(
 
     Encodings that installed packages add are listed too.
     """
-    show(_of_graphs() if graphs else _of_trees(), form, output)
+    show(_table(graphs=graphs), form, output)
 
 
-def _of_trees() -> "Table":
+def _table(*, graphs: bool) -> "Table":
+    from ropewalk import encodings
     from ropewalk.core.projectivity import SCHEMES
-    from ropewalk.encodings import get, known, options_of
+    from ropewalk.encodings import graphs as graph_encodings
     from ropewalk.reporting.tables import Table, TableColumn
 
     def row(name: str) -> "tuple[Cell, ...]":
-        encoding = get(name)
-        labels = encoding.alphabet
-        return (
-            name,
-            encoding.symbol or None,
-            ", ".join(encoding.columns),
-            None if labels is None else len(labels),
-            ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
-            encoding.summary,
-            encoding.cites,
-        )
+        encoding = (graph_encodings if graphs else encodings).get(name)
+        options = (graph_encodings if graphs else encodings).options_of(name)
+        shown: tuple[Cell, ...] = ", ".join(encoding.columns), ", ".join(f"{key}={options[key]}" for key in options)
+        if isinstance(encoding, encodings.Encoding):
+            labels = encoding.alphabet
+            shown = encoding.symbol or None, shown[0], None if labels is None else len(labels), shown[1]
+        return name, *shown, encoding.summary, encoding.cites
 
+    names = ["name", "columns", "options", "covers", "cites"]
+    if not graphs:
+        names[1:2] = ["symbol", "columns", "labels"]
     schemes = ", ".join(f"+{scheme}" for scheme in SCHEMES)
-    return Table(
-        title="Encodings",
-        columns=(
-            TableColumn("name", numeric=False),
-            TableColumn("symbol", numeric=False),
-            TableColumn("columns", numeric=False),
-            TableColumn("labels"),
-            TableColumn("options", numeric=False),
-            TableColumn("covers", numeric=False),
-            TableColumn("cites", numeric=False),
-        ),
-        rows=tuple(row(name) for name in known()),
-        notes=(
-            "No number of labels: it grows with the trees.",
-            f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
-        ),
+    notes = (
+        "No number of labels: it grows with the trees.",
+        f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
     )
-
-
-def _of_graphs() -> "Table":
-    from ropewalk.encodings.graphs import KNOWN, get, options_of
-    from ropewalk.reporting.tables import Table, TableColumn
-
-    names = ("name", "columns", "options", "covers", "cites")
     return Table(
-        title="Encodings of graphs",
-        columns=tuple(TableColumn(name, numeric=False) for name in names),
-        rows=tuple(
-            (
-                name,
-                ", ".join(get(name).columns),
-                ", ".join(f"{option}={value}" for option, value in options_of(name).items()),
-                get(name).summary,
-                get(name).cites,
-            )
-            for name in KNOWN
-        ),
+        title="Encodings of graphs" if graphs else "Encodings",
+        columns=tuple(TableColumn(name, numeric=name == "labels") for name in names),
+        rows=tuple(row(name) for name in (graph_encodings.known() if graphs else encodings.known())),
+        notes=() if graphs else notes,
     )

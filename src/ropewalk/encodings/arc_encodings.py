@@ -1,7 +1,7 @@
 """Encodings that write each arc on its own: one implementation serves trees and graphs.
 
-A subclass of `ArcEncoding` writes arcs as labels and reads them back. Mixed with `ArcTrees` it encodes trees; mixed with
-`graphs.GraphEncoding` it encodes graphs.
+A subclass of `ArcEncoding` writes arcs as labels and reads them back. Mixed with `ArcTrees` it encodes trees; mixed
+with `graphs.GraphEncoding` it encodes graphs.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, final
 import numpy as np
 
 from ropewalk.core.arcs import Arcs
-from ropewalk.core.arrays import Ints
 from ropewalk.core.trees import Trees, scratch
 from ropewalk.encodings.base import Encoding, LabelEncoding
-from ropewalk.encodings.labels import FaultBuffer, Faults, Labels
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
     from ropewalk.core.ragged import Offsets
+    from ropewalk.encodings.labels import FaultBuffer, Faults, Labels
 
 
 class SpelledArcs(NamedTuple):

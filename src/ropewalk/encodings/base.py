@@ -265,7 +265,8 @@ class ClosedEncoding(Encoding):
         places = {text: place for place, text in enumerate(self.alphabet)}
         for text in column.names:
             self.check_label(text)
-        return np.array([places[text] for text in column.names], dtype=np.uint8)[column.ids]
+        table = np.array([places[text] for text in column.names], dtype=np.uint8)
+        return np.asarray(table[column.ids])
 
 
 def read_codes(

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arcs import Arcs
 
-__all__ = ["DEFAULT", "FAULTS", "DecodedGraphs", "GraphEncoding", "GraphLabels", "get", "known", "options_of", "register"]
+__all__ = [
+    "DEFAULT",
+    "FAULTS",
+    "DecodedGraphs",
+    "GraphEncoding",
+    "GraphLabels",
+    "get",
+    "known",
+    "options_of",
+    "register",
+]
 
 DEFAULT: Final = "optimal-nonprojective"
 BETWEEN_RELATIONS: Final = " & "  # of one arc; no relation holds a space
@@ -98,9 +108,7 @@ class GraphEncoding(ArcEncoding):
             relations = relations.take(np.flatnonzero(fits))
             arcs = arcs.keep(fits)
         columns = tuple(column.narrow() for column in self.write_arcs(arcs))
-        return GraphLabels(
-            self.spec, graphs.offsets, graphs.empty, columns, *self._relations(graphs, arcs, relations)
-        )
+        return GraphLabels(self.spec, graphs.offsets, graphs.empty, columns, *self._relations(graphs, arcs, relations))
 
     @final
     def arcs(self, labels: GraphLabels) -> tuple[Longs, Ints, Faults]:

@@ -204,9 +204,7 @@ class Faults:
         if not len(words):
             return self
         more = Faults.of(self.offsets, words, kind)
-        return Faults(
-            self.offsets, np.concatenate([self.words, more.words]), np.concatenate([self.kinds, more.kinds])
-        )
+        return Faults(self.offsets, np.concatenate([self.words, more.words]), np.concatenate([self.kinds, more.kinds]))
 
     def faults(self) -> list[Fault]:
         """Return all faults in the order of the words."""

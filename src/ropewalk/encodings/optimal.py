@@ -64,9 +64,7 @@ def cover_codes(trees: Trees, cover: str) -> Codes:
     return codes
 
 
-def stack_heads(
-    codes: Codes, offsets: Offsets, *, one_root: bool = False, peek: bool = False
-) -> tuple[Ints, Faults]:
+def stack_heads(codes: Codes, offsets: Offsets, *, one_root: bool = False, peek: bool = False) -> tuple[Ints, Faults]:
     """Read compact labels with one stack (the paper's Algorithm 1); for the options see the kernel."""
     return read_codes(kernel.read, codes, offsets, int(one_root), int(peek), arrays=3)
 

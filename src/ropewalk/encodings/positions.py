@@ -88,7 +88,9 @@ class HeadPositions(ArcEncoding):
         if all(len(row) == 1 for row in spelled):
             dependents, shown, arc_offsets = offsets.positions(), flat[columns[0].ids], offsets.array
         else:
-            node_heads, places = Offsets.of_lengths([len(row) for row in spelled]).select(columns[0].ids.astype(np.int64))
+            node_heads, places = Offsets.of_lengths([len(row) for row in spelled]).select(
+                columns[0].ids.astype(np.int64)
+            )
             dependents, shown = np.repeat(offsets.positions(), node_heads.lengths), flat[places]
             arc_offsets = node_heads.array[offsets.array]
         heads = self.heads_of(shown, dependents).astype(np.int32, copy=False)

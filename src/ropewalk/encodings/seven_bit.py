@@ -10,8 +10,8 @@ import numpy.typing as npt
 from ropewalk.core.columns import Column
 from ropewalk.core.trees import Trees, planes, scratch, single_rooted, stackable
 from ropewalk.encodings.base import ClosedEncoding, read_codes
-from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.encodings.bracket_text import compact_text
+from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.kernels import bits as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import (

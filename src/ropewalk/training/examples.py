@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import conllu, encodings
-from ropewalk.core.columns import Column
 from ropewalk.core.repair import repair, rooted_relations
 from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
@@ -27,6 +26,7 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.columns import Column
     from ropewalk.models.tags import TagSet
     from ropewalk.training.config import Config
 
