@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from ropewalk.core.graphs import Graphs
     from ropewalk.laboratory.coverage import Coverage
-    from ropewalk.laboratory.graph_statistics import GraphCorpus
-    from ropewalk.laboratory.splits import SplitSource
-    from ropewalk.reporting.tables import Table
+    from ropewalk.laboratory.splits import Corpus, SplitSource
+    from ropewalk.scoring.attachment import AttachmentScores
 
 
 class Split(StrEnum):
@@ -90,13 +90,15 @@ def coverage(
     if graphs:
         if plot is not None:
             raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
-        shell.show(_of_graphs(found, encodings or (), wanted), form, output)
+        coders = library.graph_encodings_of(encodings or ())
+        measured = [library.graph_coverage(corpus, coders, splits=wanted) for corpus in graph_corpora(found)]
+        shell.show(library.graph_coverage_table([row for some in measured for row in some]), form, output)
         return
     demand_trees(found)
     if plot is not None:
         plots.require(plot)
     chosen = library.encodings_of(encodings or PAPER.values(), policy=policy)
-    rows: list[Coverage] = []
+    rows: list[Coverage[AttachmentScores]] = []
     missing: list[str] = []
     for corpus in map(read, found):
         rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
@@ -105,14 +107,6 @@ def coverage(
     if plot is not None and rows:
         _draw(plot, rows)
     shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
-
-
-def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", splits: "Sequence[str]") -> "Table":
-    from ropewalk.laboratory import graph_statistics as library
-
-    chosen = library.encodings_of(encodings)
-    rows = [row for corpus in graph_corpora(found) for row in library.coverage(corpus, chosen, splits=splits)]
-    return library.coverage_table(rows)
 
 
 def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":
@@ -137,22 +131,22 @@ def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
 
 
 def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
-    """Give the files of all splits of treebanks."""
+    """Return the files of all splits of treebanks."""
     return (file for source in found for file in source.files.values())
 
 
-def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[GraphCorpus]":
+def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[Corpus[Graphs]]":
     """Read the graphs of every split: DEPS of CoNLL-U, or .sdp files."""
     from ropewalk.core.graphs import Graphs
-    from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.laboratory.graph_statistics import GraphCorpus
+    from ropewalk.formats.label_files import Nodes
+    from ropewalk.laboratory.splits import Corpus
 
     for source in found:
         splits = {
             split: Graphs.concat([Nodes.of(bank).graphs for bank in shell.graph_banks(str(file))])
             for split, file in source.files.items()
         }
-        yield GraphCorpus(source.name, splits)
+        yield Corpus(source.name, splits)
 
 
 def demand_trees(found: "Iterable[SplitSource]") -> None:
@@ -161,7 +155,7 @@ def demand_trees(found: "Iterable[SplitSource]") -> None:
         shell.demand_conllu(file, ", or --graphs to take them")
 
 
-def _draw(plot: str, rows: "Sequence[Coverage]") -> None:
+def _draw(plot: str, rows: "Sequence[Coverage[AttachmentScores]]") -> None:
     from ropewalk.reporting import plots
 
     values: dict[tuple[str, str], dict[str, list[float]]] = {}

@@ -54,13 +54,13 @@ def decode(
 
 def _decode_graphs(file: str, into: str, output: str) -> None:
     from ropewalk import conllu, sdp
-    from ropewalk.formats import graph_label_files
+    from ropewalk.formats import label_files
 
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file))
     if shell.is_semantic(into):
-        sdp.write(output, graph_label_files.fill_semantic(sdp.read(into), found))
+        sdp.write(output, label_files.fill_semantic(sdp.read(into), found))
     else:
-        shell.put(output, graph_label_files.fill(conllu.stream(into), found))
+        shell.put(output, label_files.fill_graphs(conllu.stream(into), found))
     _tell("faults in the labels", found.faults)
 
 

@@ -9,9 +9,6 @@ from ropewalk.cli import shell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.treebank.treebank import Treebank
-
 
 PolicyOption = Annotated[
     Literal["lift", "refuse", "published", "drop"] | None,
@@ -69,14 +66,14 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
     shell.warn_if_uncompiled()
     lifted = trees = 0
 
-    def counted() -> "Iterator[Treebank]":
+    def texts() -> "Iterator[str]":
         nonlocal lifted, trees
         for bank in conllu.stream(file, trees="required"):
             trees += len(bank)
             lifted += int((~chosen.covers(bank)).sum()) if chosen.loses_lifted else 0
-            yield bank
+            yield label_files.text_of(chosen, bank)
 
-    label_files.write(output, chosen, counted())
+    label_files.write(output, chosen, texts())
     if lifted:
         shell.say(
             f"{lifted:,} of {shell.plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were "
@@ -86,21 +83,21 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
 
 def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int], output: str) -> None:
     from ropewalk.encodings.graphs import DEFAULT, get
-    from ropewalk.formats import graph_label_files
+    from ropewalk.formats import label_files
 
     chosen = get(encoding or DEFAULT, **given)
     shell.warn_if_uncompiled()
     cut = many = 0
 
-    def counted() -> "Iterator[Nodes]":
+    def texts() -> "Iterator[str]":
         nonlocal cut, many
         for bank in shell.graph_banks(file):
-            nodes = graph_label_files.Nodes.of(bank)
+            nodes = label_files.Nodes.of(bank)
             many += len(nodes.graphs)
             cut += int((~chosen.covers(nodes.graphs)).sum())
-            yield nodes
+            yield label_files.graph_text_of(chosen, nodes)
 
-    graph_label_files.write(output, chosen, counted())
+    label_files.write(output, chosen, texts())
     if cut:
         shell.say(
             f"{cut:,} of {shell.plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left "

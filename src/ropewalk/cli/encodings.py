@@ -7,9 +7,7 @@ import typer
 from ropewalk.cli.shell import FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ropewalk.reporting.tables import Table
+    from ropewalk.reporting.tables import Cell, Table
 
 
 def encodings(
@@ -21,47 +19,35 @@ def encodings(
 
     Encodings that installed packages add are listed too.
     """
-    show(_of_graphs() if graphs else _of_trees(), form, output)
+    show(_table(graphs=graphs), form, output)
 
 
-def _of_trees() -> "Table":
+def _table(*, graphs: bool) -> "Table":
+    from ropewalk import encodings
     from ropewalk.core.projectivity import SCHEMES
-    from ropewalk.encodings import get, known, options_of
+    from ropewalk.encodings import graphs as graph_encodings
     from ropewalk.reporting.tables import Table, TableColumn
 
-    def labels(alphabet: "tuple[str, ...] | None") -> int | None:
-        return None if alphabet is None else len(alphabet)
+    def row(name: str) -> "tuple[Cell, ...]":
+        encoding = (graph_encodings if graphs else encodings).get(name)
+        options = (graph_encodings if graphs else encodings).options_of(name)
+        shown: tuple[Cell, ...] = ", ".join(encoding.columns), ", ".join(f"{key}={options[key]}" for key in options)
+        if isinstance(encoding, encodings.Encoding):
+            labels = encoding.alphabet
+            shown = encoding.symbol or None, shown[0], None if labels is None else len(labels), shown[1]
+        return name, *shown, encoding.summary, encoding.cites
 
+    names = ["name", "columns", "options", "covers", "cites"]
+    if not graphs:
+        names[1:2] = ["symbol", "columns", "labels"]
     schemes = ", ".join(f"+{scheme}" for scheme in SCHEMES)
-    return Table.of(
-        "Encodings",
-        known(),
-        {
-            TableColumn("name", numeric=False): str,
-            TableColumn("symbol", numeric=False): lambda name: get(name).symbol or None,
-            TableColumn("columns", numeric=False): lambda name: ", ".join(get(name).columns),
-            TableColumn("labels"): lambda name: labels(get(name).alphabet),
-            TableColumn("options", numeric=False): lambda name: _listed(options_of(name)),
-            TableColumn("covers", numeric=False): lambda name: get(name).summary,
-            TableColumn("cites", numeric=False): lambda name: get(name).cites,
-        },
-        notes=(
-            "No number of labels: it grows with the trees.",
-            f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
-        ),
+    notes = (
+        "No number of labels: it grows with the trees.",
+        f"A projective encoding becomes pseudo-projective with a scheme after its name: {schemes}.",
     )
-
-
-def _of_graphs() -> "Table":
-    from ropewalk.encodings.graphs import KNOWN, get, options_of
-    from ropewalk.reporting.tables import Table, text_columns
-
-    rows = (
-        (name, ", ".join(get(name).columns), _listed(options_of(name)), get(name).summary, get(name).cites)
-        for name in KNOWN
+    return Table(
+        title="Encodings of graphs" if graphs else "Encodings",
+        columns=tuple(TableColumn(name, numeric=name == "labels") for name in names),
+        rows=tuple(row(name) for name in (graph_encodings.known() if graphs else encodings.known())),
+        notes=() if graphs else notes,
     )
-    return Table("Encodings of graphs", text_columns("name", "columns", "options", "covers", "cites"), tuple(rows))
-
-
-def _listed(options: "Mapping[str, object]") -> str:
-    return ", ".join(f"{option}={value}" for option, value in options.items())

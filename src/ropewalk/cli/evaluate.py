@@ -196,7 +196,7 @@ def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, 
 
 def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table":
     from ropewalk import conllu, deps, sdp
-    from ropewalk.laboratory.graph_statistics import scores_table
+    from ropewalk.laboratory.statistics import graph_scores_table
     from ropewalk.scoring.attachment import first_difference
     from ropewalk.scoring.graph_scores import enhanced, score
 
@@ -205,7 +205,7 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table
     if is_semantic(gold) != is_semantic(predicted):
         raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
     if is_semantic(gold):
-        return scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {})
+        return graph_scores_table(score(sdp.read(gold).graphs, sdp.read(predicted).graphs), {})
     right = conllu.read(gold)
     guessed = predicting.parsed(right) if predicting else conllu.read(predicted)
     if predicting and guessed.graphs is None:
@@ -216,7 +216,7 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table
     if parting is not None:
         say(f"note: the words differ, so only ELAS and EULAS are given, which align them: {parting}")
     scores = {} if parting is not None else score(deps.read(right), deps.read(guessed))
-    return scores_table(scores, enhanced(right, guessed))
+    return graph_scores_table(scores, enhanced(right, guessed))
 
 
 Bars = tuple[list[str], dict[str, list[float]]]

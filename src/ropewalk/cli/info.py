@@ -41,14 +41,17 @@ def _of_trees(files: list[str], on_error: shell.OnError) -> "Table":
 
 
 def _of_graphs(files: list[str], on_error: shell.OnError) -> "Table":
-    from ropewalk.formats.graph_label_files import Nodes
-    from ropewalk.laboratory.graph_statistics import GraphSummary, summarize, summary_table
+    from ropewalk.formats.label_files import Nodes
+    from ropewalk.laboratory.statistics import GraphSummary, graph_summary_table, summarize_graphs
 
     found = [
-        sum((summarize(Nodes.of(bank).graphs) for bank in shell.graph_banks(file, on_error)), start=GraphSummary())
+        sum(
+            (summarize_graphs(Nodes.of(bank).graphs) for bank in shell.graph_banks(file, on_error)),
+            start=GraphSummary(),
+        )
         for file in files
     ]
-    return summary_table(files, found)
+    return graph_summary_table(files, found)
 
 
 def _summary_of(file: str, on_error: shell.OnError) -> "Summary":

@@ -68,16 +68,18 @@ def stats(
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
-    from ropewalk.laboratory import graph_statistics as library
+    from ropewalk.laboratory import statistics
+    from ropewalk.laboratory.coverage import graph_encodings_of
 
     if which == "labels":
-        return library.labels_table(coverage.graph_corpora(found), library.encodings_of(encodings), labels_in)
+        return statistics.graph_labels_table(coverage.graph_corpora(found), graph_encodings_of(encodings), labels_in)
     names: list[str] = []
-    counted: list[library.GraphSummary] = []
+    counted: list[statistics.GraphSummary] = []
     for corpus in coverage.graph_corpora(found):
         names.append(corpus.name)
-        counted.append(sum(map(library.summarize, corpus.splits.values()), start=library.GraphSummary()))
-    return library.summary_table(names, counted, of="treebank")
+        summaries = map(statistics.summarize_graphs, corpus.splits.values())
+        counted.append(sum(summaries, start=statistics.GraphSummary()))
+    return statistics.graph_summary_table(names, counted, of="treebank")
 
 
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:

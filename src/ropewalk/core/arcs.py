@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import frozen_array, ints
+from ropewalk.core.arrays import Ints, frozen_array, ints
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Trees
 from ropewalk.errors import GraphError, demand_type
@@ -17,28 +17,38 @@ from ropewalk.kernels import view
 from ropewalk.kernels.arcs import ArcEnds, Workspace
 
 if TYPE_CHECKING:
-    from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.core.arrays import Bools
 
 Bytes = npt.NDArray[np.uint8]
 
 MOST_WORDS = 1 << 28  # of all sentences together: places of words are numbers of 32 bits, and take memory
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arcs:
-    """The arcs of many sentences as flat arrays; those of sentence s are at `offsets[s]`.
-
-    `words` is the number of words of each sentence. `order` lists the arcs by left end, then from the longest to the
-    shortest. The constructor takes heads and dependents, counted from 1 within their sentence (0 is the root), and
-    raises a `GraphError` if an arc leaves its sentence.
-    """
+class Layout(NamedTuple):
+    """The ends of arcs, whether each points to the right, and their order: by left end, the longest first."""
 
     left: Ints
     right: Ints
     rightward: Bytes
+    order: Ints
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Arcs:
+    """The arcs of many sentences as flat arrays; those of sentence s are at `offsets[s]`.
+
+    `words` is the number of words of each sentence. `heads` and `dependents` are counted from 1 within their sentence
+    (0 is the root). The constructor raises a `GraphError` if an arc leaves its sentence. `one_head` is true for arcs of
+    trees: arc w is the one into the w-th word of all.
+    """
+
+    heads: Ints
+    dependents: Ints
     offsets: Offsets
     words: Ints
-    order: Ints
+    one_head: bool
+    _layout: Layout | None
 
     def __init__(self, heads: Ints, dependents: Ints, offsets: Offsets | npt.ArrayLike, words: Ints) -> None:
         heads = ints(heads, "heads")
@@ -56,52 +66,73 @@ class Arcs:
             raise GraphError(f"a sentence of {words.min()} words; expected 0 or more")
         if (total := int(words.sum(dtype=np.int64))) > MOST_WORDS:
             raise GraphError(f"{total:,} words in all sentences; expected at most {MOST_WORDS:,}")
-        self._lay_out(heads, dependents, offsets, words)
+        self._fill(heads, dependents, offsets, words, one_head=False)
 
-    def _lay_out(self, heads: Ints, dependents: Ints, offsets: Offsets, words: Ints) -> None:
-        """Fill in the fields from arcs that lie in their sentences."""
-        left = np.minimum(heads, dependents)
-        right = np.maximum(heads, dependents)
-        rightward = (heads < dependents).view(np.uint8)
-        ends = ArcEnds(view(left), view(right), view(rightward), view(offsets.array), view(words))
-        order = np.zeros(len(heads), dtype=np.int32)
-        kernel.order(ends, view(order), Workspace(int(words.max(initial=0)) + 1, offsets.longest))
-        rows: dict[str, npt.NDArray[Any]] = {
-            "left": left, "right": right, "rightward": rightward, "words": words, "order": order,
-        }  # fmt: skip
-        for name, row in rows.items():
-            object.__setattr__(self, name, frozen_array(row))
+    def _fill(self, heads: Ints, dependents: Ints, offsets: Offsets, words: Ints, *, one_head: bool) -> None:
+        object.__setattr__(self, "heads", frozen_array(heads))
+        object.__setattr__(self, "dependents", frozen_array(dependents))
         object.__setattr__(self, "offsets", offsets)
+        object.__setattr__(self, "words", frozen_array(words))
+        object.__setattr__(self, "one_head", one_head)
+        object.__setattr__(self, "_layout", None)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (*self.ends(), self.offsets, self.words)
+        return type(self), (self.heads, self.dependents, self.offsets, self.words)
 
     @classmethod
     def of_trees(cls, trees: Trees) -> Arcs:
-        """Lay out the arcs of many trees: arc w is the one into the w-th word of all."""
+        """Return the arcs of many trees: arc w is the one into the w-th word of all."""
         demand_type("trees", trees, Trees)
         arcs = object.__new__(cls)
-        arcs._lay_out(trees.heads, trees.offsets.positions(), trees.offsets, trees.offsets.lengths)
+        arcs._fill(trees.heads, trees.offsets.positions(), trees.offsets, trees.offsets.lengths, one_head=True)
         return arcs
 
     def __len__(self) -> int:
-        return len(self.left)
+        return len(self.heads)
 
-    def ends(self) -> tuple[Ints, Ints]:
-        """Return the heads and the dependents."""
-        rightward = self.rightward.view(np.bool_)
-        return np.where(rightward, self.left, self.right), np.where(rightward, self.right, self.left)
+    @property
+    def layout(self) -> Layout:
+        """The arcs as rope covers and brackets need them; laid out when first asked for."""
+        layout = self._layout
+        if layout is None:
+            left = np.minimum(self.heads, self.dependents)
+            right = np.maximum(self.heads, self.dependents)
+            rightward = (self.heads < self.dependents).view(np.uint8)
+            order = np.zeros(len(left), dtype=np.int32)
+            ends = ArcEnds(view(left), view(right), view(rightward), view(self.offsets.array), view(self.words))
+            kernel.order(ends, view(order), self.workspace())
+            layout = Layout(*(frozen_array(row) for row in (left, right, rightward, order)))
+            object.__setattr__(self, "_layout", layout)
+        return layout
+
+    @property
+    def left(self) -> Ints:
+        """The left end of each arc."""
+        return self.layout.left
+
+    @property
+    def right(self) -> Ints:
+        """The right end of each arc."""
+        return self.layout.right
+
+    @property
+    def rightward(self) -> Bytes:
+        """1 for each arc whose head is its left end."""
+        return self.layout.rightward
+
+    @property
+    def order(self) -> Ints:
+        """The arcs by left end, then from the longest to the shortest."""
+        return self.layout.order
 
     def keep(self, marks: Bools) -> Arcs:
         """Return the arcs that are marked, in the same sentences."""
-        heads, dependents = self.ends()
-        return Arcs(heads[marks], dependents[marks], self.offsets.counted(marks), self.words)
+        return Arcs(self.heads[marks], self.dependents[marks], self.offsets.counted(marks), self.words)
 
     def buffers(self) -> ArcEnds:
-        """Return the buffers of the arcs."""
-        return ArcEnds(
-            view(self.left), view(self.right), view(self.rightward), view(self.offsets.array), view(self.words)
-        )
+        """Return the arcs as kernels take them."""
+        left, right, rightward, _ = self.layout
+        return ArcEnds(view(left), view(right), view(rightward), view(self.offsets.array), view(self.words))
 
     def workspace(self) -> Workspace:
         """Allocate buffers for a kernel that works on one sentence after the other."""

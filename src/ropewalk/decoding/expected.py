@@ -19,8 +19,8 @@ from ropewalk.core.arrays import checked_offsets, floats
 from ropewalk.decoding.inputs import arc_starts, checked, checked_arcs, machine_of
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.encodings import BracketMachine, names_where
-from ropewalk.encodings.compact import OPTIMAL_CODES
-from ropewalk.encodings.text import bracket_symbols, compact_text
+from ropewalk.encodings.bracket_text import bracket_symbols, compact_text
+from ropewalk.encodings.optimal import OPTIMAL_CODES
 from ropewalk.errors import MismatchError, UnknownNameError
 from ropewalk.kernels import chart as kernel
 from ropewalk.kernels import view

@@ -14,7 +14,6 @@ from ropewalk.core.arrays import as_array, floats, real_numbers
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.encodings import BracketStacks, Encoding, Labels, Machine, names_where
-from ropewalk.encodings.base import smallest
 from ropewalk.errors import MismatchError, OptionError
 
 if TYPE_CHECKING:
@@ -151,11 +150,9 @@ def spelled_heads(
     upos: Column | None = None,
 ) -> Ints:
     """Read the heads that label numbers spell."""
-    small = tuple(smallest(column, len(names)) for column, names in zip(ids, alphabets, strict=True))
-    none = Column(np.zeros(int(offsets[-1]), dtype=np.int32), ("_",))
-    return encoding.decode(
-        Labels(encoding.spec, Offsets(offsets), small, tuple(map(tuple, alphabets)), none, upos)
-    ).heads
+    columns = tuple(Column(column, tuple(names)).narrow() for column, names in zip(ids, alphabets, strict=True))
+    none = Column.constant("_", int(offsets[-1]))
+    return encoding.decode(Labels(encoding.spec, Offsets(offsets), columns, none, upos)).heads
 
 
 def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Ints]:

@@ -17,7 +17,7 @@ from ropewalk.core.ropes import arcs_of, brackets, rope_cover
 from ropewalk.core.trees import Tree
 from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings
-from ropewalk.encodings.text import bracket_text
+from ropewalk.encodings.bracket_text import bracket_text
 from ropewalk.errors import EncodingError, MismatchError, OptionError, UnknownNameError, demand_sequence, demand_type
 from ropewalk.kernels.codes import INDEX, SUPER
 from ropewalk.reporting.escaping import clean
@@ -272,10 +272,10 @@ def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec:
 
 def _graph_label_rows(graph: Graph, spec: str) -> list[Row]:
     name = encodings.parse_spec(spec)[0]
-    if name not in graph_encodings.KNOWN:
+    if name not in graph_encodings.known():
         raise EncodingError(
             f"{encodings.get(spec).spec} writes whole trees, and here some word has no head, or several; "
-            f"use one of {', '.join(graph_encodings.KNOWN)}"
+            f"use one of {', '.join(graph_encodings.known())}"
         )
     encoding = graph_encodings.get(spec)
     return [Row(encoding.spec, ("", *encoding.encode(graph).texts()), "label")]

@@ -13,7 +13,7 @@ from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.drawing.scene import Arc, Row, Scene
 from ropewalk.drawing.svg import to_svg
 from ropewalk.encodings import FAULTS
-from ropewalk.encodings.text import EMPTY
+from ropewalk.encodings.bracket_text import EMPTY
 from ropewalk.errors import MismatchError
 from ropewalk.kernels.codes import INDEX
 from ropewalk.reporting.escaping import clean

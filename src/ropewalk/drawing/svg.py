@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import is_right_to_left, units
-from ropewalk.encodings.text import BRACKET
+from ropewalk.encodings.bracket_text import BRACKET
 
 if TYPE_CHECKING:
     from ropewalk.drawing.scene import Arc, Row, Scene

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import units
-from ropewalk.encodings.text import BRACKET
+from ropewalk.encodings.bracket_text import BRACKET
 from ropewalk.reporting.escaping import latex_escape
 
 if TYPE_CHECKING:

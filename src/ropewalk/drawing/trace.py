@@ -15,7 +15,7 @@ from ropewalk import encodings
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
 from ropewalk.drawing.scene import demand_few
-from ropewalk.encodings.text import bracket_symbols, bracket_text
+from ropewalk.encodings.bracket_text import bracket_symbols, bracket_text
 from ropewalk.errors import OptionError
 from ropewalk.kernels.codes import (
     CLOSES_CYCLE,

@@ -1,38 +1,27 @@
-"""Every encoding by its name.
+"""Every encoding of trees by its name; `encodings.graphs` has those of graphs.
 
 An encoding is named as text: `optimal`, `brackets(planes=2)`, `optimal(policy=published)`, and, made
 pseudo-projective by a scheme, `optimal+head`, `hexatags+path`, `four-bit+head-chained`. Another package can add its own
-through the entry point group `ropewalk.encodings`: the entry's name is the encoding's, its object a subclass of
-`Encoding` or anything that makes one when called with the options as keywords.
+through the entry point group `ropewalk.encodings` (`ropewalk.graph_encodings` for graphs): the entry's name is the
+encoding's, its object a subclass of `Encoding` or anything that makes one when called with the options as keywords.
+`register` adds one at run time.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import re
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ropewalk.core.projectivity import SCHEMES
-from ropewalk.encodings.base import (
-    FAULTS,
-    POLICIES,
-    ClosedEncoding,
-    Decoded,
-    Encoding,
-    Fault,
-    Labels,
-    Recovered,
-)
+from ropewalk.encodings.base import POLICIES, ClosedEncoding, Encoding
+from ropewalk.encodings.labels import FAULTS, Decoded, Fault, Faults, Labels, Recovered
 from ropewalk.encodings.machines import BracketMachine, BracketStacks, Machine, Marks
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.errors import EncodingOptionError, UnknownNameError, demand_known
+from ropewalk.encodings.registry import Registry, parse_spec
+from ropewalk.errors import demand_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ropewalk.encodings.indexed import bracketing as bracketing
+    from ropewalk.encodings.optimal import bracketing as bracketing
 
 __all__ = [
     "FAULTS",
@@ -43,125 +32,55 @@ __all__ = [
     "Decoded",
     "Encoding",
     "Fault",
+    "Faults",
     "Labels",
     "Machine",
     "Marks",
     "PseudoProjective",
     "Recovered",
     "bracketing",
-    "check_options",
     "get",
     "known",
     "names_where",
     "options_of",
     "parse_spec",
+    "register",
 ]
-
-OWN = {  # where each of ours is; one that is not asked for is not loaded
-    "optimal": ("compact", "Optimal"),
-    "optimal-nonprojective": ("indexed", "OptimalNonprojective"),
-    "four-bit": ("compact", "FourBit"),
-    "seven-bit": ("bits", "SevenBit"),
-    "brackets": ("brackets", "Brackets"),
-    "hexatags": ("hexatags", "Hexatags"),
-    "absolute": ("offsets", "Absolute"),
-    "relative": ("offsets", "Relative"),
-    "pos-offset": ("offsets", "PosOffset"),
-    "arc-standard": ("transitions", "ArcStandard"),
-    "arc-eager": ("transitions", "ArcEager"),
-    "arc-hybrid": ("transitions", "ArcHybrid"),
-    "covington": ("transitions", "Covington"),
-}
-SPEC = re.compile(r"(?P<name>[a-z][a-z0-9-]*)(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+-]+)?")
 
 
 def __getattr__(name: str) -> object:
     if name == "bracketing":
-        return importlib.import_module("ropewalk.encodings.indexed").bracketing
+        return importlib.import_module("ropewalk.encodings.optimal").bracketing
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _own(name: str) -> Callable[..., Encoding]:
-    module, encoding = OWN[name]
-    make: Callable[..., Encoding] = getattr(importlib.import_module(f"{__name__}.{module}"), encoding)
-    return make
-
-
-@cache
-def known() -> dict[str, Callable[..., Encoding]]:
-    """All encodings by name, those that other packages add included."""
-    from importlib.metadata import entry_points
-
-    found = {name: _own(name) for name in OWN}
-    for entry in entry_points(group="ropewalk.encodings"):
-        found.setdefault(entry.name, entry.load())
-    return found
-
-
-def names_where(holds: Callable[[Encoding], bool]) -> tuple[str, ...]:
-    """Name the encodings, with the options that they have by default, of which something holds."""
-    return tuple(name for name, make in known().items() if holds(make()))
-
-
-def _maker(name: str) -> Callable[..., Encoding]:
-    """Find what makes an encoding; looking through all packages takes time, so our own are tried first."""
-    if isinstance(name, str) and name in OWN:
-        return _own(name)
-    demand_known("encoding", name, known())
-    return known()[name]
-
-
-def options_of(name: str) -> dict[str, str | int]:
-    """Give the options that an encoding takes, with their defaults."""
-    return dict(_defaults(_maker(name)))
-
-
-@cache
-def _defaults(make: Callable[..., Encoding]) -> dict[str, str | int]:
-    parameters = inspect.signature(make).parameters.values()
-    return {one.name: one.default for one in parameters if one.default is not one.empty}
-
-
-def get(spec: str, **overriding: str | int) -> Encoding:
-    """Make the encoding that a text names; options given by keyword replace those in the text."""
-    name, options, scheme = parse_spec(spec)
-    make = _maker(name)
-    options |= overriding
-    check_options(name, options, options_of(name))
-    encoding = make(**options)
-    if not scheme:
-        return encoding
+def _apply_scheme(encoding: Encoding, scheme: str) -> Encoding:
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
     return PseudoProjective(encoding, scheme)
 
 
-def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
-    """Take apart the text that names an encoding: its name, its options, and the scheme after it or nothing."""
-    match = SPEC.fullmatch(spec.replace(" ", "")) if isinstance(spec, str) else None
-    if match is None:
-        raise EncodingOptionError(
-            f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME"
-        )
-    return match["name"], _options(match["name"], match["options"] or ""), (match["scheme"] or "")[1:]
-
-
-def check_options(name: str, options: Mapping[str, str | int], takes: Mapping[str, str | int]) -> None:
-    """Raise an error unless each option is one that the encoding takes, and of its kind."""
-    for option, value in options.items():
-        if option not in takes:
-            raise UnknownNameError(f"option of {name}", option, takes)
-        if isinstance(value, int) != isinstance(takes[option], int):
-            expected = "a whole number" if isinstance(takes[option], int) else "a name"
-            raise EncodingOptionError(f"{name}: {option} is {value!r}; expected {expected}")
-
-
-def _options(name: str, text: str) -> dict[str, str | int]:
-    options: dict[str, str | int] = {}
-    for part in filter(None, text.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not key or not value:
-            raise EncodingOptionError(f"{name}: {part!r} is no option; expected option=value")
-        if re.fullmatch(r"-?[0-9]{19,}", value):
-            raise EncodingOptionError(f"{name}: {key} has {len(value)} digits; expected a number of at most 18")
-        options[key] = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
-    return options
+REGISTRY: Final[Registry[Encoding]] = Registry(
+    "encoding",
+    "ropewalk.encodings",
+    {
+        "optimal": ("optimal", "Optimal"),
+        "optimal-nonprojective": ("optimal", "OptimalNonprojective"),
+        "four-bit": ("four_bit", "FourBit"),
+        "seven-bit": ("seven_bit", "SevenBit"),
+        "brackets": ("brackets", "Brackets"),
+        "hexatags": ("hexatags", "Hexatags"),
+        "absolute": ("positions", "Absolute"),
+        "relative": ("positions", "Relative"),
+        "pos-offset": ("positions", "PosOffset"),
+        "arc-standard": ("transitions", "ArcStandard"),
+        "arc-eager": ("transitions", "ArcEager"),
+        "arc-hybrid": ("transitions", "ArcHybrid"),
+        "covington": ("transitions", "Covington"),
+    },
+    _apply_scheme,
+)
+known = REGISTRY.known
+names_where = REGISTRY.names_where
+options_of = REGISTRY.options_of
+register = REGISTRY.register
+get = REGISTRY.get

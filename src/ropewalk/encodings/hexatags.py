@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from ropewalk.core.columns import Column
 from ropewalk.core.trees import Trees, projective, scratch
-from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
+from ropewalk.encodings.base import ClosedEncoding, read_codes
 from ropewalk.encodings.machines import Machine, Marks
 from ropewalk.kernels import hexatags as kernel
 from ropewalk.kernels import view
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.core.arrays import Bools, Ints
-    from ropewalk.core.columns import Column
+    from ropewalk.encodings.labels import Faults, Labels
 
 HEXATAGS = tuple(
     ("R" if code & FENCE_RIGHT else "L")
@@ -74,18 +75,18 @@ class Hexatags(ClosedEncoding):
         return HEXATAGS
 
     def covered(self, trees: Trees) -> Bools:
-        """Tell which trees are projective."""
+        """Return which trees are projective."""
         return projective(trees)
 
-    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Write trees by way of their binary head trees."""
         codes = np.empty(len(trees.heads), dtype=np.uint8)
         kernel.write(
             view(trees.heads), view(trees.offsets.array), view(codes), *(view(scratch(trees.offsets)) for _ in range(6))
         )
-        return [(codes, self.alphabet)]
+        return [Column(codes, self.alphabet)]
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Build the binary head tree from left to right with a stack."""
         return read_codes(kernel.read, self.own_ids(labels), labels.offsets, arrays=4)
 

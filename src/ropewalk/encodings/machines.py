@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
-from ropewalk.encodings.text import bracket_symbols
+from ropewalk.encodings.bracket_text import bracket_symbols
 from ropewalk.kernels.codes import CLOSING, RIGHTWARD, SUPER
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, final
 
 from ropewalk.core.projectivity import SCHEMES, lift, lower
 from ropewalk.core.trees import Trees, same_heads
-from ropewalk.encodings.base import Encoding, Ids, Labels
+from ropewalk.encodings.base import Encoding
 from ropewalk.errors import EncodingOptionError
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
+    from ropewalk.encodings.labels import Faults, Labels
     from ropewalk.encodings.machines import BracketStacks, Machine
 
 
@@ -22,7 +23,7 @@ class PseudoProjective(Encoding):
     """An encoding of projective trees whose relations say how to undo what was lifted.
 
     Whether a non-projective tree comes back depends on its relations, so `covers` claims only projective ones;
-    `restores` tells for given relations.
+    `restores` answers for given relations.
     """
 
     name = "pseudo-projective"
@@ -58,7 +59,7 @@ class PseudoProjective(Encoding):
         return False
 
     def covered(self, trees: Trees) -> Bools:
-        """Tell which trees come back whatever their relations."""
+        """Return which trees come back whatever their relations."""
         return self.inner.covered(trees)
 
     def restores(self, trees: Trees) -> Bools:
@@ -74,11 +75,11 @@ class PseudoProjective(Encoding):
         """Lower every tree and take the marks off its relations."""
         return lower(trees, self.scheme)
 
-    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Write lifted trees with the encoding inside."""
         return self.inner.write(trees, upos)
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Read lifted trees with the encoding inside."""
         return self.inner.read(labels)
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from ropewalk.core.trees import Trees, projective, scratch
-from ropewalk.encodings.base import Encoding, Ids, Labels, fault_room, found_faults, settle
-from ropewalk.encodings.text import number_labels, spell
+from ropewalk.encodings.arc_encodings import SpelledArcs
+from ropewalk.encodings.base import Encoding
+from ropewalk.encodings.bracket_text import number_labels, spell
+from ropewalk.encodings.labels import FaultBuffer, Faults, Labels
 from ropewalk.errors import LabelError
 from ropewalk.kernels import transitions as kernel
 from ropewalk.kernels import view
@@ -79,11 +81,11 @@ class _Stack(_Transitions):
 
     @final
     def covered(self, trees: Trees) -> Bools:
-        """Tell which trees are projective."""
+        """Return which trees are projective."""
         return projective(trees)
 
     @final
-    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Write the transitions that build each tree."""
         heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(2 * len(heads), dtype=np.int32)
@@ -99,12 +101,12 @@ class _Stack(_Transitions):
         return [number_labels(symbols[:count], starts, transition_text)]
 
     @final
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Carry out the transitions."""
-        symbols, starts = spell(labels.alphabets[0], self.symbols)
-        ids = labels.ids[0].astype(np.int32)
+        symbols, starts = spell(labels.columns[0].names, self.symbols)
+        ids = labels.columns[0].ids.astype(np.int32)
         heads = np.empty(len(ids), dtype=np.int32)
-        faults = fault_room(int(np.diff(starts)[ids].sum()))
+        faults = FaultBuffer(int(np.diff(starts)[ids].sum()))
         kernel.read(
             self.system,
             view(ids),
@@ -112,9 +114,10 @@ class _Stack(_Transitions):
             view(symbols),
             view(starts),
             view(heads),
-            *(view(array) for array in (*faults, scratch(labels.offsets))),
+            *faults.views(),
+            view(scratch(labels.offsets)),
         )
-        return heads, *found_faults(*faults)
+        return heads, faults.faults(labels.offsets)
 
 
 @final
@@ -164,7 +167,7 @@ class Covington(_Transitions):
         """Every tree is covered."""
         return np.ones(len(trees), dtype=np.bool_)
 
-    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Write the transitions that build each tree."""
         heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(3 * len(heads), dtype=np.int32)
@@ -179,16 +182,16 @@ class Covington(_Transitions):
         )
         return [number_labels(symbols[:count], starts, transition_text)]
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Carry out the transitions, then take the arcs that make a tree."""
-        symbols, starts = spell(labels.alphabets[0], self.symbols)
-        ids = labels.ids[0].astype(np.int32)
+        symbols, starts = spell(labels.columns[0].names, self.symbols)
+        ids = labels.columns[0].ids.astype(np.int32)
         arcs = np.concatenate([[0], np.cumsum(symbols // TIMES * (symbols % TIMES != NO_ARC), dtype=np.int64)])
         per_label = arcs[starts[1:]] - arcs[starts[:-1]]
         most = int(np.minimum(per_label[ids], labels.offsets.positions()).sum())  # no word has more to its left
         heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         arc_offsets = np.empty(len(labels.offsets) + 1, dtype=np.int32)
-        faults = fault_room(2 * most + 2 * len(ids))
+        faults = FaultBuffer(2 * most + 2 * len(ids))
         kernel.read_covington(
             view(ids),
             view(labels.offsets.array),
@@ -197,6 +200,6 @@ class Covington(_Transitions):
             view(heads),
             view(dependents),
             view(arc_offsets),
-            *(view(array) for array in faults),
+            *faults.views(),
         )
-        return settle(heads, dependents, arc_offsets, labels.offsets, faults)
+        return SpelledArcs(heads, dependents, arc_offsets, faults).settle(labels.offsets)

@@ -1,9 +1,15 @@
 """Label files: one word per line, as written by `ropewalk encode` and read by `ropewalk decode`.
 
-The first line says what the rest holds: `# ropewalk encoding = optimal+head | columns = form, label, relation`. Then
-comes a line for each word, its columns separated by tabs, and an empty line after each sentence. A column `upos`
-follows the form for encodings that count parts of speech. Multiword tokens, empty nodes and comments are no words and
-are not there; filling trees into the file that they come from leaves them as they are.
+The first line names the encoding and the columns:
+`# ropewalk encoding = optimal+head | columns = form, label, relation`. Then comes a line for each word, its columns
+separated by tabs, and an empty line after each sentence. A column `upos` follows the form for encodings that count
+parts of speech. Multiword tokens, empty nodes and comments are no words and are not there; filling trees into the file
+that they come from leaves them as they are.
+
+Label files of graphs begin with `# ropewalk graph encoding = brackets | columns = id, form, label, relations`. They
+have a line for each word and each empty node, where it stands, with its number as in CoNLL-U (8.1), its form, its
+label and the relations of the arcs into it: by increasing head, separated by `|`, two of one arc joined by ` & `, and
+`_` where there is none.
 """
 
 from __future__ import annotations
@@ -15,18 +21,28 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, final
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, Self, TypeVar, final
 
 import numpy as np
 
 from ropewalk import files
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column, intern
+from ropewalk.core.graphs import Graphs
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import rooted_relations
-from ropewalk.encodings import Encoding, Labels, get
-from ropewalk.encodings.base import smallest
-from ropewalk.errors import EncodingError, FormatError, LabelError, UncoveredTreeError, UnknownNameError
+from ropewalk.encodings import Encoding, Labels, get, graphs
+from ropewalk.encodings.graphs import GraphEncoding, GraphLabels
+from ropewalk.errors import (
+    EncodingError,
+    FormatError,
+    LabelError,
+    UncoveredGraphError,
+    UncoveredTreeError,
+    UnknownNameError,
+)
+from ropewalk.formats import deps
+from ropewalk.formats.sdp import SemanticBank
 from ropewalk.treebank.surface import Heading
 from ropewalk.treebank.treebank import Treebank
 
@@ -35,28 +51,48 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    Lines = npt.NDArray[np.int64]
 
 Path = str | os.PathLike[str]
-Kind = TypeVar("Kind")
-Piece = TypeVar("Piece")
+Kind = TypeVar("Kind", Encoding, GraphEncoding)
+Piece = TypeVar("Piece", Labels, GraphLabels)
+Structures = TypeVar("Structures", Treebank, Graphs)
 
-HEADER: Final = re.compile(r"# ropewalk encoding = (?P<spec>.+?) \| columns = (?P<columns>.+)")
-EXPECTED_HEADER: Final = "# ropewalk encoding = NAME | columns = form, …, relation"
 LONGEST_HEADER: Final = 1 << 16
+RELATIONS: Final = re.compile(r"(?:no arc|[^\s|]+(?: & [^\s|]+)*)(?:\|(?:no arc|[^\s|]+(?: & [^\s|]+)*))*")
 
 
-def columns_of(encoding: Encoding) -> tuple[str, ...]:
-    """Name the columns of an encoding's label files."""
+def columns_of(encoding: Encoding | GraphEncoding) -> tuple[str, ...]:
+    """Return the names of the columns of an encoding's label files."""
+    if isinstance(encoding, GraphEncoding):
+        return ("id", "form", *encoding.columns, "relations")
     return ("form", *(["upos"] if encoding.needs_upos else []), *encoding.columns, "relation")
 
 
-def header(encoding: Encoding) -> str:
-    """Write the first line of a label file."""
-    return f"# ropewalk encoding = {encoding.spec} | columns = {', '.join(columns_of(encoding))}\n"
+def header(encoding: Encoding | GraphEncoding) -> str:
+    """Return the first line of a label file."""
+    kind = "graph " if isinstance(encoding, GraphEncoding) else ""
+    return f"# ropewalk {kind}encoding = {encoding.spec} | columns = {', '.join(columns_of(encoding))}\n"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """What becomes a label file of graphs: graphs, and the forms of their nodes."""
+
+    bank: Treebank | SemanticBank
+    graphs: Graphs
+    forms: Column
+
+    @classmethod
+    def of(cls, bank: Treebank | SemanticBank) -> Nodes:
+        """Return the enhanced graphs of a treebank, or semantic dependencies."""
+        if isinstance(bank, SemanticBank):
+            return cls(bank, bank.graphs, bank.forms)
+        return cls(bank, deps.read(bank), deps.forms(bank))
 
 
 def text_of(encoding: Encoding, bank: Treebank) -> str:
-    """Write the words of a treebank, labelled, one per line, with an empty line after each sentence.
+    """Return the words of a treebank, labelled, one per line, with an empty line after each sentence.
 
     A tree that the policy `refuse` keeps out is a `FormatError` that names the line of its sentence.
     """
@@ -65,34 +101,39 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
     except UncoveredTreeError as error:
         if bank.source is None:
             raise
-        raise FormatError(
-            bank.file,
-            bank.line(error.sentence - 1),
-            "uncovered-tree",
-            str(error).removeprefix(f"sentence {error.sentence}: "),
-        ) from error
-    columns = [
-        bank.column("form").texts(),
-        *([] if labels.upos is None else [labels.upos.texts()]),
-        *(labels.texts(column) for column in range(len(labels.ids))),
-        labels.relations.texts(),
-    ]
-    return rows_of(columns, labels.offsets)
+        raise _uncovered(bank, error, "uncovered-tree") from error
+    tags = [] if labels.upos is None else [labels.upos]
+    return _rows([bank.column("form"), *tags, *labels.columns, labels.relations], labels.offsets)
 
 
-def rows_of(columns: Sequence[Sequence[str]], offsets: Offsets) -> str:
+def graph_text_of(encoding: GraphEncoding, nodes: Nodes) -> str:
+    """Return words and empty nodes with the labels of their graphs, and an empty line after each sentence."""
+    try:
+        labels = encoding.encode(nodes.graphs)
+    except UncoveredGraphError as error:
+        raise _uncovered(nodes.bank, error, "uncovered-graph") from error
+    return _rows([nodes.graphs.names(), nodes.forms, *labels.columns, labels.relation_texts()], labels.offsets)
+
+
+def _uncovered(
+    bank: Treebank | SemanticBank, error: UncoveredTreeError | UncoveredGraphError, kind: str
+) -> FormatError:
+    message = str(error).removeprefix(f"sentence {error.sentence}: ")
+    return FormatError(bank.file, bank.line(error.sentence - 1), kind, message)
+
+
+def _rows(columns: Sequence[Iterable[str]], offsets: Offsets) -> str:
     """Write columns side by side, one line for each word, with an empty line after each sentence."""
     lines = list(map("\t".join, zip(*columns, strict=True)))
     return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(offsets.array.tolist()))
 
 
-def write(path: Path, encoding: Encoding, banks: Iterable[Treebank]) -> None:
-    """Write a label file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
-    write_rows(path, header(encoding), (text_of(encoding, bank) for bank in banks))
+def write(path: Path, encoding: Encoding | GraphEncoding, texts: Iterable[str]) -> None:
+    """Write a label file of texts as `text_of` or `graph_text_of` returns them. It appears whole or not at all.
 
-
-def write_rows(path: Path, first: str, texts: Iterable[str]) -> None:
-    """Write a first line and texts; nothing is written before the first text is there."""
+    `-` is standard output, `.gz` and `.xz` compress. Nothing is written before the first text is there.
+    """
+    first = header(encoding)
     with files.creating(path) as file:
         for text in texts:
             file.write((first + text).encode("utf-8"))
@@ -101,53 +142,48 @@ def write_rows(path: Path, first: str, texts: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """Some sentences of a label file: their words and labels."""
+class Labelled(Generic[Piece]):
+    """Some sentences of a label file: the forms of their words or nodes, the labels, and the number of each line."""
 
     forms: Column
-    labels: Labels
+    labels: Piece
+    lines: Lines
 
 
 class LabelRows(ABC, Generic[Kind, Piece]):
-    """An iterator over the pieces of a file with one word per line, each piece of whole sentences.
+    """An iterator over the pieces of a label file, each of whole sentences.
 
     The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
-    names. A subclass says what that line is and what becomes of the columns.
+    names. A subclass makes that encoding, and labels of the columns.
     """
+
+    header: ClassVar[str]  # what the first line must be
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
         self._blocks = files.bounded(files.blocks(path, chunk_bytes), self.file)
         self._pending = bytearray()
         self._line = 1
-        self.encoding = self._read_header()
-        self._chunks = self._read()
-
-    @property
-    @abstractmethod
-    def header(self) -> tuple[re.Pattern[str], str]:
-        """What the first line must be, with the groups `spec` and `columns`, and how to tell a user."""
+        self.encoding: Kind = self._read_header()
+        self._chunks: Iterator[Labelled[Piece]] = self._read()
 
     @abstractmethod
     def named(self, spec: str) -> Kind:
-        """Make the encoding that the first line names, or raise an `EncodingError`."""
+        """Return the encoding that the first line names, or raise an `EncodingError`."""
 
     @abstractmethod
-    def columns(self, encoding: Kind) -> tuple[str, ...]:
-        """Name the columns that an encoding's files have."""
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> Piece:
+        """Return the labels of some sentences; `lines` are the numbers of their lines in the file."""
 
-    @abstractmethod
-    def checks(self, encoding: Kind) -> dict[str, Callable[[str], object]]:
-        """Say what raises a `LabelError` at a wrong text, for each column that has one."""
-
-    @abstractmethod
-    def piece(self, columns: dict[str, Column], offsets: Offsets, lines: npt.NDArray[np.int64]) -> Piece:
-        """Put together the sentences of some lines; `lines` are their numbers in the file."""
+    def checks(self) -> dict[str, Callable[[str], object]]:
+        """Return for each column what raises a `LabelError` at a wrong text."""
+        columns = self.encoding.columns
+        return {name: partial(self.encoding.check_label, column=place) for place, name in enumerate(columns)}
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Piece:
+    def __next__(self) -> Labelled[Piece]:
         return next(self._chunks)
 
     def _error(self, line: int, kind: str, message: str) -> FormatError:
@@ -163,23 +199,23 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         text = line[:LONGEST_HEADER].decode("utf-8", "replace")
         if text.endswith("\r"):
             raise self._error(1, "line-end", "the line ends in CR LF; expected LF alone")
-        pattern, shown = self.header
-        match = pattern.fullmatch(text)
+        start = self.header.partition("NAME")[0]
+        match = re.fullmatch(rf"{start}(?P<spec>.+?) \| columns = (?P<columns>.+)", text)
         if match is None:
             found = repr(text[:60]) if text else "nothing"
-            raise self._error(1, "header", f"the file begins with {found}; expected {shown!r}")
+            raise self._error(1, "header", f"the file begins with {found}; expected {self.header!r}")
         try:
             encoding = self.named(match["spec"])
         except (EncodingError, UnknownNameError) as error:
             raise self._error(1, "encoding", str(error)) from error
-        expected = ", ".join(self.columns(encoding))
+        expected = ", ".join(columns_of(encoding))
         if match["columns"] != expected:
             raise self._error(1, "header", f"the columns are {match['columns']}; {match['spec']} has {expected}")
         self._pending = bytearray(rest)
         self._line = 2
         return encoding
 
-    def _read(self) -> Iterator[Piece]:
+    def _read(self) -> Iterator[Labelled[Piece]]:
         seen = 0
         while True:
             cut = self._pending.rfind(b"\n\n", seen) + 2
@@ -196,7 +232,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             message = "the file ends inside a sentence; expected an empty line after the last word: was it cut off?"
             raise self._error(last, "truncated", message)
 
-    def _parsed(self, raw: bytes) -> Piece:
+    def _parsed(self, raw: bytes) -> Labelled[Piece]:
         """Read whole sentences: every line is found at once, and equal texts of a column become one number."""
         try:
             raw.decode("utf-8")
@@ -207,7 +243,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             if byte in raw:
                 line = self._line + raw.count(b"\n", 0, raw.index(byte))
                 raise self._error(line, "unwritable-text", f"the line has a {name}, which no treebank can; remove it")
-        names = self.columns(self.encoding)
+        names = columns_of(self.encoding)
         array = np.frombuffer(raw, dtype=np.uint8)
         stops = np.flatnonzero(array == 10)
         starts = np.concatenate([[0], stops[:-1] + 1])
@@ -229,12 +265,13 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             name: _column(array, np.ascontiguousarray(marks[:, place] + 1), np.ascontiguousarray(marks[:, place + 1]))
             for place, name in enumerate(names)
         }
-        for name, check in self.checks(self.encoding).items():
+        for name, check in self.checks().items():
             self._check(columns[name], check, words)
         if len(wrong):
             raise self._bad_line(int(wrong[0]), int(found[wrong[0]]), stray=bool(stray[wrong[0]]))
         offsets = Offsets(np.append(0, np.cumsum(~blank)[blank]))
-        piece = self.piece(columns, offsets, words + self._line)
+        lines = words + self._line
+        piece = Labelled(columns["form"], self.labels(columns, offsets, lines), lines)
         self._line += len(stops)
         return piece
 
@@ -242,11 +279,11 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         if stray:
             message = "an empty line without a sentence; expected exactly one after each sentence"
             return self._error(self._line + line, "blank-line", message)
-        names = self.columns(self.encoding)
+        names = columns_of(self.encoding)
         message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
         return self._error(self._line + line, "columns", message)
 
-    def _check(self, column: Column, check: Callable[[str], object], lines: npt.NDArray[np.int64]) -> None:
+    def _check(self, column: Column, check: Callable[[str], object], lines: Lines) -> None:
         for number, name in enumerate(column.names):
             try:
                 check(name)
@@ -256,47 +293,78 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
 
 @final
-class LabelReader(LabelRows[Encoding, Labelled]):
+class LabelReader(LabelRows[Encoding, Labels]):
     """An iterator over the pieces of a file with labels of trees, each of whole sentences."""
 
-    header = HEADER, EXPECTED_HEADER
+    header = "# ropewalk encoding = NAME | columns = form, …, relation"
 
     def named(self, spec: str) -> Encoding:
-        """Make the encoding of trees."""
+        """Return the encoding of trees."""
         return get(spec)
 
-    def columns(self, encoding: Encoding) -> tuple[str, ...]:
-        """Name the columns of an encoding's label files."""
-        return columns_of(encoding)
-
-    def checks(self, encoding: Encoding) -> dict[str, Callable[[str], object]]:
-        """Look at each column of labels."""
-        return {name: partial(encoding.check_label, column=place) for place, name in enumerate(encoding.columns)}
-
-    def piece(self, columns: dict[str, Column], offsets: Offsets, lines: npt.NDArray[np.int64]) -> Labelled:
-        """Take the forms and the labels."""
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> Labels:
+        """Return the labels of trees."""
         del lines
+        labels = tuple(columns[name].narrow() for name in self.encoding.columns)
+        return Labels(self.encoding.spec, offsets, labels, columns["relation"], columns.get("upos"))
+
+
+@final
+class GraphLabelReader(LabelRows[GraphEncoding, GraphLabels]):
+    """An iterator over the pieces of a file with labels of graphs, each of whole sentences."""
+
+    header = "# ropewalk graph encoding = NAME | columns = id, form, …, relations"
+
+    def named(self, spec: str) -> GraphEncoding:
+        """Return the encoding of graphs."""
+        return graphs.get(spec)
+
+    def checks(self) -> dict[str, Callable[[str], object]]:
+        """Check each column of labels, and the relations."""
+        return {**super().checks(), "relations": partial(_check_relations, self.encoding.spec)}
+
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> GraphLabels:
+        """Return the labels of graphs; numbers tell words from empty nodes."""
+        empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
+        no_arcs = Offsets.of_lengths(np.zeros(len(offsets), dtype=np.int64))
+        nodes = Graphs(offsets, empty, no_arcs, frozen_ints([]), frozen_ints([]), Column.of([]))
+        for line, found, expected in zip(lines.tolist(), columns["id"], nodes.names(), strict=True):
+            if found != expected:
+                message = f"the id is {found}, expected {expected}: words from 1 without gaps, empty nodes from .1"
+                raise self._error(line, "id", message)
         labels = [columns[name] for name in self.encoding.columns]
-        return Labelled(
-            columns["form"],
-            Labels(
-                self.encoding.spec,
-                offsets,
-                tuple(smallest(column.ids, len(column.names)) for column in labels),
-                tuple(column.names for column in labels),
-                columns["relation"],
-                columns.get("upos"),
-            ),
-        )
+        return self.encoding.with_relations(offsets, empty, labels, columns["relations"])
 
 
-def _column(raw: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> Column:
+def _check_relations(spec: str, text: str) -> None:
+    if not RELATIONS.fullmatch(text):
+        raise LabelError(spec, text, "relations separated by |, two of one arc by ' & ', or _ for none")
+
+
+def _column(raw: npt.NDArray[np.uint8], starts: Lines, stops: Lines) -> Column:
     ids, firsts = intern(raw, starts, stops)
     return Column(frozen_ints(ids), tuple(raw[starts[i] : stops[i]].tobytes().decode("utf-8") for i in firsts.tolist()))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spelled(Generic[Structures]):
+    """Some sentences of a label file: forms of their words or nodes, trees or graphs, and the number of each line."""
+
+    forms: Column
+    structures: Structures
+    lines: Lines
+
+    def __len__(self) -> int:
+        return len(self.structures)
+
+    def cut(self, first: int, last: int) -> Spelled[Structures]:
+        """Return the sentences from `first` up to, but without, `last`."""
+        where = slice(*self.structures.offsets.array[[first, last]].tolist())
+        return Spelled(self.forms[where], self.structures.select(np.arange(first, last)), self.lines[where])
+
+
 class LabelTrees:
-    """An iterator over the trees that a label file spells, each piece a `Treebank` with forms.
+    """An iterator over the trees that a label file spells, as treebanks with forms.
 
     `faults` and `repairs` count by kind what was wrong with the labels so far and what was done about it.
     """
@@ -311,7 +379,7 @@ class LabelTrees:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Treebank:
+    def __next__(self) -> Spelled[Treebank]:
         piece = next(self._reader)
         found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
         self.faults.update(found.decoded.counts())
@@ -323,68 +391,95 @@ class LabelTrees:
         relations = rooted_relations(trees.heads, trees.relations, among=mended)
         columns = {"form": piece.forms, "upos": piece.labels.upos, "deprel": relations}
         known = {name: column for name, column in columns.items() if column is not None}
-        return Treebank(trees.offsets, trees.heads, known)
+        return Spelled(piece.forms, Treebank(trees.offsets, trees.heads, known), piece.lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledWords:
-    """The words of some sentences of a label file, and the lines where these words and sentences begin."""
+class LabelGraphs:
+    """An iterator over the graphs that a label file spells.
 
-    forms: Column
-    offsets: Offsets
-    word_lines: npt.NDArray[np.int64]
-    sentence_lines: npt.NDArray[np.int64]
+    `faults` counts by kind what was wrong with the labels so far.
+    """
+
+    def __init__(self, reader: GraphLabelReader) -> None:
+        self.file = reader.file
+        self.faults: Counter[str] = Counter()
+        self._reader = reader
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Spelled[Graphs]:
+        piece = next(self._reader)
+        found = self._reader.encoding.decode(piece.labels)
+        self.faults.update(found.counts())
+        return Spelled(piece.forms, found.graphs, piece.lines)
 
 
-def named(trees: Iterable[Treebank]) -> Iterator[Treebank]:
-    """Give sentences that are only words a number and a text, as Universal Dependencies demands."""
+def named(trees: LabelTrees) -> Iterator[Treebank]:
+    """Return the treebanks of a label file; each sentence gets a number and a text, as UD demands."""
     count = 0
-    for bank in trees:
-        forms = bank.column("form").texts()
-        texts = (" ".join(forms[start:stop]) for start, stop in pairwise(bank.offsets.array.tolist()))
-        yield bank.with_headings([Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)])
-        count += len(bank)
+    for piece in trees:
+        forms = piece.forms.texts()
+        texts = (" ".join(forms[where]) for where in piece.structures.offsets)
+        headings = [Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)]
+        yield piece.structures.with_headings(headings)
+        count += len(piece)
 
 
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
     """Put trees over the same words of an original; sentences or words that differ are a `FormatError`."""
-    rest = Treebank.of([])
-    line = 2  # of the label file
-    file = "the original"
+    for bank, piece in _aligned(originals, trees, trees.file):
+        yield bank.with_trees(piece.structures.heads, piece.structures.relations)
+
+
+def fill_graphs(originals: Iterable[Treebank], found: LabelGraphs) -> Iterator[bytes]:
+    """Put graphs into the DEPS of an original with the same words; sentences or words that differ are a `FormatError`.
+
+    The empty nodes become those of the labels.
+    """
+    for bank, piece in _aligned(originals, found, found.file):
+        yield deps.write(bank, piece.structures, piece.forms)
+
+
+def _aligned(
+    originals: Iterable[Treebank], pieces: Iterator[Spelled[Structures]], file: str
+) -> Iterator[tuple[Treebank, Spelled[Structures]]]:
+    """Pair the sentences of originals with those of a label file, or raise a `FormatError` where they differ."""
+    rest: Spelled[Structures] | None = None
+    original = "the original"
     for bank in originals:
-        file = bank.file
+        original = bank.file
         at = 0
         while at < len(bank):
-            rest = rest if len(rest) else next(trees, rest)
+            rest = next(pieces, None) if rest is None else rest
+            if rest is None:
+                message = f"{file} has no labels for this sentence and those after it; expected as many sentences"
+                raise FormatError(original, bank.line(at), "sentences-differ", message)
             many = min(len(bank) - at, len(rest))
-            if not many:
-                raise FormatError(
-                    file,
-                    bank.line(at),
-                    "sentences-differ",
-                    f"{trees.file} has no labels for this sentence and those after it; expected as many sentences",
-                )
-            here, there = bank.select(np.arange(at, at + many)), rest.select(np.arange(many))
-            lines = line + np.arange(there.words) + np.repeat(np.arange(many), there.lengths)
-            words = LabelledWords(there.column("form"), there.offsets, lines, lines[there.offsets.starts])
-            demand_same_words(here, words, trees.file)
-            yield here.with_trees(there.heads, there.relations)
-            rest = rest.select(np.arange(many, len(rest)))
-            line += there.words + many
+            here, there = bank.select(np.arange(at, at + many)), rest.cut(0, many)
+            _demand_same_words(here, there, file)
+            yield here, there
+            rest = rest.cut(many, len(rest)) if many < len(rest) else None
             at += many
-    if len(rest) or len(next(trees, rest)):
-        message = f"labels for a sentence that {file} does not have; expected as many sentences"
-        raise FormatError(trees.file, line, "sentences-differ", message)
+    rest = next(pieces, None) if rest is None else rest
+    if rest is not None:
+        message = f"labels for a sentence that {original} does not have; expected as many sentences"
+        raise FormatError(file, int(rest.lines[0]), "sentences-differ", message)
 
 
-def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> None:
+def _demand_same_words(bank: Treebank, labelled: Spelled[Structures], file: str) -> None:
     """Raise a `FormatError` at the first sentence of which the label file has other words."""
-    mine, theirs = bank.column("form").texts(), labelled.forms.texts()
-    if mine == theirs and bank.offsets == labelled.offsets:
+    structures, forms, lines = labelled.structures, labelled.forms, labelled.lines
+    offsets, sentence_lines = structures.offsets, lines[structures.offsets.starts]
+    if isinstance(structures, Graphs):
+        words = np.flatnonzero(~structures.empty)
+        offsets, forms, lines = offsets.counted(~structures.empty), forms.take(words), lines[words]
+    mine, theirs = bank.column("form").texts(), forms.texts()
+    if mine == theirs and bank.offsets == offsets:
         return
     for sentence in range(len(bank)):
         start, stop = bank.offsets.bounds(sentence)
-        other, end = labelled.offsets.bounds(sentence)
+        other, end = offsets.bounds(sentence)
         for word in range(min(stop - start, end - other)):
             if mine[start + word] != theirs[other + word]:
                 raise FormatError(
@@ -392,7 +487,7 @@ def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> Non
                     bank.line(sentence, start + word),
                     "words-differ",
                     f"the form is {mine[start + word]!r}, but {theirs[other + word]!r} in line "
-                    f"{labelled.word_lines[other + word]} of {file}; expected the same words",
+                    f"{lines[other + word]} of {file}; expected the same words",
                     word=str(word + 1),
                 )
         if stop - start != end - other:
@@ -401,5 +496,24 @@ def demand_same_words(bank: Treebank, labelled: LabelledWords, file: str) -> Non
                 bank.line(sentence),
                 "words-differ",
                 f"the sentence has {stop - start} words, but {end - other} in {file}, where it begins in line "
-                f"{labelled.sentence_lines[sentence]}; expected the same words",
+                f"{sentence_lines[sentence]}; expected the same words",
             )
+
+
+def fill_semantic(bank: SemanticBank, found: LabelGraphs) -> SemanticBank:
+    """Put graphs over the same words of an `.sdp` file; sentences or words that differ are a `FormatError`."""
+    pieces = list(found)
+    found_graphs = Graphs.concat([piece.structures for piece in pieces])
+    mine, theirs = bank.forms.texts(), Column.concat([piece.forms for piece in pieces]).texts()
+    if mine != theirs or found_graphs.offsets != bank.graphs.offsets:
+        both = zip(enumerate(bank.graphs.lengths.tolist()), found_graphs.lengths.tolist(), strict=False)
+        parted = [s for (s, ours), other in both if ours != other]
+        words = [w for w, (ours, other) in enumerate(zip(mine, theirs, strict=False)) if ours != other]
+        first = bank.graphs.offsets.owner(words[0]) if words else len(bank) - 1
+        raise FormatError(
+            bank.file,
+            int(bank.lines[min([first, *parted])]) if len(bank) else 0,
+            "words-differ",
+            f"the words from this sentence on are not those of {found.file}; expected the same words and sentences",
+        )
+    return bank.with_graphs(found_graphs)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ropewalk.laboratory.published import PrintedCell, Published, Reason
     from ropewalk.laboratory.splits import Corpus
     from ropewalk.laboratory.statistics import Statistics
-    from ropewalk.scoring.attachment import Measure
+    from ropewalk.scoring.attachment import AttachmentScores, Measure
+    from ropewalk.treebank.treebank import Treebank
 
 TITLE: Final = "The paper's figures, computed again"
 EQUAL: Final = "equal"
@@ -50,7 +51,7 @@ class ReleaseFigures:
 
     release: str
     statistics: tuple[Statistics, ...]
-    coverage: tuple[Coverage, ...]
+    coverage: tuple[Coverage[AttachmentScores], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Figures:
     def __init__(self, releases: Iterable[ReleaseFigures]) -> None:
         self._releases: set[str] = set()
         self._counted: dict[tuple[str, str], Statistics] = {}
-        self._measured: dict[tuple[str, str, str, str, str], Coverage] = {}
+        self._measured: dict[tuple[str, str, str, str, str], Coverage[AttachmentScores]] = {}
         for one in releases:
             self._releases.add(one.release)
             for release in (one.release, ""):  # a cell without a release takes the first there is
@@ -102,10 +103,10 @@ class Figures:
         return _statistic(cell.column, counted), ""
 
 
-def measure(source: Published, release: str, corpora: Iterable[Corpus]) -> ReleaseFigures:
+def measure(source: Published, release: str, corpora: Iterable[Corpus[Treebank]]) -> ReleaseFigures:
     """Compute all figures that the treebanks of one release give."""
     counted: list[Statistics] = []
-    measured: list[Coverage] = []
+    measured: list[Coverage[AttachmentScores]] = []
     for corpus in corpora:
         counted.append(statistics(corpus, encodings_of(paper.LABELS.values())))
         wanted = encodings_of(source.encodings(corpus.name, release))

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ropewalk import conllu
 from ropewalk.errors import FormatError, OptionError, demand_known
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ropewalk.treebank.treebank import Treebank
+
+Structures = TypeVar("Structures")
 
 SPLITS: Final = ("train", "dev", "test")
 FILE: Final = re.compile(r".+-(?P<split>train|dev|test)\.conllu(\.gz|\.xz)?")
@@ -36,11 +38,11 @@ class SplitSource:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Corpus:
-    """One treebank in memory: its name, and the trees of each split that there is, in the order of `SPLITS`."""
+class Corpus(Generic[Structures]):
+    """One treebank in memory: its name, and the trees or graphs of each split, in the order of `SPLITS`."""
 
     name: str
-    splits: Mapping[str, Treebank]
+    splits: Mapping[str, Structures]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ def of_files(files: Mapping[str, str | os.PathLike[str] | None], name: str = "")
     return SplitSource(name or re.sub(r"(-ud)?(-train|-dev|-test)?\.conllu(\.gz|\.xz)?$", "", first) or first, given)
 
 
-def read(source: SplitSource) -> Corpus:
+def read(source: SplitSource) -> Corpus[Treebank]:
     """Read the trees of every split; a sentence that is no tree is an error."""
     return Corpus(source.name, {split: conllu.read(file, trees="required") for split, file in source.files.items()})
 

@@ -22,8 +22,14 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
 from ropewalk.decoding.graphs import best_labels, can_be_exact
-from ropewalk.encodings.graphs import GraphLabels, get
-from ropewalk.encodings.graphs.base import BETWEEN_RELATIONS, NO_ARC, graphs_of_pairs, joined_relations
+from ropewalk.encodings.graphs import (
+    BETWEEN_RELATIONS,
+    NO_ARC,
+    GraphLabels,
+    get,
+    graphs_of_pairs,
+    joined_relations,
+)
 from ropewalk.errors import ConfigError
 from ropewalk.formats import deps
 from ropewalk.models.calibration import fitted_weights, logistic
@@ -197,8 +203,7 @@ class GraphDecoder:
             self._encoding.spec,
             Offsets(offsets),
             np.zeros(len(ids), dtype=np.bool_),
-            (ids.astype(np.int32),),
-            (self._names.labels,),
+            (Column(ids.astype(np.int32), self._names.labels),),
             Column(frozen_ints([]), ()),
             Offsets(np.zeros(len(ids) + 1, dtype=np.int32)),
         )

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import conllu, encodings
-from ropewalk.core.columns import Column
 from ropewalk.core.repair import repair, rooted_relations
 from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
@@ -27,6 +26,7 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ropewalk.core.columns import Column
     from ropewalk.models.tags import TagSet
     from ropewalk.training.config import Config
 
@@ -124,7 +124,7 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
     relations: tuple[str, ...] = ()
     for place, name in enumerate(names):
         labels = encodings.get(name).encode(bank)
-        columns.append(tuple(_alphabet(name, labels, column) for column in range(len(labels.ids))))
+        columns.append(tuple(_alphabet(name, labels, column) for column in labels.columns))
         relations = relations if place else frequent(labels.relations)
     if not head_shape(config.model).labels:
         relations = frequent(bank.relations)
@@ -175,11 +175,11 @@ def _class_numbers(bank: Treebank, tags: Sequence[TagSet]) -> dict[str, npt.NDAr
     return {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
 
 
-def _alphabet(name: str, labels: encodings.Labels, column: int) -> tuple[str, ...]:
+def _alphabet(name: str, labels: encodings.Labels, column: Column) -> tuple[str, ...]:
     whole = encodings.get(name).alphabet
-    if whole is not None and len(labels.ids) == 1:
+    if whole is not None and len(labels.columns) == 1:
         return whole
-    return frequent(Column(labels.ids[column].astype(np.int32), labels.alphabets[column]))
+    return frequent(column)
 
 
 def encoding_names(config: Config) -> tuple[str, ...]:
@@ -196,8 +196,8 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
         encoding = encodings.get(name)
         coded = encoding.encode(bank)
         columns += [
-            numbers(ids, texts, known)
-            for ids, texts, known in zip(coded.ids, coded.alphabets, labels.columns[place], strict=True)
+            numbers(column.ids, column.names, known)
+            for column, known in zip(coded.columns, labels.columns[place], strict=True)
         ]
         if place == 0 and parse_by_labels:  # the trees that decoding will give, lifted if the encoding lifts
             heads = repair(encoding.decode(coded).heads, bank.offsets).trees.heads

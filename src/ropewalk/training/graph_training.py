@@ -10,10 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk.core.arrays import frozen_ints
-from ropewalk.core.columns import Column
-from ropewalk.encodings.graphs import get
-from ropewalk.encodings.graphs.base import NO_ARC, joined_relations
+from ropewalk.encodings.graphs import NO_ARC, get, joined_relations
 from ropewalk.errors import TrainingError
 from ropewalk.formats import deps
 from ropewalk.models.labels import MISSING, GraphNames, frequent, numbers
@@ -91,7 +88,7 @@ def graph_names(encoding: str, bank: Treebank) -> GraphNames:
     if not encoding:
         return GraphNames("", (), relations)
     labels = get(encoding).encode(graphs)
-    texts = frequent(Column(frozen_ints(labels.ids[0].astype(np.int32)), labels.alphabets[0]))
+    texts = frequent(labels.columns[0])
     pads = (NO_ARC,) if NO_ARC in labels.relations.names else ()
     return GraphNames(encoding, texts, (*relations, *pads))
 
@@ -108,7 +105,7 @@ def graph_examples(bank: Treebank, names: GraphNames) -> GraphExamples:
     if names.encoding:
         encoding = get(names.encoding)
         coded = encoding.encode(graphs)
-        labels = numbers(coded.ids[0], coded.alphabets[0], names.labels)
+        labels = numbers(coded.columns[0].ids, coded.columns[0].names, names.labels)
         if NO_ARC in names.relations:
             most = int(graphs.lengths.max(initial=0)) + 1
             spelled, above, _ = encoding.arcs(coded)

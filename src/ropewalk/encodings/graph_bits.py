@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arcs import Arcs
+from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Longs, arc_planes
 from ropewalk.core.ragged import Offsets
-from ropewalk.encodings.base import Ids, fault_room
-from ropewalk.encodings.graphs.base import GraphEncoding, GraphLabels, ReadArcs
+from ropewalk.encodings.arc_encodings import SpelledArcs
+from ropewalk.encodings.graphs import GraphEncoding
+from ropewalk.encodings.labels import FaultBuffer
 from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -29,7 +31,7 @@ from ropewalk.kernels.codes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from ropewalk.core.arrays import Bools, Ints
 
@@ -51,24 +53,24 @@ class GraphBits(GraphEncoding):
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
-        """The options that differ from their defaults."""
+        """Return the options that differ from their defaults."""
         return super().options() | ({} if self.planes == 3 else {"planes": self.planes})
 
     @abstractmethod
     def narrowed(self, bits: Bits) -> Bits:
-        """Take the six bits of a word and plane as those of the label."""
+        """Return the bits of a label for the six of a word and plane."""
 
     @abstractmethod
     def widened(self, bits: Bits) -> Bits:
-        """Take the bits of a label as the six of a word and plane."""
+        """Return the six bits of a word and plane for those of a label."""
 
     @final
     def fitting(self, arcs: Arcs) -> Bools:
-        """Tell which arcs lie in one of the planes."""
+        """Return which arcs lie in one of the planes."""
         return np.asarray(arc_planes(arcs, self.rule) <= self.planes)
 
     @final
-    def write(self, arcs: Arcs) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write_arcs(self, arcs: Arcs) -> list[Column]:
         """Write the bits of every word."""
         levels = arc_planes(arcs, self.rule)
         padded, levels = self._padded(arcs, levels)
@@ -91,35 +93,34 @@ class GraphBits(GraphEncoding):
             codes = (codes << self.width) | plane
         distinct, ids = np.unique(codes, return_inverse=True)
         digits = self.width * self.planes
-        return [(ids.astype(np.int32), tuple(format(code, f"0{digits}b") for code in distinct.tolist()))]
+        return [Column(ids.astype(np.int32), tuple(format(code, f"0{digits}b") for code in distinct.tolist()))]
 
     @final
-    def read(self, labels: GraphLabels) -> ReadArcs:
+    def read_arcs(self, columns: Sequence[Column], offsets: Offsets) -> SpelledArcs:
         """Read bits with two stacks for each plane."""
-        for text in labels.alphabets[0]:
+        for text in columns[0].names:
             self.check_label(text)
         mask = (1 << self.width) - 1
         rows = [
             [int(text, 2) >> self.width * (self.planes - 1 - plane) & mask for plane in range(self.planes)]
-            for text in labels.alphabets[0]
+            for text in columns[0].names
         ]
         table = self.widened(np.array(rows, dtype=np.uint8).reshape(-1, self.planes))
-        bits = np.ascontiguousarray(table[labels.ids[0]].reshape(-1))
+        bits = np.ascontiguousarray(table[columns[0].ids].reshape(-1))
         heads, dependents = (np.empty(2 * len(bits), dtype=np.int32) for _ in range(2))
-        arc_offsets = np.empty(len(labels.offsets) + 1, dtype=np.int32)
-        faults = fault_room(4 * len(bits))
-        longest = labels.offsets.longest
+        arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
+        faults = FaultBuffer(4 * len(bits))
         kernel.read_bits(
             view(bits),
             self.planes,
-            view(labels.offsets.array),
+            view(offsets.array),
             view(heads),
             view(dependents),
             view(arc_offsets),
-            *(view(array) for array in faults),
-            *(view(np.empty(longest, dtype=np.int32)) for _ in range(2)),
+            *faults.views(),
+            *(view(np.empty(offsets.longest, dtype=np.int32)) for _ in range(2)),
         )
-        return heads, dependents, arc_offsets, faults
+        return SpelledArcs(heads, dependents, arc_offsets, faults)
 
     @property
     @final
@@ -138,7 +139,7 @@ class GraphBits(GraphEncoding):
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no row of so many 0 and 1."""
+        """Raise a `LabelError` unless the text is a row of `width` times `planes` 0 and 1."""
         if not re.fullmatch(f"[01]{{{self.width * self.planes}}}", text):
             raise LabelError(self.spec, text, f"{self.width * self.planes} digits, each 0 or 1")
 
@@ -147,31 +148,30 @@ class GraphBits(GraphEncoding):
         heads, dependents, sentences = self.padding(arcs)
         if not len(heads):
             return arcs, levels
-        own_heads, own_dependents = arcs.ends()
         every = np.concatenate([arcs.offsets.owners(), sentences])
         order = np.argsort(every, kind="stable")
         padded = Arcs(
-            np.concatenate([own_heads, heads])[order],
-            np.concatenate([own_dependents, dependents])[order],
+            np.concatenate([arcs.heads, heads])[order],
+            np.concatenate([arcs.dependents, dependents])[order],
             Offsets.of_lengths(np.bincount(every, minlength=len(arcs.words))),
             arcs.words,
         )
         return padded, np.concatenate([levels, self._free(arcs, levels)[1]])[order].astype(np.int32)
 
     def _free(self, arcs: Arcs, levels: Ints) -> tuple[Longs, Ints]:
-        """List the words, counted over all, that have no head in a plane, and that plane."""
+        """Return the words, counted over all, that have no head in a plane, and that plane."""
         words = int(arcs.words.sum())
         starts = np.cumsum(arcs.words) - arcs.words
         own = arcs.offsets.owners()
         has = np.zeros((self.planes, words), dtype=np.bool_)
         inside = levels <= self.planes
-        has[levels[inside] - 1, (starts[own] + arcs.ends()[1] - 1)[inside]] = True
+        has[levels[inside] - 1, (starts[own] + arcs.dependents - 1)[inside]] = True
         plane, word = np.nonzero(~has)
         return word, (plane + 1).astype(np.int32)
 
 
 def _after(heads: int, dependents: tuple[bool, ...], bits: int) -> Waiting | None:
-    """Give what waits in a plane after one more word; None if there is none of the dependents that it says it has."""
+    """Return what waits in a plane after one more word; None if there is none of the dependents that it says it has."""
     if bits & GRAPH_RIGHT_DEPENDENT and bits & GRAPH_FARTHEST_RIGHT:
         heads = max(heads - 1, 0)
     if bits & GRAPH_HAS_LEFT:
@@ -202,11 +202,11 @@ class SixBitGraphs(GraphBits):
     rule = ONE_HEAD_A_SIDE
 
     def narrowed(self, bits: Bits) -> Bits:
-        """Take all six."""
+        """Return all six."""
         return bits
 
     def widened(self, bits: Bits) -> Bits:
-        """Take all six; a mark of the farthest dependent means nothing without a head on that side."""
+        """Return all six; a mark of the farthest dependent means nothing without a head on that side."""
         return bits
 
 
@@ -227,13 +227,13 @@ class FourBitGraphs(GraphBits):
     repeats = True
 
     def narrowed(self, bits: Bits) -> Bits:
-        """Put the heads on the left and on the right into one bit, and the marks of the farthest into another."""
+        """Merge the heads on the left and on the right into one bit, and the marks of the farthest into another."""
         left = (bits & GRAPH_RIGHT_DEPENDENT) > 0
         farthest = (bits & (GRAPH_FARTHEST_LEFT | GRAPH_FARTHEST_RIGHT)) > 0
         return (left << 3 | farthest << 2 | bits & (GRAPH_HAS_LEFT | GRAPH_HAS_RIGHT)).astype(np.uint8)
 
     def widened(self, bits: Bits) -> Bits:
-        """Give each word a head on one side."""
+        """Return a head on one side for each word."""
         left = (bits & 8) > 0
         side = np.where(left, GRAPH_RIGHT_DEPENDENT, GRAPH_LEFT_DEPENDENT)
         mark = np.where(left, GRAPH_FARTHEST_RIGHT, GRAPH_FARTHEST_LEFT)

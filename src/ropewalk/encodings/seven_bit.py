@@ -1,4 +1,4 @@
-"""The 7-bit encoding: brackets in two planes, each with a stack for each direction."""
+"""The 7-bit encoding (B7): brackets in two planes, each with a stack for each direction."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import numpy.typing as npt
 
+from ropewalk.core.columns import Column
 from ropewalk.core.trees import Trees, planes, scratch, single_rooted, stackable
-from ropewalk.encodings.base import ClosedEncoding, Ids, Labels, read_codes
+from ropewalk.encodings.base import ClosedEncoding, read_codes
+from ropewalk.encodings.bracket_text import compact_text
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
-from ropewalk.encodings.text import compact_text
 from ropewalk.kernels import bits as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import (
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.core.arrays import Bools, Ints
-    from ropewalk.core.columns import Column
     from ropewalk.core.ragged import Offsets
+    from ropewalk.encodings.labels import Faults, Labels
 
 SEVEN_BITS = tuple(f"{code:07b}" for code in range(128))
 
 
-def bits_heads(codes: npt.NDArray[np.uint8], offsets: Offsets, *, one_root: bool) -> tuple[Ints, Ints, Ints]:
+def bits_heads(codes: npt.NDArray[np.uint8], offsets: Offsets, *, one_root: bool) -> tuple[Ints, Faults]:
     """Read seven bits a word; with `one_root` a second dependent of node 0 is refused."""
     return read_codes(kernel.read, codes, offsets, int(one_root), arrays=5)
 
@@ -56,18 +57,18 @@ class SevenBit(ClosedEncoding):
         return SEVEN_BITS
 
     def covered(self, trees: Trees) -> Bools:
-        """Tell in which trees no two arcs of one plane and one direction cross."""
+        """Return in which trees no two arcs of one plane and one direction cross."""
         fits = stackable(trees, planes(trees), 2)
         return fits & single_rooted(trees) if self.policy == "published" else fits
 
-    def write(self, trees: Trees, upos: Column | None) -> list[tuple[Ids, tuple[str, ...]]]:
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Write the bits of every word."""
         codes = np.empty(len(trees.heads), dtype=np.uint8)
         workspace = (view(np.empty(2 * len(scratch(trees.offsets)), dtype=np.int32)) for _ in range(2))
         kernel.write(view(trees.heads), view(trees.offsets.array), view(planes(trees)), view(codes), *workspace)
-        return [(codes, self.alphabet)]
+        return [Column(codes, self.alphabet)]
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Read labels with a stack for each plane and direction."""
         return bits_heads(self.own_ids(labels), labels.offsets, one_root=self.policy == "published")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ropewalk.core.columns import intern
+from ropewalk.core.columns import Column, intern
 from ropewalk.errors import EncodingError, LabelError
 from ropewalk.kernels.codes import (
     CLOSES_LEFT,
@@ -64,8 +64,8 @@ def compact_text(code: int) -> str:
     return incoming + closing + opening if code & HEAD_LEFT else closing + opening + incoming
 
 
-def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]], str]) -> tuple[Ints, tuple[str, ...]]:
-    """Number equal labels alike: label k of all spells `symbols[starts[k]:starts[k+1]]`."""
+def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]], str]) -> Column:
+    """Return the column in which label k of all spells `symbols[starts[k]:starts[k+1]]`."""
     places = starts.astype(np.int64) * symbols.itemsize
     ids, firsts = intern(symbols.view(np.uint8), places[:-1], places[1:])
     texts: list[str] = []
@@ -78,11 +78,11 @@ def number_labels(symbols: Ints, starts: Ints, to_text: Callable[[Sequence[int]]
                 f"the labels of these sentences are over {MOST_TEXT:,} characters long, since brackets have to skip so "
                 "many others; expected shorter sentences, or take offsets (relative)"
             )
-    return ids, tuple(texts)
+    return Column(ids, tuple(texts))
 
 
 def spell(alphabet: Sequence[str], from_text: Callable[[str], list[int]]) -> tuple[Ints, Ints]:
-    """Lay out what each label of an alphabet spells, one after another, and where each begins."""
+    """Return what the labels of an alphabet spell, one after another, and where each begins."""
     spelled = [from_text(text) for text in alphabet]
     symbols = np.array([symbol for label in spelled for symbol in label], dtype=np.int32)
     return symbols, np.concatenate([[0], np.cumsum([len(label) for label in spelled])]).astype(np.int32)

@@ -1,0 +1,144 @@
+"""Encodings by name: our own, those that other packages announce, and those registered at run time."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
+
+from ropewalk.errors import EncodingOptionError, UnknownNameError, demand_known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Kind = TypeVar("Kind")
+Make = TypeVar("Make")
+
+NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+SPEC: Final = re.compile(rf"(?P<name>{NAME.pattern})(?:\((?P<options>[^()]*)\))?(?P<scheme>\+[a-z+-]+)?")
+
+
+@cache
+def installed(group: str) -> dict[str, Any]:
+    """Return what other packages announce in a group of entry points; looking through all packages takes time."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.load() for entry in entry_points(group=group)}
+
+
+@cache
+def _defaults(make: Callable[..., object]) -> dict[str, str | int]:
+    parameters = inspect.signature(make).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
+
+
+@final
+class Registry(Generic[Kind]):
+    """The encodings of one kind by name.
+
+    `own` has the module and the class of each of ours, which is loaded when asked for; `group` is the group of entry
+    points of other packages; `apply_scheme` makes an encoding pseudo-projective, where that is possible.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        group: str,
+        own: Mapping[str, tuple[str, str]],
+        apply_scheme: Callable[[Kind, str], Kind] | None = None,
+    ) -> None:
+        self._what = what
+        self._group = group
+        self._own = own
+        self._apply_scheme = apply_scheme
+        self._registered: dict[str, Callable[..., Kind]] = {}
+
+    def known(self) -> dict[str, Callable[..., Kind]]:
+        """Return all encodings by name, those of other packages and registered ones included."""
+        found = {name: self._load(name) for name in self._own}
+        for name, make in {**installed(self._group), **self._registered}.items():
+            found.setdefault(name, make)
+        return found
+
+    def register(self, make: Make, *, name: str = "") -> Make:
+        """Add an encoding under its `name`: a class, or what makes one from options. Return `make`: a decorator.
+
+        Registering a name again replaces it. A name of Ropewalk's own encodings is refused.
+        """
+        name = name or getattr(make, "name", "")
+        if not callable(make):
+            raise EncodingOptionError(f"{make!r} makes no {self._what}; expected a class or a function")
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise EncodingOptionError(f"{name!r} cannot name an encoding; expected lower case, digits and hyphens")
+        if name in self._own:
+            raise EncodingOptionError(f"{name} is the name of one of Ropewalk's own encodings; choose another")
+        self._registered[name] = make
+        return make
+
+    def names_where(self, holds: Callable[[Kind], bool]) -> tuple[str, ...]:
+        """Return the names of the encodings, with default options, for which `holds` is true."""
+        return tuple(name for name, make in self.known().items() if holds(make()))
+
+    def options_of(self, name: str) -> dict[str, str | int]:
+        """Return the options that an encoding takes, with their defaults."""
+        return dict(_defaults(self._maker(name)))
+
+    def get(self, spec: str, **overriding: str | int) -> Kind:
+        """Make the encoding that a text names; options given by keyword replace those in the text."""
+        name, options, scheme = parse_spec(spec)
+        make = self._maker(name)
+        if scheme and self._apply_scheme is None:
+            raise EncodingOptionError(
+                f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}"
+            )
+        options |= overriding
+        _check_options(name, options, _defaults(make))
+        encoding = make(**options)
+        return self._apply_scheme(encoding, scheme) if scheme and self._apply_scheme else encoding
+
+    def _load(self, name: str) -> Callable[..., Kind]:
+        module, encoding = self._own[name]
+        make: Callable[..., Kind] = getattr(importlib.import_module(f"ropewalk.encodings.{module}"), encoding)
+        return make
+
+    def _maker(self, name: str) -> Callable[..., Kind]:
+        """Return what makes an encoding; other packages are looked through only for names that are not ours."""
+        if isinstance(name, str) and name in self._own:
+            return self._load(name)
+        known = self.known()
+        demand_known(self._what, name, known)
+        return known[name]
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
+    """Return the parts of a text that names an encoding: its name, its options, and the scheme after it or nothing."""
+    match = SPEC.fullmatch(spec.replace(" ", "")) if isinstance(spec, str) else None
+    if match is None:
+        raise EncodingOptionError(
+            f"{spec!r} names no encoding; expected NAME, NAME(option=value,…) or either with +SCHEME"
+        )
+    return match["name"], _options(match["name"], match["options"] or ""), (match["scheme"] or "")[1:]
+
+
+def _check_options(name: str, options: Mapping[str, str | int], takes: Mapping[str, str | int]) -> None:
+    """Raise unless each option is one that the encoding takes, and of its type."""
+    for option, value in options.items():
+        if option not in takes:
+            raise UnknownNameError(f"option of {name}", option, takes)
+        if isinstance(value, int) != isinstance(takes[option], int):
+            expected = "a whole number" if isinstance(takes[option], int) else "a name"
+            raise EncodingOptionError(f"{name}: {option} is {value!r}; expected {expected}")
+
+
+def _options(name: str, text: str) -> dict[str, str | int]:
+    options: dict[str, str | int] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key or not value:
+            raise EncodingOptionError(f"{name}: {part!r} is no option; expected option=value")
+        if re.fullmatch(r"-?[0-9]{19,}", value):
+            raise EncodingOptionError(f"{name}: {key} has {len(value)} digits; expected a number of at most 18")
+        options[key] = int(value) if re.fullmatch(r"-?[0-9]+", value) else value
+    return options
