@@ -137,3 +137,27 @@ class Arcs:
     def workspace(self) -> Workspace:
         """Allocate buffers for a kernel that works on one sentence after the other."""
         return Workspace(int(self.words.max(initial=0)) + 1, self.offsets.longest)
+
+    def crossed(self) -> Bools:
+        """Return for each arc whether it crosses another, arcs from node 0 included.
+
+        An arc crosses another if an arc from a node inside it leads beyond it. The farthest nodes that arcs from any
+        2^k neighbouring nodes reach are computed for k = 0, 1, …, and each arc is compared with two overlapping runs.
+        """
+        starts = (np.cumsum(self.words) - self.words + np.arange(len(self.words)))[self.offsets.owners()]
+        low, high = starts + np.minimum(self.heads, self.dependents), starts + np.maximum(self.heads, self.dependents)
+        reach_left, reach_right = (np.arange(int(self.words.sum()) + len(self.words)) for _ in range(2))
+        np.minimum.at(reach_left, high, low)
+        np.maximum.at(reach_right, low, high)
+        inner = np.flatnonzero(high - low > 1)
+        low, high = low[inner], high[inner]
+        level = np.log2(high - low - 1).astype(np.int64)  # of the longest runs of 2^level nodes inside
+        out = np.zeros(len(self), dtype=np.bool_)
+        for k in range(int(level.max(initial=-1)) + 1):
+            here = np.flatnonzero(level == k)
+            for begin in (low[here] + 1, high[here] - (1 << k)):
+                out[inner[here]] |= (reach_left[begin] < low[here]) | (reach_right[begin] > high[here])
+            step = 1 << k  # runs twice as long
+            reach_left = np.minimum(reach_left[:-step], reach_left[step:])
+            reach_right = np.maximum(reach_right[:-step], reach_right[step:])
+        return out

@@ -14,7 +14,7 @@ from ropewalk.core.arcs import Arcs
 from ropewalk.core.arrays import HIGHEST, Rebuilt, frozen_array, frozen_bools, frozen_ints, ints, real_numbers
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets, starts_of
-from ropewalk.core.trees import Tree
+from ropewalk.core.trees import Tree, Trees
 from ropewalk.errors import GraphError, MismatchError, OptionError, demand_type
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
@@ -384,10 +384,17 @@ def cyclic(graphs: Graphs) -> Bools:
     return out.view(np.bool_)
 
 
+def arcs_of(structure: Tree | Graph) -> Arcs:
+    """Return the arcs of one tree or graph; each pair of words once, whatever its relations."""
+    return Arcs.of_trees(Trees.of(structure)) if isinstance(structure, Tree) else Graphs.of([structure]).arcs()
+
+
 def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Return the pairs of (head, dependent) arcs that cross, each pair with the leftmost arc first."""
     demand_type("a tree or graph", structure, Tree, Graph)
-    arcs = sorted(structure.arcs(), key=lambda arc: (min(arc), max(arc)))
+    found = arcs_of(structure)
+    pairs = zip(found.heads.tolist(), found.dependents.tolist(), found.crossed().tolist(), strict=True)
+    arcs = sorted(((head, word) for head, word, crossed in pairs if crossed), key=lambda arc: (min(arc), max(arc)))
     return [
         (arc, other)
         for place, arc in enumerate(arcs)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.arrays import ints, numbers_below, one_number
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import starts_of
@@ -61,32 +62,11 @@ def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -
 
 
 def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
-    """Refuse to lift trees of so many crossing arcs that it would take hours; every lift looks at all pairs."""
+    """Raise if a tree has more than MOST_CROSSED crossing arcs: to lift it could take hours."""
     for sentence in chosen[trees.offsets.lengths[chosen] > MOST_CROSSED].tolist():
-        crossed = _count_crossed(trees.heads[trees.offsets[sentence]])
+        crossed = int(Arcs.of_trees(trees.select(np.array([sentence]))).crossed().sum())
         if crossed > MOST_CROSSED:
             raise CrossingsError(sentence + 1, crossed, MOST_CROSSED)
-
-
-def _count_crossed(heads: Ints) -> int:
-    """Count the arcs that cross any other, in time that hardly grows faster than the sentence."""
-    places = np.arange(len(heads) + 1)
-    low, high = np.minimum(heads, places[1:]), np.maximum(heads, places[1:])
-    reach_left, reach_right = places.copy(), places.copy()
-    np.minimum.at(reach_left, high, low)
-    np.maximum.at(reach_right, low, high)
-    inner = high - low > 1
-    low, high = low[inner], high[inner]
-    level = np.log2(high - low - 1).astype(np.int64)  # of the widest stretches of 2^level words inside
-    crossed = np.zeros(len(low), dtype=np.bool_)
-    for width in range(int(level.max(initial=-1)) + 1):
-        here = np.flatnonzero(level == width)
-        for begin in (low[here] + 1, high[here] - (1 << width)):
-            crossed[here] |= (reach_left[begin] < low[here]) | (reach_right[begin] > high[here])
-        step = 1 << width  # stretches twice as wide
-        reach_left = np.minimum(reach_left[:-step], reach_left[step:])
-        reach_right = np.maximum(reach_right[:-step], reach_right[step:])
-    return int(crossed.sum())
 
 
 def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 1) -> Trees:

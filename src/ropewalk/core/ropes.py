@@ -16,7 +16,7 @@ import numpy as np
 
 from ropewalk.core.arcs import Arcs, Bytes
 from ropewalk.core.arrays import NOT_AN_ARRAY, numbers_below
-from ropewalk.core.graphs import Graph, Graphs
+from ropewalk.core.graphs import Graph, arcs_of
 from ropewalk.core.trees import Tree, Trees
 from ropewalk.errors import GraphError, demand_known, demand_type
 from ropewalk.kernels import ropes as kernel
@@ -118,13 +118,6 @@ class RopeCover:
         """Whether no node has two structural arcs to dependents on one side, nor two from heads on one side."""
         ends = [(node, arc[0] < arc[1], node == arc[0]) for arc in self.structural_arcs for node in arc]
         return len(ends) == len(set(ends))
-
-
-def arcs_of(structure: Tree | Graph) -> Arcs:
-    """Lay out the arcs of one tree or graph."""
-    if isinstance(structure, Tree):
-        return Arcs.of_trees(Trees.of(structure))
-    return Graphs.of([structure]).arcs()
 
 
 def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] = "proper") -> RopeCover:

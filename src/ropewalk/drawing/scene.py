@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ropewalk import encodings
-from ropewalk.core.graphs import Graph
-from ropewalk.core.ropes import arcs_of, brackets, rope_cover
+from ropewalk.core.graphs import Graph, arcs_of
+from ropewalk.core.ropes import brackets, rope_cover
 from ropewalk.core.trees import Tree
 from ropewalk.drawing.measure import is_right_to_left
 from ropewalk.encodings import graphs as graph_encodings

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.arrays import frozen_array, frozen_ints, ints
-from ropewalk.core.trees import Trees, projective
+from ropewalk.core.trees import projective
 from ropewalk.errors import demand_known
 from ropewalk.scoring.attachment import Floats, Parts
 
@@ -170,22 +171,9 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
         Grouping(("projective trees", "non-projective trees"), _spread(crossing, gold)),
         Grouping(
             ("arcs that cross no other", "arcs that cross another"),
-            frozen_ints(crossed(gold.trees())),
+            frozen_ints(Arcs.of_trees(gold.trees()).crossed()),
         ),
     ]
-
-
-def crossed(trees: Trees) -> Bools:
-    """Return for each word of many trees whether its arc crosses another, arcs from node 0 included."""
-    crossing = np.flatnonzero(~projective(trees)).tolist()
-    out = np.zeros(len(trees.heads), dtype=np.bool_)
-    for sentence in crossing:
-        where = trees.offsets[sentence]
-        ends = np.stack([trees.heads[where], np.arange(1, where.stop - where.start + 1)])
-        low, high = ends.min(axis=0), ends.max(axis=0)
-        over = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-        out[where] = over.any(axis=0) | over.any(axis=1)
-    return out
 
 
 def arc_length_names() -> tuple[str, ...]:
