@@ -13,17 +13,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO, cast
 import typer
 
 from ropewalk.cli.shell import (
-    ColumnsOption,
-    GraphDecoderOption,
-    ModelDecoderOption,
-    ModelRepairOption,
     OnError,
     OnErrorOption,
     OutputOption,
     OverwriteOption,
     bytes_of,
     colourful,
-    columns_of,
     demand_other,
     files_of_model,
     followed,
@@ -34,11 +29,13 @@ from ropewalk.cli.shell import (
     renamed,
     say,
     warn_if_uncompiled,
+    with_parser_options,
 )
+from ropewalk.options import ParserOptions
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from _typeshed import WriteableBuffer
 
@@ -82,13 +79,6 @@ class Resumed(io.RawIOBase):
         return len(found)
 
 
-class LineOption(StrEnum):
-    """What each line of text is."""
-
-    SENTENCE = "sentence"
-    PARAGRAPH = "paragraph"
-
-
 class TreeFormat(StrEnum):
     """What is written."""
 
@@ -127,6 +117,7 @@ class Unparsed(NamedTuple):
     begins: bool
 
 
+@with_parser_options()
 def parse(
     what: Annotated[
         list[str] | None,
@@ -141,14 +132,6 @@ def parse(
             show_default=False,
             help="Text, one sentence a line with spaces between words, or CoNLL-U; by default CoNLL-U for files named "
             "so, else text.",
-        ),
-    ] = None,
-    each_line: Annotated[
-        LineOption | None,
-        typer.Option(
-            show_default=False,
-            help="Take each line of text for a sentence, or for a paragraph; by default sentences may run over lines, "
-            "and paragraphs end with a blank one.",
         ),
     ] = None,
     form_out: Annotated[
@@ -178,22 +161,11 @@ def parse(
             help="Take all arguments for text, or all for files; by default an argument that is a file is one.",
         ),
     ] = None,
-    confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     threads: Annotated[int, typer.Option(min=0, help="Threads to use; 0 is a sensible number.")] = 0,
     jobs: Annotated[
         int, typer.Option(min=0, help="Processes that parse, with a thread each; 0 is one for each core.")
     ] = 1,
-    batch: Annotated[
-        int | None,
-        typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
-    ] = None,
-    decoder: ModelDecoderOption = None,
-    repair: ModelRepairOption = None,
-    graph_decoder: GraphDecoderOption = None,
-    columns: ColumnsOption = None,
-    tag_confidence: Annotated[
-        bool, typer.Option("--tag-confidence", help="Tell the probability of each tag too, in JSON.")
-    ] = False,
+    options: ParserOptions = ParserOptions(),
     on_error: OnErrorOption = OnError.STOP,
     overwrite: OverwriteOption = False,
     _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
@@ -208,30 +180,18 @@ def parse(
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
-    _demand_text(form_in, each_line)
+    _demand_text(form_in, options)
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
     demand_other(out, read, overwrite=overwrite)
     chosen = form_out or _form_of(out)
-    _demand_json(chosen, tag_confidence=tag_confidence)
+    _demand_json(chosen, options)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     warn_if_uncompiled()
-    from ropewalk.parallel.workers import apply, count_of
     from ropewalk.pipeline import load
 
-    parser = load(
-        model,
-        threads=threads,
-        confidence=confidence,
-        batch=batch,
-        decoder=decoder and decoder.value,
-        repair=repair and repair.value,
-        graph_decoder=graph_decoder and graph_decoder.value,
-        columns=columns_of(columns),
-        tag_confidence=tag_confidence,
-        each_line=each_line and each_line.value,
-    )
+    parser = load(model, options, threads=threads)
     words = 0
     look = Look(chosen, picture_width(None, out), colourful(out))
 
@@ -248,8 +208,7 @@ def parse(
     def blocks() -> "Iterator[bytes]":
         if chosen is TreeFormat.TREE:
             yield f"# generator = {clean(parser.generator)}\n".encode()
-        make = partial(_worker, parser.single_threaded, look)
-        for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, look)):
+        for written in parser.apply(partial(_written, look), pieces(), jobs):
             yield from written
 
     put(out, _whole(blocks(), out, chosen, several=len(sources) > 1))
@@ -257,13 +216,13 @@ def parse(
         say(f"{plural(words, 'word')} parsed")
 
 
-def _demand_json(form: TreeFormat, *, tag_confidence: bool) -> None:
-    if tag_confidence and form is not TreeFormat.JSON:
+def _demand_json(form: TreeFormat, options: ParserOptions) -> None:
+    if options.tag_confidence and form is not TreeFormat.JSON:
         raise typer.BadParameter("--tag-confidence is for --format json; CoNLL-U has no column for it")
 
 
-def _demand_text(form: Input | None, each_line: LineOption | None) -> None:
-    if each_line is not None and form not in {None, Input.TEXT}:
+def _demand_text(form: Input | None, options: ParserOptions) -> None:
+    if options.each_line is not None and form not in {None, Input.TEXT}:
         raise typer.BadParameter(f"--each-line is for text, not for --input {form}")
 
 
@@ -391,13 +350,7 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 
 
-def _worker(make: "Callable[[], Parser]", look: Look) -> "Callable[[Unparsed], list[bytes]]":
-    """Make what a process does that is one of several."""
-    parser = make()
-    return lambda piece: list(_written(parser, look, piece))
-
-
-def _written(parser: "Parser", look: Look, piece: Unparsed) -> "Iterator[bytes]":
+def _written(look: Look, parser: "Parser", piece: Unparsed) -> list[bytes]:
     """Parse some sentences and write each."""
     import json
 
@@ -406,11 +359,8 @@ def _written(parser: "Parser", look: Look, piece: Unparsed) -> "Iterator[bytes]"
     bank = parser.treebank(piece.bank)
     if look.form is TreeFormat.CONLLU:
         named = bank.with_document(piece.document) if piece.document else bank
-        yield from conllu.sentences(named, generator=parser.generator if piece.begins else "")
-        return
-    for sentence in Document(bank, None, parser.generator):
-        if look.form is TreeFormat.TREE:
-            text = "\n" + sentence.draw().text(width=look.width, colour=look.colour)
-        else:
-            text = json.dumps(sentence.to_json(), ensure_ascii=False) + "\n"
-        yield text.encode()
+        return list(conllu.sentences(named, generator=parser.generator if piece.begins else ""))
+    sentences = Document(bank, None, parser.generator)
+    if look.form is TreeFormat.TREE:
+        return [("\n" + one.draw().text(width=look.width, colour=look.colour)).encode() for one in sentences]
+    return [(json.dumps(one.to_json(), ensure_ascii=False) + "\n").encode() for one in sentences]

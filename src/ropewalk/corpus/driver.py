@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ropewalk.corpus import manifest as manifests
 from ropewalk.corpus import partition, shards, sources, stores
-from ropewalk.corpus.options import LEAST_SHARD
+from ropewalk.corpus.options import LEAST_SHARD, RunOptions
 from ropewalk.corpus.report import Counts, slowest
 from ropewalk.errors import CorpusError, OptionError, RopewalkError
 from ropewalk.loading import HUB
@@ -58,34 +58,30 @@ class RunState:
         return len(self.records)
 
 
-def run(  # noqa: PLR0913 - options, by name
+def run(  # noqa: PLR0913 - what, how, and whom to tell
     inputs: Sequence[str],
     out: str,
     options: Options,
+    running: RunOptions = RunOptions(),
     *,
     model: str = "en",
-    address: str | None = None,
-    workers: int | None = None,
-    max_errors: int | None = None,
-    verify: bool = False,
     tell: Callable[[str], None] = lambda _: None,
     follow: Callable[[RunState], None] = lambda _: None,
 ) -> RunState:
     """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
 
-    `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
-    What is done counts as done if its shard has the size that was written, with `verify` if its hash is the same too.
-    `tell` is given messages, `follow` the state whenever a part is done.
+    What is done counts as done if its shard has the size that was written. `tell` is given messages, `follow` the state
+    whenever a part is done.
     """
     from ropewalk.pipeline import load
 
     shards.demand_names_apart(options)
-    if workers is not None and not 1 <= workers <= MOST_WORKERS:
-        raise OptionError(f"found {workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
+    if running.workers is not None and not 1 <= running.workers <= MOST_WORKERS:
+        raise OptionError(f"found {running.workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
     if not isinstance(options.shard, float | int) or not LEAST_SHARD <= options.shard < math.inf:
         raise OptionError(f"shard is {options.shard!r}; expected at least {LEAST_SHARD} megabytes")
     out = out.rstrip("/") or "/"
-    generator = load(model, threads=1, **options.loading).generator
+    generator = load(model, options.parsing, threads=1).generator
     known = manifests.load(out)
     files, unknown = partition.find(inputs, out)
     if not files:
@@ -96,7 +92,9 @@ def run(  # noqa: PLR0913 - options, by name
     with contextlib.ExitStack() as stack:
         model = _anywhere(model)
         warm = functools.partial(shards.warm, model, generator, options)
-        start = functools.cache(lambda: stack.enter_context(_ray(address, workers, warm)))  # when needed, and once
+        start = functools.cache(
+            lambda: stack.enter_context(_ray(running.address, running.workers, warm))
+        )  # when needed, and once
         if known is None:
             tell(f"{len(files)} files to look into")
             few = len(files) <= FILES and sum(file.size for file in files) <= FEW
@@ -110,11 +108,11 @@ def run(  # noqa: PLR0913 - options, by name
         parts = partition.parts(known.files, known.doubles, options, str(Path.cwd()))
         state = RunState(len(parts))
         _note_files(out, known, state)
-        for record in _done(out, parts, options, verify=verify):
+        for record in _done(out, parts, options, verify=running.verify):
             state.add(record)
         state.before = state.done
         follow(state)
-        _demand_few(state, max_errors, out)
+        _demand_few(state, running.max_errors, out)
         names = {record["name"].partition(".")[0] for record in state.records}
         missing = [part for part in parts if part.name not in names]
         stores.clear(f"{out}/{shards.TRIES}")
@@ -123,7 +121,7 @@ def run(  # noqa: PLR0913 - options, by name
         for record in _annotated(missing, stores.absolute(out), model, generator, options):
             state.add(record)
             follow(state)
-            _demand_few(state, max_errors, out)
+            _demand_few(state, running.max_errors, out)
     state.records.sort(key=lambda one: str(one["name"]))
     _finish(out, known, state)
     return state

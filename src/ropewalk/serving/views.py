@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import draw, encodings
+from ropewalk import PictureOptions, draw, encodings
 from ropewalk.core.ropes import COVERS
 from ropewalk.drawing import steps, trace
 from ropewalk.drawing.trace import can_be_traced
@@ -68,8 +68,7 @@ def picture_of(  # the keywords are those of `draw`
     shares = None
     if fields.flag("probabilities"):
         shares = bank[number].probabilities
-    return draw(
-        bank[number],
+    options = PictureOptions(
         tags=fields.flag("tags", default=True),
         relations=fields.flag("relations", default=True),
         probabilities=shares,
@@ -79,6 +78,7 @@ def picture_of(  # the keywords are those of `draw`
         against=against,
         title="",
     )
+    return draw(bank[number], options)
 
 
 def picture_text(picture: Any, form: str, fields: Fields) -> str:  # noqa: ANN401 - a picture
