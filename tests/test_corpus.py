@@ -629,18 +629,17 @@ def test_workers_in_another_folder_find_what_is_relative_here(monkeypatch: pytes
     """Each task is done in a folder of its own, as by a worker that was started there."""
     monkeypatch.setattr(driver, "_ray", lambda *_: contextlib.nullcontext())
 
-    def elsewhere(
-        items: list[dict[str, Any]], _blocks: int, work: Callable[[pa.Table], Iterable[pa.Table]]
-    ) -> Iterator[dict[str, Any]]:
+    def elsewhere(function: Callable[[Any], Any], tasks: Iterable[object], _blocks: int) -> Iterator[Any]:
         there = tmp_path / "elsewhere"
         there.mkdir(exist_ok=True)
-        for item in items:
+        for task in tasks:
             with contextlib.chdir(there):
-                found = [row for table in work(pa.Table.from_pylist([item])) for row in table.to_pylist()]
+                table = pa.table({"task": [pickle.dumps(task)]})
+                (result,) = [row["result"] for done in driver._applied(table, function) for row in done.to_pylist()]
                 assert not list(there.iterdir())
-            yield from found
+            yield pickle.loads(result)  # noqa: S301 - our own
 
-    monkeypatch.setattr(driver, "_rows", elsewhere)
+    monkeypatch.setattr(driver, "_mapped", elsewhere)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
     (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "Two."}\n', encoding="utf-8")

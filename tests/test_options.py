@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ropewalk.cli import app_of
-from ropewalk.decoding import ARC_DECODERS, DECODERS
 from ropewalk.errors import ConfigError, MismatchError, OptionError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.options import ParserOptions, overridden
@@ -56,6 +55,10 @@ def other_value(field: Field[Any]) -> Any:  # noqa: ANN401 - of the field's type
     return ("tree", "upos") if kind == Sequence[str] | None else field.metadata["low"]
 
 
+def options_with(name: str, value: Any) -> ParserOptions:  # noqa: ANN401 - likewise
+    return replace(ParserOptions(), **{name: value})
+
+
 def arguments(name: str, value: Any) -> list[str]:  # noqa: ANN401 - likewise
     """Write a field for the command line."""
     option = name.replace("_", "-")
@@ -81,7 +84,7 @@ def by_table(name: str, value: object) -> None:
     pa = pytest.importorskip("pyarrow")
     from ropewalk.corpus import Annotate
 
-    Annotate("en", replace(ParserOptions(), **{name: value}))(pa.table({"text": ["She walks."]}))
+    Annotate("en", options_with(name, value))(pa.table({"text": ["She walks."]}))
 
 
 def by_driver(name: str, value: object) -> None:
@@ -89,7 +92,7 @@ def by_driver(name: str, value: object) -> None:
     from ropewalk.corpus import driver
     from ropewalk.corpus.options import Options
 
-    driver.run(["a.txt"], "out", Options(parsing=replace(ParserOptions(), **{name: value})))
+    driver.run(["a.txt"], "out", Options(parsing=options_with(name, value)))
 
 
 def by_worker(name: str, value: object) -> None:
@@ -97,11 +100,11 @@ def by_worker(name: str, value: object) -> None:
     from ropewalk.corpus import shards
     from ropewalk.corpus.options import Options
 
-    shards.warm("en", "ropewalk", Options(parsing=replace(ParserOptions(), **{name: value})))
+    shards.warm("en", "ropewalk", Options(parsing=options_with(name, value)))
 
 
 def by_server(name: str, value: object) -> None:
-    Computer.load(Settings(parsing=replace(ParserOptions(), **{name: value})))
+    Computer.load(Settings(parsing=options_with(name, value)))
 
 
 PLACES: dict[str, Callable[[str, object], None]] = {
@@ -128,7 +131,7 @@ def test_every_place_takes_every_option(place: str, name: str) -> None:
         return
     with pytest.raises(Loaded) as loaded:
         PLACES[place](name, value)
-    assert loaded.value.options == replace(ParserOptions(), **{name: value}) != ParserOptions()
+    assert loaded.value.options == options_with(name, value) != ParserOptions()
 
 
 def test_the_choices_are_those_of_the_model() -> None:
@@ -136,7 +139,6 @@ def test_the_choices_are_those_of_the_model() -> None:
     stored = {one.name: set(one.metadata.get("choices", ())) for one in fields(DecodingOptions)}
     assert choices.pop("each_line") == set(LINE_UNITS)
     assert choices == {name: stored[name] for name in choices}
-    assert choices["decoder"] == {*DECODERS, *ARC_DECODERS}
     assert choices["repair"] == set(POLICIES)
     assert FIELDS.keys() - stored.keys() == {"each_line"}, "which is of the segmenter; the rest is of the decoder"
 

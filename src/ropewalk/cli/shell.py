@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar, get_type_hints
+from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar, get_type_hints
 
 import typer
 
@@ -127,15 +127,33 @@ def _option_of(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - an ann
         names = [f"--{field.name.replace('_', '-')}"] if not field.default else []
         return Annotated[bool, typer.Option(*names, **about)]
     if choices := field.metadata["choices"]:
-        return Annotated[Literal[choices] | None, typer.Option(**about)]
+        parse = _choice_of(field)
+        return Annotated[str | None, typer.Option(metavar=f"[{'|'.join(choices)}]", parser=parse, **about)]
     if kind == Sequence[str] | None:
-        return Annotated[str | None, typer.Option(metavar="NAME,…", callback=_names, **about)]
+        return Annotated[str | None, typer.Option(metavar="NAME,…", parser=_names, **about)]
     return Annotated[kind, typer.Option(min=field.metadata["low"], **about)]
 
 
-def _names(names: str | None) -> tuple[str, ...] | None:
+def _choice_of(field: "dataclasses.Field[Any]") -> "Callable[[str], str]":
+    """Return a check of a field's values; choices of other packages are looked for only if a value is not ours."""
+
+    def choice(value: str) -> str:
+        known = field.metadata["choices"]
+        if value not in known:
+            from ropewalk.models.description import DecodingOptions
+
+            stored = {one.name: one.metadata.get("choices") for one in dataclasses.fields(DecodingOptions)}
+            known = stored.get(field.name) or known
+        if value not in known:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, known))}.")
+        return value
+
+    return choice
+
+
+def _names(names: str) -> tuple[str, ...]:
     """Split names at commas; their order means nothing."""
-    return None if names is None else tuple(sorted({name.strip() for name in names.split(",")}))
+    return tuple(sorted({name.strip() for name in names.split(",")}))
 
 
 Moved = Annotated[str | None, typer.Argument(hidden=True)]
