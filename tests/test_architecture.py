@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kernels", "files", "parallel"),
     ("core", "reporting", "options"),
     ("treebank",),
-    ("projectivity", "repair", "morphology"),
+    ("projectivity", "repair", "morphology", "batches"),
     ("encodings",),
     ("formats",),
     ("decoding", "scoring", "drawing"),

@@ -137,7 +137,7 @@ def test_unknown_options_of_a_model_are_named() -> None:
     with pytest.raises(ConfigError, match="depth is 99; expected from 1 to 14"):
         model.with_decoding(depth=99)
     with pytest.raises(ConfigError, match="batch is 0; expected at least 1"):
-        ropewalk.load(FIXTURES / "exported", batch=0)
+        ropewalk.load(FIXTURES / "exported", ropewalk.ParserOptions(batch=0))
 
 
 def test_a_trained_model_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

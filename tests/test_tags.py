@@ -195,7 +195,7 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
     assert "labels.0" in all_words
     assert rules == ("tags.2",)
     assert 0 < unknown < rows  # rules are for words that are not found
-    sure = ropewalk.load(folder, columns=["tree", "lemma"], tag_confidence=True)
+    sure = ropewalk.load(folder, ropewalk.ParserOptions(columns=["tree", "lemma"], tag_confidence=True))
     asked.clear()
     assert sure.treebank(BANK).column("lemma").texts() == trees.treebank(BANK).column("lemma").texts()
     assert "tags.2" in asked[0][0]  # here they are scored for all
@@ -203,7 +203,7 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
 
 def test_words_know_their_tags_and_how_likely_they_are(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = exported_once(tmp_path_factory, "labels") / "exported"
-    parser = ropewalk.load(folder, tag_confidence=True)
+    parser = ropewalk.load(folder, ropewalk.ParserOptions(tag_confidence=True))
     word = parser.tokens([["kamine", "Lokasu"]])[0][1]
     value = word.tag_probability("lemma")
     assert value is not None

@@ -532,7 +532,7 @@ class Sentence(_View, Sequence[Word]):
         What a parser's enhanced graph adds to the tree is drawn below the words.
         """
         shares = self.probabilities if probabilities else None
-        return ropewalk.draw(self, tags=tags, probabilities=shares, title=title)
+        return ropewalk.draw(self, ropewalk.PictureOptions(tags=tags, probabilities=shares, title=title))
 
     def to_conllu(self) -> str:
         """Write CoNLL-U."""
