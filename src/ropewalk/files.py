@@ -445,6 +445,13 @@ def _exchanged(one: Path, other: Path) -> bool:
     return False
 
 
+def scratch() -> IO[bytes]:
+    """Open a new file to write and read, which has no name and is gone when it is closed."""
+    import tempfile
+
+    return tempfile.TemporaryFile()
+
+
 def remove(path: str | os.PathLike[str]) -> None:
     """Remove a file if it is there."""
     Path(path).unlink(missing_ok=True)

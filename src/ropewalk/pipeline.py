@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
-from ropewalk.loading import load_model
+from ropewalk.loading import load_model, open_model
 from ropewalk.models.catalogue import SEGMENTER
 from ropewalk.options import MOST_THREADS
 from ropewalk.parallel.workers import apply, count_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
+_LOST: list[object] = []  # models and segmenters of a forked process; to free one would wait for threads that it lost
 
 
 class AnyModel(Protocol):
@@ -154,9 +155,7 @@ class Parser:
     def _renewed(self) -> tuple[AnyModel, AnySegmenter | None]:
         """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
         if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
-            import ctypes
-
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
+            _LOST.append(self._parts)
             self._parts = _parts(*self._loading)
             self._process = os.getpid()
         return self._parts
@@ -218,18 +217,19 @@ def _loaded(*loading: *_Loading) -> Parser:
 
 def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
-    model = load_model(name, threads=threads)
+    folder = open_model(name)
+    model = load_model(folder, threads=threads)
     if "graph_decoder" in changes and not model.has_graphs:
         raise ConfigError("load", "graph_decoder", f"is given, and {name} predicts no graphs; leave it out")
     likely = model.has_probabilities or model.has_graphs
     changes = {**changes, "confidence": changes["confidence"] and likely}
     each_line = changes.pop("each_line")
     model = model.with_decoding(**changes)
-    if model.path is None or not (model.path / SEGMENTER).is_file():
+    if not (folder.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
-    return model, TextSegmenter.load(model.path, threads=threads, each_line=each_line)
+    return model, TextSegmenter.load(folder, threads=threads, each_line=each_line)
 
 
 def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:

@@ -305,19 +305,5 @@ def _rounding(plain: Model, rounded: Model, bank: Treebank, name: str) -> float:
 
 
 def all_scores(model: Model, bank: Treebank) -> list[Floats]:
-    """List all that a model scores: labels, tags, relations under the treebank's heads, and arcs if it has any.
-
-    Those of trees come first, those of graphs follow.
-    """
-    out: list[Floats] = []
-    for part, scores in model.scores(bank):
-        arcs = scores.arcs() if model.description.heads.arcs else ()
-        out += [*scores.labels(), *scores.tags().values(), scores.relations(part.heads), *arcs]
-        graphs = model.description.graphs
-        if graphs.labels:
-            out.append(scores.graph_labels())
-        if graphs.arcs:
-            out += [-np.logaddexp(0, -one) for one in scores.graph_arcs()]
-        if not graphs.is_empty:
-            out.append(scores.graph_relations(np.arange(len(part.heads)), part.heads.astype(np.int64)))
-    return out
+    """List all that a model scores for the heads of a treebank; see `Scores.all`."""
+    return [array for part, scores in model.scores(bank) for array in scores.all(part.heads)]

@@ -14,10 +14,12 @@ import numpy.typing as npt
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.onnx.files import BESIDE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -294,9 +296,19 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
 
 def save(model: onnx.ModelProto, path: Path) -> None:
     """Write a network; weights beyond what one file of this format holds lie in another beside it."""
-    size = sum(len(one.raw_data) for one in model.graph.initializer)
-    if size > LARGEST:
-        onnx.save_model(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=LEAST)
-        return
+    tables = [one for one in model.graph.initializer if len(one.raw_data) >= LEAST]
+    weights = [one.raw_data for one in tables]
+    if sum(map(len, weights)) <= LARGEST:
+        tables = []
+    else:
+        with files.creating(path.with_name(f"{path.name}{BESIDE}")) as file:
+            for table, raw in zip(tables, weights, strict=True):
+                set_external_data(table, f"{path.name}{BESIDE}", offset=file.tell(), length=len(raw))
+                table.ClearField("raw_data")
+                file.write(raw)
     with files.creating(path) as file:
         file.write(model.SerializeToString())
+    for table, raw in zip(tables, weights, strict=False):  # the network stays as it was
+        table.raw_data = raw
+        table.ClearField("external_data")
+        table.ClearField("data_location")
