@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 import pytest
 
 import ropewalk
@@ -173,3 +174,17 @@ def test_loading_reads_each_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ropewalk.load("en")
     assert sorted(read) == sorted({*read})
     assert {"config.json", "labels.json", "words.onnx", "segmenter.json", "segmenter.onnx"} <= {*read}
+
+
+@pytest.mark.parametrize(
+    ("home", "data"), [("/home/a", None), ("/home/a", ""), ("/home/a", "/data"), ("/home/a", "data"), ("", None)]
+)
+def test_the_folder_of_own_models_is_the_one_that_platformdirs_names(
+    home: str, data: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(catalogue.VARIABLE, raising=False)
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if data is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", data)
+    assert catalogue.own_folder() == platformdirs.user_data_path("ropewalk", appauthor=False) / "models"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models.onnx.files import BESIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
 OPSET = 20  # as torch writes it
@@ -63,8 +63,8 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         raise MissingExtraError("exports of models", "onnxscript", "train") from failure
     except Exception as failure:
         raise ModelError(
-            type(module).__name__.strip("_"),
-            f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
+            ", ".join(outputs),
+            f"is the output of a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
         ) from failure
     finally:
         logger.setLevel(level)
@@ -73,6 +73,24 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         part.ClearField("doc_string")
     model.graph.ClearField("value_info")
     return model
+
+
+@final
+class Computed(nn.Module):
+    """A function of named tensors, and of the modules and tensors in `parts`, under whose names weights are stored."""
+
+    def __init__(self, compute: Callable[[Any, dict[str, Tensor]], Any], **parts: nn.Module | Tensor) -> None:
+        super().__init__()
+        self.compute = compute
+        for name, part in parts.items():
+            if isinstance(part, Tensor):
+                self.register_buffer(name, part.detach())
+            else:
+                self.add_module(name, part)
+
+    def forward(self, given: dict[str, Tensor]) -> Any:  # noqa: ANN401 - a tensor, or several
+        """Compute the function."""
+        return self.compute(self, given)
 
 
 class _Graph:

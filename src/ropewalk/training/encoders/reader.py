@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, final
 
 import torch
-from torch import Tensor, nn
 
 from ropewalk.models.inputs import Inputs
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.word_readers import MASK, SETTINGS, side_by_side
 from ropewalk.training.encoders.base import Batch, OwnEncoder
-from ropewalk.training.onnx_graphs import SAMPLE, traced
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from onnx import ModelProto
+    from torch import Tensor
 
     from ropewalk.models.word_readers import WordReader
 
@@ -35,7 +35,8 @@ class ReaderEncoder(OwnEncoder):
     def networks(self) -> dict[str, ModelProto]:
         """Write the network over arrays of sentences."""
         given = self.collate(self.prepare([["a"] * SAMPLE] * 2)).tensors
-        return {ENCODER: traced(_Given(self.network), given, ["vectors"], dynamic=2)}
+        vectors = Computed(lambda own, given: own.network(given), network=self.network)
+        return {ENCODER: traced(vectors, given, ["vectors"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - it is made from its settings
         """Return its settings."""
@@ -59,16 +60,3 @@ class ReaderEncoder(OwnEncoder):
         """Compute the vectors of all words, without padding."""
         vectors: Tensor = self.network(batch.tensors)
         return vectors[batch.tensors[MASK]]
-
-
-@final
-class _Given(nn.Module):
-    """A network whose only argument is named as exports name it."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        vectors: Tensor = self.network(given)
-        return vectors
