@@ -295,7 +295,7 @@ def test_sentences_beside_a_long_one_are_parsed_as_alone() -> None:
 def test_long_sentences_are_read_in_windows_that_cover_each_word_once() -> None:
     size, margin = bilstm.WINDOW, bilstm.MARGIN
     offsets = np.cumsum([0, 3, size, size + 1, 0, 5 * size + 17]).astype(np.int32)
-    starts, stops, first, last = bilstm.windows(offsets)
+    starts, stops, first, last = bilstm.windows(offsets, size, margin)
     covered = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
     assert covered.tolist() == list(range(offsets[-1]))
     assert (stops - starts).max() <= size

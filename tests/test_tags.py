@@ -102,6 +102,13 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     assert KnownLemmas.from_json(json.loads(json.dumps(known.to_json()))) == known
     earlier = {"NOUN": {"saw": ["saw"]}, "VERB": {"see": ["saw"], "go": ["went"]}}
     assert KnownLemmas.from_json(earlier).lemma("saw", "VERB", "") == "see"
+    texts = [*dict.fromkeys(form for form, *_ in rows), *(lemma for _, lemma, *_ in rows), "unseen", "", "s"]
+    by_table = KnownLemmas(known.lines)
+    assert by_table.lemmas("NOUN")
+    assert by_table.lemmas("VERB")  # tables of both are read, and nothing is searched for
+    for tag in ("NOUN", "VERB", "X"):
+        fresh = [KnownLemmas(known.lines).lemma(form, tag, "") for form in texts]
+        assert fresh == [by_table.lemma(form, tag, "") for form in texts]
     assert KnownLemmas.from_json(earlier).lines["NOUN"] == known.lines["NOUN"], "as models had them earlier"
     sets = [("lemma", ("lower|-0+|-0+", "=go")), ("upos", ("NOUN", "VERB", "X"))]
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])

@@ -12,7 +12,7 @@ from ropewalk import conllu
 from ropewalk.batches import Share, grouped, together
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
-from ropewalk.loading import load_model
+from ropewalk.loading import load_model, open_model
 from ropewalk.models.catalogue import SEGMENTER
 from ropewalk.options import MOST_THREADS, ParserOptions, overridden
 from ropewalk.parallel.workers import apply, count_of
@@ -30,6 +30,7 @@ Result = TypeVar("Result")
 
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
+_LOST: list[object] = []  # models and segmenters of a forked process; to free one would wait for threads that it lost
 
 
 class AnyModel(Protocol):
@@ -167,9 +168,7 @@ class Parser:
     def _renewed(self) -> tuple[AnyModel, AnySegmenter | None]:
         """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
         if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
-            import ctypes
-
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
+            _LOST.append(self._parts)
             self._parts = _parts(*self._loading)
             self._process = os.getpid()
         return self._parts
@@ -221,15 +220,16 @@ def _loaded(*loading: *_Loading) -> Parser:
 
 def _parts(name: str, threads: int, options: ParserOptions) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
-    model = load_model(name, threads=threads)
+    folder = open_model(name)
+    model = load_model(folder, threads=threads)
     if options.graph_decoder is not None and not model.has_graphs:
         raise ConfigError("load", "graph_decoder", f"is given, and {name} predicts no graphs; leave it out")
     changes = {key: value for key, value in asdict(options).items() if value is not None}
     each_line = cast("LineUnit", changes.pop("each_line", None))
     likely = model.has_probabilities or model.has_graphs
     model = model.with_decoding(**changes | {"confidence": options.confidence and likely})
-    if model.path is None or not (model.path / SEGMENTER).is_file():
+    if not (folder.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
-    return model, TextSegmenter.load(model.path, threads=threads, each_line=each_line)
+    return model, TextSegmenter.load(folder, threads=threads, each_line=each_line)

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.onnx.files import BESIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
 OPSET = 20  # as torch writes it
@@ -61,8 +63,8 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         raise MissingExtraError("exports of models", "onnxscript", "train") from failure
     except Exception as failure:
         raise ModelError(
-            type(module).__name__.strip("_"),
-            f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
+            ", ".join(outputs),
+            f"is the output of a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
         ) from failure
     finally:
         logger.setLevel(level)
@@ -71,6 +73,24 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         part.ClearField("doc_string")
     model.graph.ClearField("value_info")
     return model
+
+
+@final
+class Computed(nn.Module):
+    """A function of named tensors, and of the modules and tensors in `parts`, under whose names weights are stored."""
+
+    def __init__(self, compute: Callable[[Any, dict[str, Tensor]], Any], **parts: nn.Module | Tensor) -> None:
+        super().__init__()
+        self.compute = compute
+        for name, part in parts.items():
+            if isinstance(part, Tensor):
+                self.register_buffer(name, part.detach())
+            else:
+                self.add_module(name, part)
+
+    def forward(self, given: dict[str, Tensor]) -> Any:  # noqa: ANN401 - a tensor, or several
+        """Compute the function."""
+        return self.compute(self, given)
 
 
 class _Graph:
@@ -294,9 +314,19 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
 
 def save(model: onnx.ModelProto, path: Path) -> None:
     """Write a network; weights beyond what one file of this format holds lie in another beside it."""
-    size = sum(len(one.raw_data) for one in model.graph.initializer)
-    if size > LARGEST:
-        onnx.save_model(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=LEAST)
-        return
+    tables = [one for one in model.graph.initializer if len(one.raw_data) >= LEAST]
+    weights = [one.raw_data for one in tables]
+    if sum(map(len, weights)) <= LARGEST:
+        tables = []
+    else:
+        with files.creating(path.with_name(f"{path.name}{BESIDE}")) as file:
+            for table, raw in zip(tables, weights, strict=True):
+                set_external_data(table, f"{path.name}{BESIDE}", offset=file.tell(), length=len(raw))
+                table.ClearField("raw_data")
+                file.write(raw)
     with files.creating(path) as file:
         file.write(model.SerializeToString())
+    for table, raw in zip(tables, weights, strict=False):  # the network stays as it was
+        table.raw_data = raw
+        table.ClearField("external_data")
+        table.ClearField("data_location")
