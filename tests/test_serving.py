@@ -27,7 +27,7 @@ from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
 from ropewalk.serving.computing import Computer
 from ropewalk.serving.process import listen
-from serving_tools import serving
+from serving_tools import read_to_end, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -384,12 +384,7 @@ def test_any_bytes_on_the_wire_hurt_nobody(server: Served, noise: bytes, start: 
     with socket.create_connection((server.host, server.port), timeout=20) as raw:
         raw.sendall(start + noise)
         raw.shutdown(socket.SHUT_WR)
-        said = b""
-        try:
-            while piece := raw.recv(65536):
-                said += piece
-        except ConnectionError:
-            pass
+        said = read_to_end(raw)
     assert b" 500 " not in said.split(b"\r\n")[0]
     assert b"Traceback" not in said
     assert server.get("/health").status == 200
