@@ -20,10 +20,8 @@ from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.core.repair import repair
 from ropewalk.core.trees import Tree, Trees, scratch
 from ropewalk.errors import (
-    CrossingsError,
     EncodingError,
     EncodingOptionError,
-    FormatError,
     LabelError,
     MismatchError,
     UncoveredTreeError,
@@ -278,11 +276,7 @@ class Encoding(ABC):
         if threads > 1 and len(bank) > threads:
             return join_labels(_in_threads(self.encode, split(bank, threads)))
         if self.policy == "lift":
-            try:
-                batch = self.lift(batch)
-            except CrossingsError as failure:
-                line = bank.line(failure.sentence - 1)
-                raise FormatError(bank.file, line, "too-many-crossings", failure.problem) from failure
+            batch = bank.lifted(self.lift)
         elif self.policy == "refuse":
             covered = self.covered(batch)
             if not covered.all():
