@@ -126,7 +126,10 @@ def lstm(module: nn.LSTM) -> onnx.ModelProto:
         turned = compute("Transpose", read, perm=[0, 2, 1, 3])
         value = compute("Reshape", turned, constant(np.array([0, 0, size])))
     nodes.append(helper.make_node("Identity", [value], ["vectors"]))
-    shapes = {"inputs": ["steps", "sentences", module.input_size], "vectors": ["steps", "sentences", size]}
+    shapes: dict[str, list[str | int]] = {
+        "inputs": ["steps", "sentences", module.input_size],
+        "vectors": ["steps", "sentences", size],
+    }
     real = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()}
     lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["sentences"])
     graph = helper.make_graph(nodes, "ropewalk", [real["inputs"], lengths], [real["vectors"]], constants)
