@@ -93,75 +93,50 @@ class Computed(nn.Module):
         return self.compute(self, given)
 
 
-class _Graph:
-    """A graph under construction; values go by their names."""
-
-    def __init__(self) -> None:
-        self._nodes: list[onnx.NodeProto] = []
-        self._constants: list[onnx.TensorProto] = []
-        self._inputs: list[onnx.ValueInfoProto] = []
-        self._outputs: list[onnx.ValueInfoProto] = []
-
-    def input(self, name: str, kind: int, *shape: str | int) -> str:
-        """Take an input."""
-        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
-        return name
-
-    def constant(self, given: Tensor | npt.ArrayLike) -> str:
-        """Hold numbers."""
-        array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
-        name = f"constant{len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(np.array(array, order="C"), name))
-        return name
-
-    def op(self, kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
-        """Compute something."""
-        name = f"{kind.lower()}{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, given, [name], **attributes))
-        return name
-
-    def output(self, name: str, value: str, *shape: str | int) -> None:
-        """Give a value out under a name."""
-        self._nodes.append(helper.make_node("Identity", [value], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
-
-    def model(self) -> onnx.ModelProto:
-        """Finish."""
-        graph = helper.make_graph(self._nodes, "ropewalk", self._inputs, self._outputs, self._constants)
-        network = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORM, producer_name="ropewalk"
-        )
-        onnx.checker.check_model(network)
-        return network
-
-
 def lstm(module: nn.LSTM) -> onnx.ModelProto:
     """Write LSTMs over sentences side by side: [steps, sentences, size] to [steps, sentences, 2 * hidden]."""
-    graph = _Graph()
-    value = graph.input("inputs", TensorProto.FLOAT, "steps", "sentences", module.input_size)
-    lengths = graph.input("lengths", TensorProto.INT32, "sentences")
     sides = ("", "_reverse") if module.bidirectional else ("",)
     size = len(sides) * module.hidden_size
+    nodes: list[onnx.NodeProto] = []
+    constants: list[onnx.TensorProto] = []
+
+    def constant(array: npt.NDArray[Any]) -> str:
+        constants.append(numpy_helper.from_array(np.array(array, order="C"), f"constant{len(constants)}"))
+        return constants[-1].name
+
+    def compute(kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
+        nodes.append(helper.make_node(kind, given, [f"{kind.lower()}{len(nodes)}"], **attributes))
+        return str(nodes[-1].output[0])
+
+    value = "inputs"
     for layer in range(module.num_layers):
-
-        def of(name: str, layer: int = layer) -> list[Tensor]:
-            return [_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]
-
-        biases = [torch.cat(pair) for pair in zip(of("bias_ih"), of("bias_hh"), strict=True)]
-        read = graph.op(
+        weights, hidden, inputs_bias, hidden_bias = (
+            torch.stack([_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]).detach().cpu()
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        tables = (weights, hidden, torch.cat([inputs_bias, hidden_bias], 1))
+        read = compute(
             "LSTM",
             value,
-            graph.constant(torch.stack(of("weight_ih"))),
-            graph.constant(torch.stack(of("weight_hh"))),
-            graph.constant(torch.stack(biases)),
-            lengths,
+            *(constant(table.numpy()) for table in tables),
+            "lengths",
             hidden_size=module.hidden_size,
             direction="bidirectional" if module.bidirectional else "forward",
         )
-        turned = graph.op("Transpose", read, perm=[0, 2, 1, 3])
-        value = graph.op("Reshape", turned, graph.constant([0, 0, size]))
-    graph.output("vectors", value, "steps", "sentences", size)
-    return graph.model()
+        turned = compute("Transpose", read, perm=[0, 2, 1, 3])
+        value = compute("Reshape", turned, constant(np.array([0, 0, size])))
+    nodes.append(helper.make_node("Identity", [value], ["vectors"]))
+    shapes: dict[str, list[str | int]] = {
+        "inputs": ["steps", "sentences", module.input_size],
+        "vectors": ["steps", "sentences", size],
+    }
+    real = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()}
+    lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["sentences"])
+    graph = helper.make_graph(nodes, "ropewalk", [real["inputs"], lengths], [real["vectors"]], constants)
+    opset = helper.make_opsetid("", OPSET)
+    network = helper.make_model(graph, opset_imports=[opset], ir_version=FORM, producer_name="ropewalk")
+    onnx.checker.check_model(network)
+    return network
 
 
 def _gates(weights: Tensor) -> Tensor:
