@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
-from ropewalk.repair import POLICIES
 from typer.testing import CliRunner
 
 from ropewalk.cli import app_of
+from ropewalk.core.repair import POLICIES
 from ropewalk.errors import ConfigError, MismatchError, OptionError
 from ropewalk.models.description import DecodingOptions
 from ropewalk.options import ParserOptions, overridden
