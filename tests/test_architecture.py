@@ -46,17 +46,6 @@ UPWARD: dict[str, set[str]] = {
     "treebank/documents.py": {"Picture", "conllu", "deps", "displacy", "draw", "json"},  # methods load them when called
 }
 
-# File names that mean the same in several folders.
-SAME_MEANING: dict[str, set[str]] = {
-    "base": {"encodings", "encodings/graphs", "training/encoders"},  # the class that the others beside it extend
-    "bilstm": {"training/encoders", "models/onnx"},  # an encoder as it is trained, and as it is exported
-    "transformer": {"training/encoders", "models/onnx"},  # likewise
-    "bits": {"encodings", "encodings/graphs"},  # an encoding of trees, and of graphs
-    "brackets": {"encodings", "encodings/graphs"},  # likewise
-    "offsets": {"encodings", "encodings/graphs"},  # likewise
-    "model": {"models", "models/onnx"},  # the model, and the one that ONNX Runtime computes
-}
-
 MAY_TOUCH_FILES = {"files", "cli"}
 MAY_PRINT = {"cli"}
 VAGUE = {"room", "told", "said", "made", "sure"}  # names that say nothing of what they name
@@ -274,45 +263,6 @@ def test_a_public_name_stands_for_one_type() -> None:
     types = {name: found for name, found in meanings.items() if re.match(r"[A-Z]\w*[a-z]", name)}
     assert {"Arcs", "ArcScores", "TableColumn"} <= types.keys()
     assert {name: found for name, found in types.items() if len(found) > 1} == {}
-
-
-def functions(*without: str) -> dict[str, set[str]]:
-    """Return the parameters of every function, by file, line and name, but for `self`; some parts are left out."""
-    found = {}
-    for file in modules():
-        for node in ast.walk(parsed(file)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and part_of(file) not in without:
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                given += [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
-                names = {one.arg for one in given} - {"self", "cls"}
-                found[f"{file.relative_to(PACKAGE)}:{node.lineno} {node.name}"] = names
-    assert len(found) > 1000
-    return found
-
-
-def test_no_function_has_more_than_seven_parameters() -> None:
-    """Commands have one for each option, and kernels one for each array."""
-    assert {name: len(given) for name, given in functions("kernels", "cli").items() if len(given) > 7} == {}
-
-
-def test_trees_are_values_and_not_heads_beside_offsets() -> None:
-    side_by_side = [name for name, given in functions("kernels").items() if {"heads", "offsets"} <= given]
-    assert len(side_by_side) <= 5, side_by_side
-
-
-def test_the_top_level_is_short() -> None:
-    assert len(list(PACKAGE.glob("*.py"))) <= 10
-
-
-def test_a_file_name_has_one_meaning() -> None:
-    """Kernels are named like the modules that call them, and commands like what they run."""
-    homes: dict[str, set[str]] = {}
-    for file in modules():
-        command = part_of(file) == "cli" and file.stem.replace("_", "-") in COMMANDS
-        if file.name != "__init__.py" and part_of(file) != "kernels" and not command:
-            homes.setdefault(file.stem, set()).add(file.parent.relative_to(PACKAGE).as_posix())
-    twice = {name: folders for name, folders in homes.items() if len(folders) > 1}
-    assert twice == SAME_MEANING
 
 
 def test_importing_is_light_and_has_no_side_effects() -> None:
