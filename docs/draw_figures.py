@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ropewalk import conllu, deps
 from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
-from ropewalk.drawing import draw, enhanced_scene, to_steps, to_svg, trace
+from ropewalk.drawing import PictureOptions, draw, enhanced_scene, to_steps, to_svg, trace
 
 if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
@@ -48,11 +48,11 @@ def figures() -> dict[str, str]:
         "paper-stepwise": draw(Graph(9, STEPWISE), bracketing=True),
         "paper-complex": draw(complex_graph, bracketing=True),
         "readme-tree": draw(WALKS, words=WORDS),
-        "readme-ropes": draw(WALKS, words=WORDS, bracketing=True, relations=False),
+        "readme-ropes": draw(WALKS, PictureOptions(words=WORDS, bracketing=True, relations=False)),
         "tree": draw(maker, tags=True),
         "labels": draw(maker, labels=["optimal", "four-bit", "hexatags"]),
         "cover": draw(knot, bracketing=True),
-        "errors": draw(maker, against=other),
+        "errors": draw(maker, PictureOptions(against=other)),
     }
     labels = ["<", "<", ">^/^", "\\^>", ">^", "<"]
     return {f"{name}.svg": picture.svg() for name, picture in drawn.items()} | {

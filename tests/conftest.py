@@ -44,6 +44,17 @@ def programs() -> Iterator[None]:
     end_all()
 
 
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch compute in one thread."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The folder of the repository."""

@@ -26,7 +26,7 @@ from ropewalk.errors import ModelError
 from ropewalk.models.catalogue import embedded_folder
 from ropewalk.models.onnx import limits, structure
 from ropewalk.models.onnx.limits import demand_limits, varying
-from ropewalk.models.onnx.operators import RULES, Known, evaluate
+from ropewalk.models.onnx.operators import OPERATORS, Known, evaluate
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.onnx.sizes import constant
 from ropewalk.models.onnx.structure import OnnxGraph, read_network
@@ -49,7 +49,11 @@ NUMBERS = (-(1 << 63), -(1 << 31), -7, -2, -1, 0, 0, 1, 1, 2, 3, 4, 5, 12, 1 << 
 LOCATIONS = ("secret.bin", "./secret.bin", "../secret.bin", "/etc/hostname", "x.onnx.data", "", "\udce9".encode(
     "utf-8", "surrogateescape").decode("latin-1"))  # fmt: skip
 OTHERS = sorted(
-    {(one.domain, one.name) for one in defs.get_all_schemas() if (one.domain.encode(), one.name.encode()) not in RULES}
+    {
+        (one.domain, one.name)
+        for one in defs.get_all_schemas()
+        if (one.domain.encode(), one.name.encode()) not in OPERATORS
+    }
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import os
+import subprocess
 import sys
 import time
 import traceback
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 SECONDS = 120  # that 64 rounds may take at most, on a busy machine too
+
+
+def fuzzed(rounds: int, trace: Path, *words: str) -> None:
+    """Run a fuzzer in a process of its own: every round must be sound, every kind of call tried."""
+    done = subprocess.run(
+        [sys.executable, *words, "--rounds", str(rounds), "--trace", str(trace)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent,
+    )
+    assert done.returncode == 0, f"round {int(trace.read_text())}: {done.stdout}{done.stderr}"
+    counted, *never = done.stdout.splitlines()
+    assert counted.startswith(f"{rounds} rounds: ")
+    assert not never
 
 
 def answered(action: Callable[[], object]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from ropewalk import Sentence, Treebank, conllu
 from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
-from ropewalk.drawing import Picture, draw, scene, to_html, to_steps, trace
+from ropewalk.drawing import Picture, PictureOptions, draw, scene, to_html, to_steps, trace
 from ropewalk.treebank.surface import Heading
 
 FOLDER = Path(__file__).parent / "golden"
@@ -56,16 +56,16 @@ def pictures() -> dict[str, str]:
         "projective": draw(maker, tags=True),
         "crossing": draw(knot),
         "labels": draw(hemp, labels=["optimal", "four-bit", "hexatags", "relative"]),
-        "lifted": draw(knot, labels=["optimal"], relations=False),
+        "lifted": draw(knot, PictureOptions(labels=["optimal"], relations=False)),
         "cover-proper": draw(knot, cover="proper", bracketing=True),
         "cover-farthest": draw(Tree([0, 4, 4, 0, 6, 7, 4]), cover="farthest", bracketing=True),
         "cover-all": draw(Tree([0, 4, 4, 0, 6, 7, 4]), cover="all", bracketing=True),
         "indexed-graph": draw(GRAPH, cover="proper", bracketing=True),
-        "errors": draw(maker, against=other),
+        "errors": draw(maker, PictureOptions(against=other)),
         "wide": draw(ids["ja-1"], tags=True),
         "right-to-left": draw(HEBREW, tags=True, labels=["optimal"]),
         "hostile": draw(HOSTILE, tags=True),
-        "probabilities": draw(maker, probabilities=[0.999, 0.5, None, 1, 0.25, 0.1, 0.75, 1]),
+        "probabilities": draw(maker, PictureOptions(probabilities=[0.999, 0.5, None, 1, 0.25, 0.1, 0.75, 1])),
     }
     out = {f"{name}.txt": str(picture) for name, picture in drawn.items()}
     out["wrapped.txt"] = draw(LONG, labels=["optimal", "absolute"]).text(width=60)

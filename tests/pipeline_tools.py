@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from ropewalk.options import ParserOptions
     from ropewalk.treebank.treebank import Treebank
 
 TOKEN = re.compile(r"\w+'\w+|\w+|[^\w\s]")
@@ -89,9 +90,9 @@ def salad(seed: int) -> str:
     return " ".join(np.random.default_rng(seed).permutation(words.split())) + "."
 
 
-def load(*_: object, confidence: bool = True, **__: object) -> Parser:
+def load(_: object, options: ParserOptions, **__: object) -> Parser:
     """Stand for `ropewalk.load`."""
-    return toy_parser(confidence=confidence)
+    return toy_parser(confidence=options.confidence)
 
 
 def exported(factory: pytest.TempPathFactory) -> Path:

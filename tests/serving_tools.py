@@ -17,9 +17,21 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 START = [sys.executable, "-m", "ropewalk", "serve", "--port", "0"]
+
+
+def read_to_end(raw: socket.socket) -> bytes:
+    """Read what a server says until it ends the connection."""
+    said = b""
+    try:
+        while piece := raw.recv(65536):
+            said += piece
+    except ConnectionError:
+        pass
+    return said
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from building_tools import LATIN, TINY, Invented
 from ropewalk import conllu
 from ropewalk.autobuild import stages
-from ropewalk.autobuild.events import StageBegan, StageEnded
 from ropewalk.autobuild.planning import (
     LIFTED,
     OF_PIECES,
@@ -28,7 +27,7 @@ from ropewalk.autobuild.planning import (
     plan,
 )
 from ropewalk.autobuild.record import FILE
-from ropewalk.autobuild.stages import build, planned, work_folder
+from ropewalk.autobuild.stages import StageBegan, StageEnded, build, planned, work_folder
 from ropewalk.autobuild.survey import Survey, TextCounts
 from ropewalk.autobuild.treebank_files import hold_out, licence
 from ropewalk.cli import app_of
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ropewalk.autobuild.events import Event
+    from ropewalk.autobuild.stages import Event
     from ropewalk.laboratory.splits import SplitSource
     from ropewalk.training.config import Config
 

@@ -27,14 +27,14 @@ from pipeline_tools import salad
 from ropewalk import conllu, deps
 from ropewalk.cli.corpus import _Follower
 from ropewalk.cli.corpus import corpus as command
-from ropewalk.cli.shell import GraphDecoderName
 from ropewalk.corpus import Annotate, driver, manifest, partition, shards, sources, stores
 from ropewalk.corpus.annotate import parsed
-from ropewalk.corpus.options import FilePart, Options, Slice
+from ropewalk.corpus.options import FilePart, Options, RunOptions, Slice
 from ropewalk.corpus.report import Counts, script
 from ropewalk.errors import ConfigError, CorpusError, FormatError, MismatchError, ModelError, OptionError
 from ropewalk.formats import arrow, ud
 from ropewalk.models.catalogue import locate
+from ropewalk.options import ParserOptions
 from ropewalk.treebank.features import features_text
 from ropewalk.treebank.treebank import Treebank
 
@@ -487,7 +487,7 @@ def test_other_outputs_hold_the_same(packed: str, tmp_path: Path) -> None:
 
 
 def test_conllu_in_and_out_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
-    annotate([sample], tmp_path / "out", Options(output="conllu", confidence=False))
+    annotate([sample], tmp_path / "out", Options(output="conllu", parsing=ParserOptions(confidence=False)))
     given, found = conllu.read(sample), conllu.read(tmp_path / "out" / "data" / "part-000000.conllu")
     wanted = parser().treebank(given)
     assert found.heads.tolist() == wanted.heads.tolist()
@@ -549,19 +549,20 @@ def test_trees_are_decoded_and_repaired_as_asked(tmp_path: Path) -> None:
     found = {}
     for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
         out = tmp_path / f"{decoder}-{repair}"
-        annotate([tmp_path / "in.jsonl"], out, Options(output="conllu", decoder=decoder, repair=repair))
-        own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
+        parsing = ParserOptions(decoder=decoder, repair=repair)
+        annotate([tmp_path / "in.jsonl"], out, Options(output="conllu", parsing=parsing))
+        own = ropewalk.load("en", parsing, threads=1)
         wanted = [own.parse_together([one["text"]])[0].heads.tolist() for one in salads]
         found[repair] = conllu.read(out / "data" / "part-000000.conllu").heads.tolist()
         assert found[repair] == [head for heads in wanted for head in heads]
         table = pa.table({"text": [one["text"] for one in salads]})
-        rows = Annotate(decoder=decoder, repair=repair)(table).column("sentences").to_pylist()
+        rows = Annotate("en", parsing)(table).column("sentences").to_pylist()
         assert [word["head"] for row in rows for sentence in row for word in sentence["words"]] == found[repair]
     assert len(set(map(tuple, found.values()))) == 3
 
 
 def test_only_the_columns_that_are_asked_for_are_predicted(sample: Path, tmp_path: Path) -> None:
-    annotate([sample], tmp_path / "out", Options(output="conllu", columns=("upos",)))
+    annotate([sample], tmp_path / "out", Options(output="conllu", parsing=ParserOptions(columns=("upos",))))
     given, found = conllu.read(sample), conllu.read(tmp_path / "out" / "data" / "part-000000.conllu")
     own = ropewalk.load(threads=1, columns=["upos"])
     assert found.heads.tolist() == given.heads.tolist()
@@ -569,29 +570,29 @@ def test_only_the_columns_that_are_asked_for_are_predicted(sample: Path, tmp_pat
     table = pa.table({"text": ["She walks."]})
     (words,) = (
         [word for one in row for word in one["words"]]
-        for row in Annotate(columns=["upos"])(table)["sentences"].to_pylist()
+        for row in Annotate("en", ParserOptions(columns=["upos"]))(table)["sentences"].to_pylist()
     )
     assert [(word["upos"], word["head"]) for word in words] == [("PRON", None), ("VERB", None), ("PUNCT", None)]
 
 
 def test_graphs_are_asked_of_models_that_have_them(sample: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="graph_decoder"):
-        annotate([sample], tmp_path / "out", Options(graph_decoder="exact"))
+        annotate([sample], tmp_path / "out", Options(parsing=ParserOptions(graph_decoder="exact")))
     with pytest.raises(ConfigError, match="graph_decoder"):
-        Annotate(graph_decoder="exact")(pa.table({"text": ["She walks."]}))
+        Annotate("en", ParserOptions(graph_decoder="exact"))(pa.table({"text": ["She walks."]}))
 
 
 def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Begun(Exception):  # noqa: N818 - no error
         pass
 
-    def begin(inputs: list[str], out: str, options: Options, **_: object) -> None:
+    def begin(inputs: list[str], out: str, options: Options, *_: object, **__: object) -> None:
         raise Begun(inputs, out, options)
 
     monkeypatch.setattr(driver, "run", begin)
     with pytest.raises(Begun) as begun:
-        command(["a.txt"], str(tmp_path), columns="upos, tree", graph_decoder=GraphDecoderName.ARCS)
-    wanted = Options(columns=("tree", "upos"), graph_decoder="arcs")
+        command(["a.txt"], str(tmp_path), columns=("tree", "upos"), graph_decoder="arcs")
+    wanted = Options(parsing=ParserOptions(columns=("tree", "upos"), graph_decoder="arcs"))
     assert begun.value.args == (["a.txt"], str(tmp_path), wanted)
     with pytest.raises(Begun) as begun:
         command(["a.txt"], str(tmp_path))
@@ -601,7 +602,7 @@ def test_the_command_hands_on_how_to_parse(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize("workers", [0, 257, 99999])
 def test_so_many_workers_are_refused(workers: int, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=f"found {workers} workers; expected 1 to 256"):
-        driver.run(["a.txt"], str(tmp_path / "out"), Options(), workers=workers)
+        driver.run(["a.txt"], str(tmp_path / "out"), Options(), RunOptions(workers=workers))
     done = program("a.txt", "-o", tmp_path / "out", "--workers", str(workers))
     assert done.returncode == 2
     assert "--workers" in done.stderr
@@ -628,18 +629,17 @@ def test_workers_in_another_folder_find_what_is_relative_here(monkeypatch: pytes
     """Each task is done in a folder of its own, as by a worker that was started there."""
     monkeypatch.setattr(driver, "_ray", lambda *_: contextlib.nullcontext())
 
-    def elsewhere(
-        items: list[dict[str, Any]], _blocks: int, work: Callable[[pa.Table], Iterable[pa.Table]]
-    ) -> Iterator[dict[str, Any]]:
+    def elsewhere(function: Callable[[Any], Any], tasks: Iterable[object], _blocks: int) -> Iterator[Any]:
         there = tmp_path / "elsewhere"
         there.mkdir(exist_ok=True)
-        for item in items:
+        for task in tasks:
             with contextlib.chdir(there):
-                found = [row for table in work(pa.Table.from_pylist([item])) for row in table.to_pylist()]
+                table = pa.table({"task": [pickle.dumps(task)]})
+                (result,) = [row["result"] for done in driver._applied(table, function) for row in done.to_pylist()]
                 assert not list(there.iterdir())
-            yield from found
+            yield pickle.loads(result)  # noqa: S301 - our own
 
-    monkeypatch.setattr(driver, "_rows", elsewhere)
+    monkeypatch.setattr(driver, "_mapped", elsewhere)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("One.", encoding="utf-8")
     (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "Two."}\n', encoding="utf-8")
@@ -890,8 +890,8 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MismatchError, match="rows = 'document', and now it is 'sentence'"):
         manifest.demand_same(out, known, GENERATOR, replace(options, rows="sentence"))
     with pytest.raises(MismatchError, match="graph_decoder = None, and now it is 'arcs'"):
-        manifest.demand_same(out, known, GENERATOR, replace(options, graph_decoder="arcs"))
-    some = replace(options, columns=("tree", "upos"))
+        manifest.demand_same(out, known, GENERATOR, replace(options, parsing=ParserOptions(graph_decoder="arcs")))
+    some = replace(options, parsing=ParserOptions(columns=("tree", "upos")))
     with pytest.raises(MismatchError, match=r"columns = None, and now it is \['tree', 'upos'\]"):
         manifest.demand_same(out, known, GENERATOR, some)
     manifest.save(str(tmp_path / "some"), replace(known, options=some.to_json()))

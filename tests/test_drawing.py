@@ -22,7 +22,7 @@ from program_tools import run
 from ropewalk import Sentence, Treebank, conllu, draw, encodings
 from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
-from ropewalk.drawing import Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
+from ropewalk.drawing import PictureOptions, Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
 from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
@@ -110,7 +110,7 @@ def test_no_two_arcs_of_one_level_overlap_and_nested_arcs_lie_inside(chosen: set
 
 @given(projective_trees())
 def test_a_tree_without_crossings_has_no_crossing_in_the_terminal(tree: Tree) -> None:
-    assert not set(to_text(scene(tree, relations=False))) & set("┼╋╂┿")
+    assert not set(to_text(scene(tree, PictureOptions(relations=False)))) & set("┼╋╂┿")
 
 
 @given(graphs_and_trees())
@@ -118,7 +118,7 @@ def test_every_arc_is_in_every_form(structure: Tree | Graph) -> None:
     shown = scene(structure)
     wanted = set(structure.arcs())
     assert arcs_of(to_svg(shown)) == wanted
-    tikz = to_tikz(scene(structure, root=True))
+    tikz = to_tikz(scene(structure, PictureOptions(root=True)))
     edges = re.findall(r"\\depedge(?:\[.*?\])?\{(\d+)\}\{(\d+)\}", tikz)
     assert {(int(head) - 1, int(dependent) - 1) for head, dependent in edges} == wanted
     assert to_text(shown).count("▼") == len({dependent for _, dependent in wanted})
@@ -129,7 +129,7 @@ def test_every_arc_is_in_every_form(structure: Tree | Graph) -> None:
 def test_any_words_can_be_drawn_within_the_width(words: list[str], data: st.DataObject) -> None:
     heads = data.draw(head_lists(len(words), least=len(words)))
     tree = Tree(heads, data.draw(st.lists(values(), min_size=len(words), max_size=len(words))))
-    shown = scene(tree, words=words, tags=words, labels=["optimal-nonprojective"])
+    shown = scene(tree, PictureOptions(words=words, tags=words, labels=["optimal-nonprojective"]))
     ET.fromstring(to_svg(shown))
     Checked.of(to_html([shown]))
     width = data.draw(st.integers(20, 60))
@@ -172,7 +172,7 @@ def test_right_to_left_sentences_run_from_right_to_left() -> None:
     words = ("שלום", "לכם", "Rope")
     assert is_right_to_left(words)
     assert not is_right_to_left(("rope", "שלום"))
-    shown = scene(Tree([0, 1, 1]), words=words)
+    shown = scene(Tree([0, 1, 1]), PictureOptions(words=words))
     at = {
         text.text: float(text.attrib["x"])
         for text in ET.fromstring(to_svg(shown)).iter(f"{SVG}text")
@@ -186,7 +186,7 @@ def test_right_to_left_sentences_run_from_right_to_left() -> None:
 
 def test_a_long_sentence_is_cut_between_words_and_loses_none() -> None:
     words = [f"word{number}" for number in range(1, 41)]
-    text = to_text(scene(LONG, words=words), width=50)
+    text = to_text(scene(LONG, PictureOptions(words=words)), width=50)
     assert max(map(cells, text.splitlines())) <= 50
     assert re.findall(r"word\d+", text) == words
     assert text.count("▼") == 40
@@ -194,14 +194,14 @@ def test_a_long_sentence_is_cut_between_words_and_loses_none() -> None:
 
 
 def test_colours_are_there_only_when_asked_for() -> None:
-    shown = scene(Tree([2, 0]), cover="proper")
+    shown = scene(Tree([2, 0]), PictureOptions(cover="proper"))
     assert "\x1b[31m" in to_text(shown, colour=True)
     assert "\x1b" not in to_text(shown)
     assert re.sub(r"\x1b\[[0-9;]*m", "", to_text(shown, colour=True)) == to_text(shown)
 
 
 def test_structural_arcs_are_red_and_solid_and_auxiliary_ones_dashed() -> None:
-    shown = scene(Tree([0, 4, 4, 0, 6, 7, 4]), cover="proper")
+    shown = scene(Tree([0, 4, 4, 0, 6, 7, 4]), PictureOptions(cover="proper"))
     kinds = {(arc.head, arc.dependent): arc.kind for arc in shown.arcs}
     assert {arc for arc, kind in kinds.items() if kind == "structural"} == {(0, 4), (4, 7), (6, 5)}
     assert r"\depedge[edge style={red}]{1}{5}{}" in to_tikz(shown)
@@ -283,7 +283,7 @@ def test_no_golden_picture_is_left_over() -> None:
 
 
 def test_hostile_words_stay_words() -> None:
-    svg = to_svg(scene(HOSTILE, tags=True, labels=["optimal"]))
+    svg = to_svg(scene(HOSTILE, PictureOptions(tags=True, labels=["optimal"])))
     words = [text.text for text in ET.fromstring(svg).iter(f"{SVG}text")]
     assert "<script>alert(1)</script>" in words
     assert "<script" not in svg
@@ -295,7 +295,7 @@ def test_hostile_words_stay_words() -> None:
     cell_row = tikz.splitlines()[3]
     assert cell_row.count(r"\&") == len(HOSTILE) - 1
     assert r"\symbol{38}amp;" in cell_row
-    bars = to_tikz(scene(Tree([0, 1]), words=["|[red]|", "&"]))
+    bars = to_tikz(scene(Tree([0, 1]), PictureOptions(words=["|[red]|", "&"])))
     assert r"\textbar{}{[}red]\textbar{} \& \symbol{38}" in bars
     assert r"50\%\_\{\}" in cell_row
     assert "\x1b" not in to_text(scene(HOSTILE))
@@ -314,7 +314,9 @@ def test_hostile_words_stay_words() -> None:
 )
 def test_two_hundred_words_take_no_longer_than_a_loop_of_two_million_steps(form: Callable[[Scene], str]) -> None:
     heads = [word // 2 for word in range(1, 201)]  # every arc over half of what came before
-    shown = scene(Tree(heads, ["nsubj:pass"] * 200), words=["harbour"] * 200, labels=["optimal-nonprojective"])
+    shown = scene(
+        Tree(heads, ["nsubj:pass"] * 200), PictureOptions(words=["harbour"] * 200, labels=["optimal-nonprojective"])
+    )
 
     def loop() -> int:  # about a tenth of a second, and as slow as the machine is just then
         return sum(step % 7 for step in range(2_000_000))
@@ -330,7 +332,7 @@ def test_two_hundred_words_take_no_longer_than_a_loop_of_two_million_steps(form:
 def test_two_trees_at_once_mark_errors() -> None:
     gold = Tree([2, 0, 2, 3], ["nsubj", "root", "obj", "amod"])
     other = Tree([2, 0, 4, 2], ["csubj", "root", "amod", "obj"])
-    kinds = {(arc.head, arc.dependent, arc.below): arc.kind for arc in scene(gold, against=other).arcs}
+    kinds = {(arc.head, arc.dependent, arc.below): arc.kind for arc in scene(gold, PictureOptions(against=other)).arcs}
     assert kinds == {
         (2, 1, False): "renamed",
         (0, 2, False): "plain",
@@ -339,47 +341,49 @@ def test_two_trees_at_once_mark_errors() -> None:
         (4, 3, True): "wrong",
         (2, 4, True): "wrong",
     }
-    assert "nsubj → csubj" in str(draw(gold, against=other))
-    assert {kind for kind in kinds.values() if kind != "plain"} == {k for k, _ in scene(gold, against=other).notes()}
-    alone = {(arc.kind) for arc in scene(gold, against=gold).arcs}
+    assert "nsubj → csubj" in str(draw(gold, PictureOptions(against=other)))
+    assert {kind for kind in kinds.values() if kind != "plain"} == {
+        k for k, _ in scene(gold, PictureOptions(against=other)).notes()
+    }
+    alone = {(arc.kind) for arc in scene(gold, PictureOptions(against=gold)).arcs}
     assert alone == {"plain"}
     with pytest.raises(MismatchError, match="4 words and the second 1"):
-        draw(gold, against=Tree([0]))
+        draw(gold, PictureOptions(against=Tree([0])))
     with pytest.raises(OptionError, match="same colours"):
-        draw(gold, against=other, cover="proper")
+        draw(gold, PictureOptions(against=other, cover="proper"))
     words, others = (
         Treebank.of([Tree([0, 1], ["root", "x"])]).with_columns({"form": forms})[0] for forms in ("ab", "ac")
     )
     with pytest.raises(MismatchError, match="word 2 is 'b' in the first tree and 'c'"):
-        draw(words, against=others)
+        draw(words, PictureOptions(against=others))
 
 
 def test_labels_of_encodings_stand_under_the_words(sample: Path) -> None:
     sentence = conllu.read(sample)[1]
     for spec in ("optimal", "four-bit", "hexatags", "relative", "pos-offset", "brackets", "arc-eager"):
-        rows = scene(sentence, labels=[spec]).rows
+        rows = scene(sentence, PictureOptions(labels=[spec])).rows
         found = encodings.get(spec).encode(conllu.read(sample).select([1]))
         assert [list(row.cells[1:]) for row in rows] == [found.texts(place) for place in range(len(rows))]
-    crossing = scene(conllu.read(sample)[3], labels=["optimal", "optimal-nonprojective"])
+    crossing = scene(conllu.read(sample)[3], PictureOptions(labels=["optimal", "optimal-nonprojective"]))
     assert [row.name for row in crossing.rows] == ["optimal, lifted", "optimal-nonprojective"]
     with pytest.raises(EncodingError, match="whole trees"):
         draw(Graph(2, [(1, 2)]), labels=["optimal"])
-    assert scene(Graph(2, [(1, 2)]), labels=["optimal-nonprojective"]).rows[0].cells == ("", "/^", ">^")
+    assert scene(Graph(2, [(1, 2)]), PictureOptions(labels=["optimal-nonprojective"])).rows[0].cells == ("", "/^", ">^")
     with pytest.raises(UnknownNameError):
         draw(sentence, cover="nonsense")
 
 
 def test_columns_stand_under_the_words(sample: Path) -> None:
     sentence = conllu.read(sample)[1]
-    rows = scene(sentence, tags=True, columns=["lemma", "feats"]).rows
+    rows = scene(sentence, PictureOptions(tags=True, columns=["lemma", "feats"])).rows
     assert [row.name for row in rows] == ["upos", "lemma", "feats"]
     assert list(rows[1].cells[1:]) == ["" if text == "_" else text for text in sentence.column("lemma")]
     with pytest.raises(UnknownNameError, match="heads"):
-        draw(sentence, columns=["heads"])
+        draw(sentence, PictureOptions(columns=["heads"]))
     with pytest.raises(OptionError, match="put it into a list"):
-        draw(sentence, columns="lemma")
+        draw(sentence, PictureOptions(columns="lemma"))
     with pytest.raises(OptionError, match="found a Tree"):
-        draw(Tree([0]), columns=["lemma"])
+        draw(Tree([0]), PictureOptions(columns=["lemma"]))
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -389,7 +393,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(MismatchError, match="1 parts of speech for 2"):
         draw(tree, tags=["X"])
     with pytest.raises(MismatchError, match="1 probabilities for 2"):
-        draw(tree, probabilities=[1.0])
+        draw(tree, PictureOptions(probabilities=[1.0]))
     with pytest.raises(MismatchError, match="1 words for 2 labels"):
         to_steps(trace(["<", ">^"]), words=["a"])
 

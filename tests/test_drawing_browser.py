@@ -9,7 +9,7 @@ import pytest
 
 from browser_tools import BROWSER, Browser, browsing
 from ropewalk import conllu, encodings
-from ropewalk.drawing import scene, to_html, to_steps, trace
+from ropewalk.drawing import PictureOptions, scene, to_html, to_steps, trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,9 @@ def test_words_do_not_overlap_on_a_page_of_pictures(browser: Browser, tmp_path: 
     """The estimate of text widths is good enough for the fonts of a real browser."""
     bank = conllu.read(sample)
     page = tmp_path / "trees.html"
-    page.write_text(to_html([scene(bank[number], tags=True) for number in range(len(bank))]), encoding="utf-8")
+    page.write_text(
+        to_html([scene(bank[number], PictureOptions(tags=True)) for number in range(len(bank))]), encoding="utf-8"
+    )
     browser.open(page)
     boxes = browser.run(
         """[...document.querySelectorAll("svg")].map(svg => [...svg.querySelectorAll("text.word")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ropewalk import conllu
-from ropewalk.drawing import scene, to_html, to_svg, to_text, to_tikz
+from ropewalk.drawing import PictureOptions, scene, to_html, to_svg, to_text, to_tikz
 from ropewalk.drawing.measure import cells, is_right_to_left
 from test_drawing import Checked, arcs_of
 
@@ -26,7 +26,7 @@ def test_every_tree_draws_in_all_four_forms(path: Path) -> None:
     bank = conllu.read(path, trees="required")
     for number in range(len(bank)):
         sentence = bank[number]
-        shown = scene(sentence, tags=True, cover="proper" if number % 2 else None)
+        shown = scene(sentence, PictureOptions(tags=True, cover="proper" if number % 2 else None))
         text, svg, tikz, page = to_text(shown, width=80), to_svg(shown), to_tikz(shown), to_html([shown])
         assert text.count("▼") == len(sentence)
         assert tikz.count(r"\depedge") + tikz.count(r"\deproot") == len(sentence)

@@ -136,7 +136,7 @@ def test_batches_order_and_neighbours_change_nothing(model: Installed) -> None:
     sentences = [invented(number, 1 + number % 40) for number in range(120)]
     together = list(ropewalk.load(model.path, threads=1).tokens(sentences))
     for batch in (1, 16, 256):
-        parser = ropewalk.load(model.path, threads=1, batch=batch)
+        parser = ropewalk.load(model.path, ropewalk.ParserOptions(batch=batch), threads=1)
         backwards = list(parser.tokens(sentences[::-1]))[::-1]
         alone = [next(iter(parser.tokens([one]))) for one in sentences[::7]]
         for sentence, other in [*zip(together, backwards, strict=True), *zip(together[::7], alone, strict=True)]:
@@ -162,7 +162,7 @@ def test_wrong_numbers_are_refused() -> None:
     with pytest.raises(ConfigError, match="threads is -1; expected 0 to 256"):
         ropewalk.load(threads=-1)
     with pytest.raises(ConfigError, match="batch is 0; expected at least 1"):
-        ropewalk.load(batch=0)
+        ropewalk.load("en", ropewalk.ParserOptions(batch=0))
 
 
 @pytest.mark.treebanks

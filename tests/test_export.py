@@ -262,6 +262,22 @@ def test_transformers_need_only_their_tokenizer(
         assert kinds == {TensorProto.INT8}
 
 
+def test_a_network_that_is_written_into_two_files_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its weights are rounded after it was written."""
+    network = graphs.lstm(torch.nn.LSTM(8, 16, bidirectional=True))
+    before = network.SerializeToString()
+    monkeypatch.setattr(graphs, "LARGEST", 0)
+    graphs.save(network, tmp_path / ENCODER)
+    assert network.SerializeToString() == before
+    assert {file.name for file in tmp_path.iterdir()} == {ENCODER, f"{ENCODER}.data"}
+    assert (tmp_path / ENCODER).stat().st_size < len(before) < (tmp_path / f"{ENCODER}.data").stat().st_size + 2048
+    again = onnx.load(tmp_path / ENCODER)
+    for one, other in zip(network.graph.initializer, again.graph.initializer, strict=True):
+        assert np.array_equal(numpy_helper.to_array(one), numpy_helper.to_array(other))
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # of the package's own encoders
 @pytest.mark.parametrize("kind", ["mpnet", "deberta-v2", "modernbert"])
 def test_other_encoders_are_within_the_limits_of_networks(kind: str) -> None:

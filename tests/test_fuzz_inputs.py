@@ -5,13 +5,11 @@ All of it runs in processes of its own, so that a crash is a failure like any ot
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import REPOSITORY
+from fuzz_tools import fuzzed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,15 +19,4 @@ ROUNDS = {"conllu": 300, "labels": 300, "texts": 120, "json": 300}  # about a se
 
 @pytest.mark.parametrize("kind", ROUNDS)
 def test_damaged_inputs_give_an_answer_or_a_documented_error(kind: str, tmp_path: Path) -> None:
-    trace = tmp_path / "round"
-    done = subprocess.run(
-        [sys.executable, "fuzz_inputs.py", kind, "--rounds", str(ROUNDS[kind]), "--trace", str(trace)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=REPOSITORY / "tests",
-    )
-    assert done.returncode == 0, f"round {int(trace.read_text())}: {done.stdout}{done.stderr}"
-    counted, *never = done.stdout.splitlines()
-    assert counted.startswith(f"{ROUNDS[kind]} rounds: ")
-    assert not never
+    fuzzed(ROUNDS[kind], tmp_path / "round", "fuzz_inputs.py", kind)

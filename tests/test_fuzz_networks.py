@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
-from conftest import REPOSITORY
+from fuzz_tools import fuzzed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,15 +13,4 @@ ROUNDS = 600  # a few seconds
 
 
 def test_networks_of_strangers_are_refused_or_bounded(tmp_path: Path) -> None:
-    trace = tmp_path / "round"
-    done = subprocess.run(
-        [sys.executable, "fuzz_networks.py", "--rounds", str(ROUNDS), "--trace", str(trace)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=REPOSITORY / "tests",
-    )
-    assert done.returncode == 0, f"round {int(trace.read_text())}: {done.stdout}{done.stderr}"
-    counted, *never = done.stdout.splitlines()
-    assert counted.startswith(f"{ROUNDS} rounds: ")
-    assert not never
+    fuzzed(ROUNDS, tmp_path / "round", "fuzz_networks.py")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import torch
 
 from conftest import REPOSITORY
 from program_tools import run
@@ -32,7 +31,6 @@ from ropewalk.training.training_run import train
 from training_tools import bank_of, config_of, once, restored, write_bank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -42,14 +40,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 EPOCHS = 30
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def enhanced_bank(sentences: int, seed: int = 1) -> Treebank:

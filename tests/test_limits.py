@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unicodedata
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,8 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
-from ropewalk.core.projectivity import MOST_CROSSED, _count_crossed, lift
-from ropewalk.core.trees import Tree, Trees
+from ropewalk.core.projectivity import MOST_CROSSED, _count_crossed, lift, lift_until
+from ropewalk.core.trees import Tree, Trees, projective
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import SPACES, text_pieces, token_banks
@@ -295,7 +296,7 @@ def test_sentences_beside_a_long_one_are_parsed_as_alone() -> None:
 def test_long_sentences_are_read_in_windows_that_cover_each_word_once() -> None:
     size, margin = bilstm.WINDOW, bilstm.MARGIN
     offsets = np.cumsum([0, 3, size, size + 1, 0, 5 * size + 17]).astype(np.int32)
-    starts, stops, first, last = bilstm.windows(offsets)
+    starts, stops, first, last = bilstm.windows(offsets, size, margin)
     covered = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
     assert covered.tolist() == list(range(offsets[-1]))
     assert (stops - starts).max() <= size
@@ -352,6 +353,10 @@ def test_trees_of_random_crossing_arcs_are_not_lifted_for_hours(tmp_path: Path) 
     for command in ("stats", "coverage"):
         done = run(command, "--train", file, "--dev", file, "--test", file)
         refused(done, f"{file}:4: ", f"at most {MOST_CROSSED}")
+    bank = conllu.read(file)
+    for lifting in (lift, partial(lift_until, covers=projective), encodings.get("optimal").lift):
+        with pytest.raises(FormatError, match=rf"crossing.conllu:4: .* at most {MOST_CROSSED}"):
+            bank.lifted(lifting)
     begun = time.process_time()
     few = Trees.of(Tree(random_heads(400)))
     assert encodings.get("optimal").covered(lift(few)).all()

@@ -13,6 +13,7 @@ import ropewalk
 from fuzz_models import SOURCE, attempt, trees
 from program_tools import run
 from ropewalk.errors import ModelError
+from ropewalk.models.onnx.pruning import output_widths, without_others
 from ropewalk.models.storage import open_folder, parsed_json, seal
 from ropewalk.segmentation import segmenter_files as segmentation
 
@@ -280,4 +281,13 @@ def test_distances_that_no_array_holds_are_named(far: int, model: Path) -> None:
     table["distances"][0] = far
     seal(model, table)
     with pytest.raises(ModelError, match=r"config\.json: is damaged: distances has"):
+        ropewalk.load(model)
+
+
+def test_an_output_that_a_network_lacks_is_named(model: Path) -> None:
+    heads = model / "heads.onnx"
+    raw = heads.read_bytes()
+    heads.write_bytes(without_others(raw, [name for name in output_widths(raw) if name != "arc_words"]))
+    seal(model, open_folder(model).table)
+    with pytest.raises(ModelError, match=r"heads\.onnx: does not compute arc_words, which the model needs"):
         ropewalk.load(model)

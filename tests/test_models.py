@@ -10,13 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 import pytest
 
 import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError
 from ropewalk.loading import load_model
-from ropewalk.models import catalogue
+from ropewalk.models import catalogue, storage
 from ropewalk.models.description import EXPORTED, VERSION, Description, described
 from ropewalk.models.storage import seal
 
@@ -137,7 +138,7 @@ def test_unknown_options_of_a_model_are_named() -> None:
     with pytest.raises(ConfigError, match="depth is 99; expected from 1 to 14"):
         model.with_decoding(depth=99)
     with pytest.raises(ConfigError, match="batch is 0; expected at least 1"):
-        ropewalk.load(FIXTURES / "exported", batch=0)
+        ropewalk.load(FIXTURES / "exported", ropewalk.ParserOptions(batch=0))
 
 
 def test_a_trained_model_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,3 +146,45 @@ def test_a_trained_model_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(MissingExtraError, match=r"need torch, .*pip install ropewalk\[train\]"):
         load_model(FIXTURES / "trained")
     assert load_model(FIXTURES / "exported").name == "tiny"
+
+
+def test_an_exported_model_from_the_hub_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.loading.find_spec", lambda name: None if name == "torch" else object())
+    monkeypatch.setattr("ropewalk.training.hub.download", lambda name: FIXTURES / name.partition("/")[2])
+    model = load_model("hub:somebody/exported")
+    assert model.parse(words()).heads.tolist() == expected()["exported"]["heads"]
+    with pytest.raises(
+        MissingExtraError, match=r"hub:somebody/trained and other models that were trained .* need torch"
+    ):
+        load_model("hub:somebody/trained")
+    monkeypatch.setattr("ropewalk.loading.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match="need huggingface_hub"):
+        load_model("hub:somebody/exported")
+
+
+def test_loading_reads_each_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    plain = storage.read_content
+
+    def counted(path: Path) -> bytes:
+        read.append(path.name)
+        return plain(path)
+
+    monkeypatch.setattr(storage, "read_content", counted)
+    ropewalk.load("en")
+    assert sorted(read) == sorted({*read})
+    assert {"config.json", "labels.json", "words.onnx", "segmenter.json", "segmenter.onnx"} <= {*read}
+
+
+@pytest.mark.parametrize(
+    ("home", "data"), [("/home/a", None), ("/home/a", ""), ("/home/a", "/data"), ("/home/a", "data"), ("", None)]
+)
+def test_the_folder_of_own_models_is_the_one_that_platformdirs_names(
+    home: str, data: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(catalogue.VARIABLE, raising=False)
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if data is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", data)
+    assert catalogue.own_folder() == platformdirs.user_data_path("ropewalk", appauthor=False) / "models"

@@ -20,14 +20,14 @@ from pipeline_tools import salad
 from program_tools import run
 from ropewalk import conllu
 from ropewalk.cli.serve import serve
-from ropewalk.cli.shell import GraphDecoderName
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.integrations.client import Client
+from ropewalk.options import ParserOptions
 from ropewalk.serving import Settings
 from ropewalk.serving.bodies import form_fields
 from ropewalk.serving.computing import Computer
 from ropewalk.serving.process import listen
-from serving_tools import serving
+from serving_tools import read_to_end, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -384,12 +384,7 @@ def test_any_bytes_on_the_wire_hurt_nobody(server: Served, noise: bytes, start: 
     with socket.create_connection((server.host, server.port), timeout=20) as raw:
         raw.sendall(start + noise)
         raw.shutdown(socket.SHUT_WR)
-        said = b""
-        try:
-            while piece := raw.recv(65536):
-                said += piece
-        except ConnectionError:
-            pass
+        said = read_to_end(raw)
     assert b" 500 " not in said.split(b"\r\n")[0]
     assert b"Traceback" not in said
     assert server.get("/health").status == 200
@@ -673,9 +668,10 @@ def test_models_decode_and_repair_as_asked() -> None:
     texts = [salad(seed) for seed in range(8)]
     found = set()
     for decoder, repair in ((None, None), ("greedy", "nearest"), ("greedy", "root")):
-        served = Computer.load(Settings(decoder=decoder, repair=repair)).parsers["en"]
+        options = ParserOptions(decoder=decoder, repair=repair)
+        served = Computer.load(Settings(parsing=options)).parsers["en"]
         heads = served.parse_together(texts)[0].heads.tolist()
-        own = ropewalk.load(threads=1, decoder=decoder, repair=repair)
+        own = ropewalk.load("en", options, threads=1)
         assert heads == own.parse_together(texts)[0].heads.tolist()
         found.add(tuple(heads))
     assert len(found) == 3
@@ -690,7 +686,7 @@ def test_models_decode_and_repair_as_asked() -> None:
     ],
 )
 def test_models_predict_and_are_listed_as_asked(columns: tuple[str, ...] | None, components: list[str]) -> None:
-    served = Computer.load(Settings(columns=columns))
+    served = Computer.load(Settings(parsing=ParserOptions(columns=columns)))
     assert served.models["en"].components == components
     (word, *_) = served.parsers["en"]("She walks.")[0]
     assert (word.upos == "PRON", word.head is not None) == ("tagger" in components, "parser" in components)
@@ -699,9 +695,9 @@ def test_models_predict_and_are_listed_as_asked(columns: tuple[str, ...] | None,
 def test_the_command_hands_on_what_to_predict(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
     monkeypatch.setattr("ropewalk.serving.run", lambda settings, **_: begun.append(settings))
-    serve(columns="upos, tree", graph_decoder=GraphDecoderName.ARCS)
+    serve(columns=("tree", "upos"), graph_decoder="arcs")
     serve()
-    assert begun == [Settings(columns=("tree", "upos"), graph_decoder="arcs"), Settings()]
+    assert begun == [Settings(parsing=ParserOptions(columns=("tree", "upos"), graph_decoder="arcs")), Settings()]
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

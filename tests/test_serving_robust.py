@@ -32,7 +32,7 @@ from ropewalk.serving.crew import Processes
 from ropewalk.serving.metrics import Metrics
 from ropewalk.serving.process import listen
 from ropewalk.serving.sources import RequestText
-from serving_tools import serving
+from serving_tools import read_to_end, serving
 from worker_tools import die_of, fail_oddly, second_word_of
 
 if TYPE_CHECKING:
@@ -58,16 +58,6 @@ def well(server: Served, most: float = 20.0) -> None:
         assert time.monotonic() < until
     assert status == 200
     assert time.monotonic() < until
-
-
-def read_to_end(raw: socket.socket) -> bytes:
-    said = b""
-    try:
-        while piece := raw.recv(65536):
-            said += piece
-    except ConnectionError:
-        pass
-    return said
 
 
 def test_a_client_that_sends_a_byte_now_and_then_is_cut_off_and_hurts_nobody(server: Served) -> None:

@@ -179,7 +179,7 @@ def test_a_component_decodes_and_repairs_as_asked() -> None:
         made = spacy.blank("en")
         made.add_pipe("ropewalk", config={"decoder": decoder, "repair": repair})
         docs = [made(pipeline_tools.salad(seed)) for seed in range(8)]
-        parser = ropewalk.load(decoder=decoder, repair=repair)
+        parser = ropewalk.load("en", ropewalk.ParserOptions(decoder=decoder, repair=repair))
         ours = [parser(pipeline_tools.salad(seed)) for seed in range(8)]
         relations = [token.dep_.lower() for doc in docs for token in doc]
         assert relations == [word.relation for one in ours for word in one.words]

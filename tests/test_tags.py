@@ -102,6 +102,13 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     assert KnownLemmas.from_json(json.loads(json.dumps(known.to_json()))) == known
     earlier = {"NOUN": {"saw": ["saw"]}, "VERB": {"see": ["saw"], "go": ["went"]}}
     assert KnownLemmas.from_json(earlier).lemma("saw", "VERB", "") == "see"
+    texts = [*dict.fromkeys(form for form, *_ in rows), *(lemma for _, lemma, *_ in rows), "unseen", "", "s"]
+    by_table = KnownLemmas(known.lines)
+    assert by_table.lemmas("NOUN")
+    assert by_table.lemmas("VERB")  # tables of both are read, and nothing is searched for
+    for tag in ("NOUN", "VERB", "X"):
+        fresh = [KnownLemmas(known.lines).lemma(form, tag, "") for form in texts]
+        assert fresh == [by_table.lemma(form, tag, "") for form in texts]
     assert KnownLemmas.from_json(earlier).lines["NOUN"] == known.lines["NOUN"], "as models had them earlier"
     sets = [("lemma", ("lower|-0+|-0+", "=go")), ("upos", ("NOUN", "VERB", "X"))]
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])
@@ -195,7 +202,7 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
     assert "labels.0" in all_words
     assert rules == ("tags.2",)
     assert 0 < unknown < rows  # rules are for words that are not found
-    sure = ropewalk.load(folder, columns=["tree", "lemma"], tag_confidence=True)
+    sure = ropewalk.load(folder, ropewalk.ParserOptions(columns=["tree", "lemma"], tag_confidence=True))
     asked.clear()
     assert sure.treebank(BANK).column("lemma").texts() == trees.treebank(BANK).column("lemma").texts()
     assert "tags.2" in asked[0][0]  # here they are scored for all
@@ -203,7 +210,7 @@ def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monk
 
 def test_words_know_their_tags_and_how_likely_they_are(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = exported_once(tmp_path_factory, "labels") / "exported"
-    parser = ropewalk.load(folder, tag_confidence=True)
+    parser = ropewalk.load(folder, ropewalk.ParserOptions(tag_confidence=True))
     word = parser.tokens([["kamine", "Lokasu"]])[0][1]
     value = word.tag_probability("lemma")
     assert value is not None

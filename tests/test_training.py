@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ import torch
 
 from program_tools import run
 from ropewalk import conllu, encodings
-from ropewalk.cli.shell import Decoder
 from ropewalk.core.columns import Column
 from ropewalk.core.trees import Tree, check_heads, projective
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
@@ -28,7 +27,7 @@ from ropewalk.models.features import read_vectors
 from ropewalk.models.labels import MISSING
 from ropewalk.models.subwords import SPARE, windows
 from ropewalk.models.tree_decoding import SCALES, TEMPERATURES
-from ropewalk.options import changed, read, to_mapping
+from ropewalk.options import ParserOptions, changed, read, to_mapping
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors
 from ropewalk.training import texts as texts_of
@@ -44,7 +43,7 @@ from ropewalk.treebank.treebank import Treebank
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ropewalk.training.config import Config
     from ropewalk.training.loop import Progress
@@ -70,12 +69,7 @@ ENCODINGS = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -685,6 +679,7 @@ def test_projective_trees_are_learnt_from_crossing_ones(tmp_path: Path) -> None:
     assert losses[-1] < losses[0]
 
 
+DECODERS = next(one.metadata["choices"] for one in fields(ParserOptions) if one.name == "decoder")
 WORKS_WITH = {  # what each parser does with each loss, and the decoders of the result
     ("labels", "words"): (None, {"exact", "greedy", "joint", "mbr"}),
     ("labels", "sequences"): (SequenceLoss, {"exact", "greedy", "joint", "mbr"}),
@@ -695,7 +690,7 @@ WORKS_WITH = {  # what each parser does with each loss, and the decoders of the 
 }
 
 
-@pytest.mark.parametrize("decoder", [*Decoder])
+@pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("parser", PARSERS)
 def test_a_parser_uses_its_loss_and_decoder_or_refuses_them(
@@ -705,7 +700,7 @@ def test_a_parser_uses_its_loss_and_decoder_or_refuses_them(
     options: dict[str, Any] = {} if parser == "biaffine" else {"encoding": "four-bit"}
     if parser == "labels" and loss != "trees":
         options["arc_weight"] = 1.0
-    config = config_of(data, parser=parser, loss=loss, decoder=str(decoder), epochs=1, **options)
+    config = config_of(data, parser=parser, loss=loss, decoder=decoder, epochs=1, **options)
     kind, decoders = WORKS_WITH.get((parser, loss), (None, set()))
     if decoder not in decoders:
         with pytest.raises((TrainingError, ConfigError), match=r"model\.loss|decoding: decoder|decoding\.decoder"):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ropewalk.core.graphs import Graphs as Graphs
     from ropewalk.core.trees import Tree as Tree
     from ropewalk.drawing import Picture as Picture
+    from ropewalk.drawing import PictureOptions as PictureOptions
     from ropewalk.drawing import draw as draw
     from ropewalk.errors import RopewalkError as RopewalkError
     from ropewalk.formats import conllu as conllu
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ropewalk.formats import displacy as displacy
     from ropewalk.formats import json as json
     from ropewalk.formats import sdp as sdp
+    from ropewalk.options import ParserOptions as ParserOptions
     from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
     from ropewalk.treebank.documents import Document as Document
@@ -35,7 +37,9 @@ _HOMES = {
     "Graphs": "core.graphs",
     "Head": "treebank.documents",
     "Parser": "pipeline",
+    "ParserOptions": "options",
     "Picture": "drawing",
+    "PictureOptions": "drawing",
     "RopewalkError": "errors",
     "Sentence": "treebank.documents",
     "Token": "treebank.documents",
@@ -53,7 +57,9 @@ __all__ = [
     "Graphs",
     "Head",
     "Parser",
+    "ParserOptions",
     "Picture",
+    "PictureOptions",
     "RopewalkError",
     "Sentence",
     "Token",

@@ -7,7 +7,8 @@
     │   ├── MissingHeadError    a word without a head
     │   ├── HeadRangeError      a head outside the sentence
     │   ├── CycleError          words that hang on each other in a circle
-    │   └── RootError           not exactly one root where one is demanded
+    │   ├── RootError           not exactly one root where one is demanded
+    │   └── CrossingsError      too many crossing arcs to lift
     ├── GraphError              arcs that are not a graph
     ├── FormatError             a file that is not what it should be: where, what was found, what was expected
     ├── UnknownNameError        nothing of that name: encoding, policy, column, …; the known ones are listed

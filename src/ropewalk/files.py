@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import lzma
 import os
 import re
@@ -78,6 +77,8 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if name == "-":
             yield sys.stdin.buffer
         elif name.endswith(".gz"):
+            import gzip
+
             with gzip.open(name, "rb") as file:
                 yield cast("IO[bytes]", file)
         elif name.endswith(".xz"):
@@ -135,6 +136,8 @@ def bounded(blocks: Iterable[bytes], file: str, longest: int = LONGEST) -> Itera
 @contextlib.contextmanager
 def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
     if name.endswith(".gz"):
+        import gzip
+
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no name and no time: equal in, equal out
             yield cast("IO[bytes]", packed)
     elif name.endswith(".xz"):
@@ -443,6 +446,13 @@ def _exchanged(one: Path, other: Path) -> bool:
         rename = ctypes.CDLL(None).renameat2
         return bool(rename(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0)
     return False
+
+
+def scratch() -> IO[bytes]:
+    """Open a new file to write and read, which has no name and is gone when it is closed."""
+    import tempfile
+
+    return tempfile.TemporaryFile()
 
 
 def remove(path: str | os.PathLike[str]) -> None:

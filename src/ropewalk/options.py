@@ -1,25 +1,27 @@
-"""Options in tables: read from TOML, changed by `a.b=c`, and checked at once into dataclasses."""
+"""Options: those of parsing as one value, and tables of them read from TOML, changed by `a.b=c` and checked."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import inspect
 import math
 import sys
 import types
 import typing
+from collections.abc import Sequence  # noqa: TC003 - the type of an option is read at run time
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import files
-from ropewalk.errors import ConfigError
+from ropewalk.errors import ConfigError, demand_sequence
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 Kind = typing.TypeVar("Kind")
+Result = typing.TypeVar("Result")
 MOST_THREADS = 256  # far more end torch and ONNX Runtime with a crash
 LARGEST = 16_384  # numbers of a vector; a matrix of two of them takes a gigabyte
 RATE = 10.0  # of learning, at most
@@ -31,16 +33,103 @@ DEEPEST = 16  # tables in tables or lists in lists
 WHOLE = 1 << 63  # whole numbers of TOML are smaller
 
 
-def option(
+def option(  # noqa: PLR0913 - all that can be known of a field
     default: Any,  # noqa: ANN401 - a field of any type
     *,
     low: float = -math.inf,
     high: float = math.inf,
     choices: Sequence[str] = (),
     items: tuple[int, int] = (0, sys.maxsize),
+    about: str = "",
 ) -> Any:  # noqa: ANN401 - likewise
-    """Make a field with a default and the values that it takes; of a list, each item, and the number of `items`."""
-    return field(default=default, metadata={"low": low, "high": high, "choices": tuple(choices), "items": items})
+    """Make a field with a default and the values that it takes; of a list, each item, and the number of `items`.
+
+    `about` explains it to users of the command line.
+    """
+    limits = {"low": low, "high": high, "choices": tuple(choices), "items": items, "about": about}
+    return field(default=default, metadata=limits)
+
+
+@dataclass(frozen=True, slots=True)
+class ParserOptions:
+    """What `ropewalk.load` can be told about parsing; None is the model's own choice.
+
+    Corpora, servers, the spaCy component and the commands take this value, and so every field of it.
+    `docs/extending.md` adds one.
+    """
+
+    confidence: bool = option(default=True, about="Tell the probability of each arc and tree, if the model can.")
+    batch: int | None = option(None, low=1, about="Words that pass the network together; by default the model's.")
+    decoder: str | None = option(
+        None,
+        choices=("exact", "joint", "mbr", "mbr-nonprojective", "greedy"),
+        about="exact: the best tree by labels. joint: by labels and arcs. mbr: the tree with the highest expected "
+        "accuracy by both. greedy: the best label of each word, repaired. Biaffine models have arcs alone: exact is "
+        "the maximum spanning tree, mbr sums over projective trees, mbr-nonprojective over all trees. By default the "
+        "model's.",
+    )
+    repair: str | None = option(
+        None,
+        choices=("nearest", "root"),
+        about="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
+    )
+    graph_decoder: str | None = option(
+        None,
+        choices=("joint", "exact", "greedy", "arcs"),
+        about="Arcs of enhanced graphs by all evidence together, by the best labels that fit, by the best label of "
+        "each word, or by the arcs' own scores; by default the model's.",
+    )
+    columns: Sequence[str] | None = option(
+        None,
+        about="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs "
+        "nothing. By default all that the model can.",
+    )
+    tag_confidence: bool = option(default=False, about="Tell the probability of each tag too, in JSON.")
+    each_line: str | None = option(
+        None,
+        choices=("sentence", "paragraph"),
+        about="Take each line of text for a sentence, or for a paragraph; by default sentences may run over lines, "
+        "and paragraphs end with a blank one.",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, str):
+            raise ConfigError("load", "columns", f"is {self.columns!r}; expected several names: put it into a list")
+        if self.columns is not None:
+            demand_sequence("columns", self.columns, str)
+            object.__setattr__(self, "columns", tuple(self.columns))
+
+
+def spread(function: Callable[..., Result], annotations: Mapping[str, Any]) -> Callable[..., Result]:
+    """Return `function` with a keyword for each field in `annotations` instead of its parameter `options`.
+
+    The fields are those of `ParserOptions`. Typer and spaCy read the keywords from the signature.
+    """
+
+    @wraps(function)
+    def with_options(*arguments: object, **given: Any) -> Result:  # noqa: ANN401 - of the types in the signature
+        fields = {name: given.pop(name) for name in annotations.keys() & given.keys()}
+        return function(*arguments, **given, options=ParserOptions(**fields))
+
+    defaults = {one.name: one.default for one in dataclasses.fields(ParserOptions)}
+    parameters: list[inspect.Parameter] = []
+    for one in inspect.signature(function).parameters.values():
+        if one.name != "options":
+            parameters.append(one)
+            continue
+        parameters += [
+            inspect.Parameter(name, one.kind, default=defaults[name], annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # as `inspect` documents
+    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
+    return with_options
+
+
+def overridden(options: Kind, **given: Any) -> Kind:  # noqa: ANN401 - the fields of a dataclass
+    """Return `options` with the fields that are given, those other than None."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    return typing.cast("Kind", dataclasses.replace(typing.cast("Any", options), **changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +145,11 @@ class Sources:
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the tables of a TOML file."""
-    name = files.shown(path)
     import tomllib
 
+    from ropewalk import files
+
+    name = files.shown(path)
     with files.reading(path) as file:
         raw = file.read()
     try:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol, final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, final
 
 from ropewalk import conllu
+from ropewalk.batches import Share, grouped, together
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
-from ropewalk.loading import load_model
+from ropewalk.loading import load_model, open_model
 from ropewalk.models.catalogue import SEGMENTER
-from ropewalk.options import MOST_THREADS
+from ropewalk.options import MOST_THREADS, ParserOptions, overridden
 from ropewalk.parallel.workers import apply, count_of
 from ropewalk.treebank.documents import Document
 from ropewalk.treebank.treebank import Treebank
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.models.model import Model as LoadedModel
+    from ropewalk.segmentation.assembly import LineUnit
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, about
+_LOST: list[object] = []  # models and segmenters of a forked process; to free one would wait for threads that it lost
 
 
 class AnyModel(Protocol):
@@ -100,16 +107,23 @@ class Parser:
         under_way: deque[list[str]] = deque()
 
         def groups() -> Iterator[list[str]]:
-            for group in _groups(texts, batch * CHARACTERS):
+            for group in grouped(checked_texts(texts), lambda text: len(text) + CHARACTERS, batch * CHARACTERS):
                 under_way.append(group)
                 yield group
 
-        make = functools.partial(_together, self.single_threaded)
-        for bank, counts in apply(make, groups(), jobs, here=self.parse_together):
-            end = 0
-            for text, count in zip(under_way.popleft(), counts, strict=True):
-                start, end = end, end + count
-                yield Document(bank, text, generator, sentences=range(start, end))
+        for outcomes in self.apply(_outcomes, groups(), jobs):
+            for text, outcome in zip(under_way.popleft(), outcomes, strict=True):
+                if isinstance(outcome, Exception):
+                    raise outcome
+                yield Document(outcome.bank, text, generator, sentences=outcome.sentences)
+
+    def apply(self, function: Callable[[Parser, Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
+        """Yield `function(parser, task)` for all tasks in order, by `jobs` processes with a thread each.
+
+        0 is a process for each core. With one job, this process computes, and with the threads of this parser.
+        """
+        make = functools.partial(_bound, function, self.single_threaded)
+        return apply(make, tasks, count_of(jobs), here=functools.partial(function, self))
 
     @property
     def single_threaded(self) -> Callable[[], Parser]:
@@ -154,61 +168,49 @@ class Parser:
     def _renewed(self) -> tuple[AnyModel, AnySegmenter | None]:
         """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
         if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
-            import ctypes
-
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._parts))  # never freed: that would wait for lost threads
+            _LOST.append(self._parts)
             self._parts = _parts(*self._loading)
             self._process = os.getpid()
         return self._parts
 
 
-def _together(make: Callable[[], Parser]) -> Callable[[Sequence[str]], tuple[Treebank, list[int]]]:
-    return make().parse_together
+def _outcomes(parser: Parser, texts: Sequence[str]) -> list[Share | Exception]:
+    return together(texts, parser.parse_together)
 
 
-_Loading = tuple[str, int, dict[str, Any]]  # the name, threads, `each_line`, and changes of `DecodingOptions`
+def _bound(function: Callable[[Parser, Task], Result], make: Callable[[], Parser]) -> Callable[[Task], Result]:
+    return functools.partial(function, make())
 
 
-def load(  # noqa: PLR0913 - one keyword for each choice that a model makes otherwise
+_Loading = tuple[str, int, ParserOptions]  # the name, threads and options
+
+
+def load(  # noqa: PLR0913 - the options that are most used have keywords
     name: str | os.PathLike[str] = "en",
+    options: ParserOptions = ParserOptions(),
     *,
     threads: int = 0,
-    confidence: bool = True,
-    batch: int | None = None,
+    confidence: bool | None = None,
     decoder: str | None = None,
-    repair: str | None = None,
-    graph_decoder: str | None = None,
     columns: Sequence[str] | None = None,
-    tag_confidence: bool = False,
     each_line: str | None = None,
 ) -> Parser:
     """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
 
-    `threads` is how many to compute with, 0 for a sensible number. With `confidence` words and sentences know their
-    probabilities, if the model can tell. `batch` is how many words pass the network together, `decoder` how their
-    scores become trees, `repair` where the decoder greedy hangs words without a head (`nearest`, `root`), and
-    `graph_decoder` what says which arcs an enhanced graph has (`joint`, `exact`, `greedy`, `arcs`); all are the model's
-    own choice unless given. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`:
-    what is not named costs nothing and stays as it was given; by default all that the model can. With `tag_confidence`
-    words know the probabilities of their tags too. With `each_line` every line of a text is a `sentence`, or a
-    `paragraph`.
+    `threads` is how many to compute with, 0 for a sensible number. `options` holds all that can be chosen about
+    parsing; the keywords stand for its fields that are most used, and replace them. With `confidence`, the default,
+    words and sentences know their probabilities, if the model can tell. `decoder` is how scores become trees, by
+    default the model's own. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`: what is
+    not named costs nothing and stays as it was given; by default all that the model can. With `each_line` every line
+    of a text is a `sentence`, or a `paragraph`.
     """
     if not isinstance(name, str | os.PathLike):
         raise ConfigError("load", "name", f"is {name!r}; expected the name or the folder of a model")
     if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
         raise ConfigError("load", "threads", f"is {threads!r}; expected 0 to {MOST_THREADS}")
-    if isinstance(columns, str):
-        raise ConfigError("load", "columns", f"is {columns!r}; expected several names: put it into a list")
-    given = {
-        "batch": batch,
-        "decoder": decoder,
-        "repair": repair,
-        "graph_decoder": graph_decoder,
-        "columns": columns,
-    }
-    changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    changes |= {"confidence": confidence, "tag_confidence": tag_confidence, "each_line": each_line}
-    return _loaded(os.fspath(name), threads, changes)
+    demand_type("options", options, ParserOptions)
+    options = overridden(options, confidence=confidence, decoder=decoder, columns=columns, each_line=each_line)
+    return _loaded(os.fspath(name), threads, options)
 
 
 def _loaded(*loading: *_Loading) -> Parser:
@@ -216,31 +218,18 @@ def _loaded(*loading: *_Loading) -> Parser:
     return Parser(model, segmenter, f"{model.name} {model.hash}", loading=loading)
 
 
-def _parts(name: str, threads: int, changes: dict[str, Any]) -> tuple[LoadedModel, AnySegmenter | None]:
+def _parts(name: str, threads: int, options: ParserOptions) -> tuple[LoadedModel, AnySegmenter | None]:
     """Load model and segmenter."""
-    model = load_model(name, threads=threads)
-    if "graph_decoder" in changes and not model.has_graphs:
+    folder = open_model(name)
+    model = load_model(folder, threads=threads)
+    if options.graph_decoder is not None and not model.has_graphs:
         raise ConfigError("load", "graph_decoder", f"is given, and {name} predicts no graphs; leave it out")
+    changes = {key: value for key, value in asdict(options).items() if value is not None}
+    each_line = cast("LineUnit", changes.pop("each_line", None))
     likely = model.has_probabilities or model.has_graphs
-    changes = {**changes, "confidence": changes["confidence"] and likely}
-    each_line = changes.pop("each_line")
-    model = model.with_decoding(**changes)
-    if model.path is None or not (model.path / SEGMENTER).is_file():
+    model = model.with_decoding(**changes | {"confidence": options.confidence and likely})
+    if not (folder.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter
 
-    return model, TextSegmenter.load(model.path, threads=threads, each_line=each_line)
-
-
-def _groups(texts: Iterable[object], characters: int) -> Iterator[list[str]]:
-    """Take texts together until they have so many characters."""
-    group: list[str] = []
-    size = 0
-    for text in checked_texts(texts):
-        group.append(text)
-        size += len(text) + CHARACTERS
-        if size >= characters:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+    return model, TextSegmenter.load(folder, threads=threads, each_line=each_line)

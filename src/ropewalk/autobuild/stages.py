@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
 from ropewalk.autobuild import treebank_files as treebanks
-from ropewalk.autobuild.events import StageBegan, StageEnded
-from ropewalk.autobuild.planning import CANDIDATES, OF_FILE, OF_PIECES, TEACHING, ReaderFacts, parser_minutes, plan
+from ropewalk.autobuild.planning import (
+    CANDIDATES,
+    OF_FILE,
+    OF_PIECES,
+    TEACHING,
+    Plan,
+    ReaderFacts,
+    parser_minutes,
+    plan,
+)
 from ropewalk.autobuild.record import BuildRecord
 from ropewalk.autobuild.survey import survey
-from ropewalk.errors import OptionError
+from ropewalk.errors import FormatError, OptionError
 from ropewalk.models.storage import CARD, CONFIG, read_content, read_json, write_json
 from ropewalk.pipeline import load
 from ropewalk.scoring import conll18
@@ -23,9 +31,9 @@ from ropewalk.training.checks import only_used
 from ropewalk.training.config import TeacherOptions
 from ropewalk.training.examples import read_treebank
 from ropewalk.training.export import demand_free, export
-from ropewalk.training.loop import CHECKPOINT
+from ropewalk.training.loop import CHECKPOINT, Progress
 from ropewalk.training.pieces import files_of, is_of_pieces, word_vectors
-from ropewalk.training.segmenter_training import raw
+from ropewalk.training.segmenter_training import SegmenterProgress, raw
 from ropewalk.training.segmenter_training import train as train_segmenter
 from ropewalk.training.training_run import train as train_parser
 from ropewalk.training.vectors import load_encoder
@@ -34,11 +42,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from ropewalk.autobuild.events import Event
-    from ropewalk.autobuild.planning import BuildOptions, Plan
+    from ropewalk.autobuild.planning import BuildOptions
     from ropewalk.laboratory.splits import SplitSource
     from ropewalk.training.config import Config
-    from ropewalk.training.segmenter_training import SegmenterProgress
     from ropewalk.training.training_run import Outcome
     from ropewalk.treebank.treebank import Treebank
 
@@ -51,6 +57,29 @@ STAGES = {
 }
 FROM_TEXT = "\n## From raw text"  # the heading of a part of the card
 COLUMNS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}  # as CoNLL 2018 calls them
+
+
+@dataclass(frozen=True, slots=True)
+class StageBegan:
+    """A stage begins; `number` counts from 1."""
+
+    number: int
+    of: int
+    name: str
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageEnded:
+    """A stage is done, now or `before` this call, after so many seconds, and gave some scores from 0 to 1."""
+
+    name: str
+    seconds: float
+    scores: Mapping[str, Mapping[str, float]]
+    before: bool
+
+
+Event = Plan | StageBegan | StageEnded | Progress | SegmenterProgress | FormatError  # the last: a sentence left out
 
 
 @dataclass(frozen=True, slots=True)

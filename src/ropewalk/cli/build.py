@@ -15,8 +15,8 @@ from ropewalk.reporting.escaping import clean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ropewalk.autobuild.events import Event
     from ropewalk.autobuild.planning import Plan
+    from ropewalk.autobuild.stages import Event
     from ropewalk.laboratory.splits import SplitSource
 
 
@@ -113,8 +113,8 @@ def _lines(plan: "Plan") -> list[str]:
 
 def _teller(stack: ExitStack) -> "Callable[[Event], None]":
     """Say what a build tells: its plan, its stages, and how far each is, with the time that remains."""
-    from ropewalk.autobuild.events import StageBegan, StageEnded
     from ropewalk.autobuild.planning import Plan
+    from ropewalk.autobuild.stages import StageBegan, StageEnded
     from ropewalk.training.loop import Progress
     from ropewalk.training.segmenter_training import SegmenterProgress
 

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from ropewalk.cli.shell import (
-    ColumnsOption,
     Format,
-    GraphDecoderOption,
-    ModelDecoderOption,
-    ModelRepairOption,
-    columns_of,
     folder_option,
     plural,
     say,
     show,
     warn_if_uncompiled,
+    with_parser_options,
 )
+from ropewalk.options import ParserOptions
 
 if TYPE_CHECKING:
     from ropewalk.corpus.driver import RunState
@@ -45,6 +42,7 @@ class ShardFormat(StrEnum):
     CONLLU_ZST = "conllu.zst"
 
 
+@with_parser_options("tag_confidence")  # shards have no column for it
 def corpus(
     inputs: Annotated[
         list[str],
@@ -77,11 +75,7 @@ def corpus(
     ] = False,
     rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
     form: Annotated[ShardFormat, typer.Option("--format", help="What shards are written as.")] = ShardFormat.PARQUET,
-    confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
-    decoder: ModelDecoderOption = None,
-    repair: ModelRepairOption = None,
-    graph_decoder: GraphDecoderOption = None,
-    columns: ColumnsOption = None,
+    options: ParserOptions = ParserOptions(),
     longest: Annotated[
         int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
     ] = 1_000_000,
@@ -116,38 +110,24 @@ def corpus(
     _demand_packages()
     warn_if_uncompiled()
     from ropewalk.corpus.driver import run
-    from ropewalk.corpus.options import Options
+    from ropewalk.corpus.options import Options, RunOptions
     from ropewalk.corpus.report import tables
 
-    options = Options(
+    chosen = Options(
         text=text,
         id=id_column,
         keep=tuple(keep or ()),
         lines=lines,
         rows=rows.value,
         output=form.value,
-        confidence=confidence,
-        decoder=decoder and decoder.value,
-        repair=repair and repair.value,
-        graph_decoder=graph_decoder and graph_decoder.value,
-        columns=columns_of(columns),
+        parsing=options,
         longest=longest,
         shard=shard_size,
     )
+    running = RunOptions(address, None if address else workers, max_errors, verify)
     with _Follower() as follower:
         try:
-            state = run(
-                inputs,
-                out,
-                options,
-                model=model,
-                address=address,
-                workers=None if address else workers,
-                max_errors=max_errors,
-                verify=verify,
-                tell=say,
-                follow=follower.follow,
-            )
+            state = run(inputs, out, chosen, running, model=model, tell=say, follow=follower.follow)
         except KeyboardInterrupt:
             say(f"interrupted; {follower.how_far()}: run the same command again to go on")
             raise

@@ -88,7 +88,7 @@ def draw(
     arcs that only the first file has are dashed and green, those that only the second has are drawn below the words in
     red. With --steps, one page shows how labels are read: brackets, stack, arcs, what broke and what was repaired.
     """
-    from ropewalk.drawing import scene
+    from ropewalk.drawing import PictureOptions, scene
     from ropewalk.files import creating
 
     _demand_one_source(file, heads, labels, words)
@@ -120,20 +120,18 @@ def draw(
             sources = [(_structure(heads), None, None)]
         else:
             sources = _sentences(str(file), sentence, against, probabilities=probabilities)
+        options = PictureOptions(
+            words=given,
+            relations=relations,
+            tags=tags,
+            columns=[name.strip() for name in columns.split(",") if name.strip()],
+            labels=names,
+            cover=cover,
+            bracketing=brackets,
+            root=root,
+        )
         scenes = (
-            scene(
-                structure,
-                words=given,
-                relations=relations,
-                tags=tags,
-                columns=[name.strip() for name in columns.split(",") if name.strip()],
-                probabilities=shares,
-                labels=names,
-                cover=cover,
-                bracketing=brackets,
-                against=other,
-                root=root,
-            )
+            scene(structure, replace(options, against=other, probabilities=shares))
             for structure, other, shares in sources
         )
         scenes = (replace(one, rows=one.rows + rows) for one in scenes)
@@ -233,7 +231,7 @@ def _demand_few(bank: "Treebank", sentence: int) -> None:
 
 def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Iterator[Scene]":
     from ropewalk import conllu, deps, sdp
-    from ropewalk.drawing import enhanced_scene, scene
+    from ropewalk.drawing import PictureOptions, enhanced_scene, scene
     from ropewalk.errors import OptionError
 
     if shell.is_semantic(file):
@@ -247,7 +245,7 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
                     f"{file}: there is no sentence {name!r}; expected a number from 1 or a sentence's name"
                 )
             words = forms[offsets[number] : offsets[number + 1]]
-            yield scene(semantic.graphs[number], words=words, labels=names)
+            yield scene(semantic.graphs[number], PictureOptions(words=words, labels=names))
         return
     bank = conllu.read(file)
     graphs, basic, forms = deps.read(bank), bank.basic_graphs(), deps.forms(bank).texts()

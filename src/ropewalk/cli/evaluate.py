@@ -7,22 +7,18 @@ import typer
 
 from ropewalk.cli.coverage import PlotOption
 from ropewalk.cli.shell import (
-    Decoder,
     FormatOption,
-    GraphDecoderName,
-    GraphDecoderOption,
-    ModelDecoderOption,
-    ModelRepairOption,
     OutputOption,
     OverwriteOption,
-    Repair,
     demand_other,
     files_of_model,
     is_semantic,
     say,
     show,
     warn_if_uncompiled,
+    with_parser_options,
 )
+from ropewalk.options import ParserOptions
 
 if TYPE_CHECKING:
     from ropewalk.reporting.tables import Cell, Table
@@ -61,6 +57,7 @@ NoSubtypesOption = Annotated[
 ]
 
 
+@with_parser_options("confidence", "batch", "columns", "tag_confidence", "each_line")
 def evaluate(
     gold: GoldFile,
     predicted: Annotated[
@@ -72,9 +69,7 @@ def evaluate(
             "--model", "-m", metavar="NAME|FOLDER", help="Instead of PRED, a model to parse the words of GOLD with."
         ),
     ] = "",
-    decoder: ModelDecoderOption = None,
-    repair: ModelRepairOption = None,
-    graph_decoder: GraphDecoderOption = None,
+    options: ParserOptions = ParserOptions(),
     from_text: Annotated[
         bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
     ] = False,
@@ -110,8 +105,8 @@ def evaluate(
     _demand_one_source(
         predicted,
         model,
-        parsing=bool(decoder or repair or graph_decoder or from_text),
-        graph_decoder=graph_decoder,
+        parsing=options != ParserOptions() or from_text,
+        graph_decoder=options.graph_decoder,
         graphs=graphs,
     )
     choices = bool(by or no_punct or no_subtypes)
@@ -121,7 +116,7 @@ def evaluate(
     read = [*filter(None, (gold, predicted)), *files_of_model(model)]
     demand_other(output, read, overwrite=overwrite, plot=plot)
     warn_if_uncompiled()
-    predicting = _Predicting(model, decoder, repair, graph_decoder, from_text) if model else None
+    predicting = _Predicting(model, options, from_text) if model else None
     if graphs:
         show(_graphs(gold, predicted, predicting), form, output)
         return
@@ -151,9 +146,7 @@ class _Predicting(NamedTuple):
     """How a model predicts what is scored."""
 
     model: str
-    decoder: Decoder | None
-    repair: Repair | None
-    graph_decoder: GraphDecoderName | None
+    options: ParserOptions
     from_text: bool
 
     def parsed(self, gold: "Treebank") -> "Treebank":
@@ -162,17 +155,13 @@ class _Predicting(NamedTuple):
         from ropewalk.segmentation.alignment import align
         from ropewalk.segmentation.tokens import tokens_of
 
-        decoder, repair = self.decoder and self.decoder.value, self.repair and self.repair.value
-        graphs = self.graph_decoder and self.graph_decoder.value
-        parser = load(self.model, confidence=False, decoder=decoder, repair=repair, graph_decoder=graphs)
+        parser = load(self.model, self.options, confidence=False)
         if self.from_text:
             return parser(align(tokens_of(gold), wrap=WRAP).text).treebank
         return parser.treebank(gold.with_columns(dict.fromkeys(("lemma", "xpos", "feats"), ["_"] * gold.words)))
 
 
-def _demand_one_source(
-    predicted: str, model: str, *, parsing: bool, graph_decoder: GraphDecoderName | None, graphs: bool
-) -> None:
+def _demand_one_source(predicted: str, model: str, *, parsing: bool, graph_decoder: str | None, graphs: bool) -> None:
     """Stop unless there is either a file or a model, and the options that go with it."""
     if bool(predicted) == bool(model):
         raise typer.BadParameter("give PRED, or a model with --model: one of them")

@@ -14,17 +14,12 @@ import typer
 
 from ropewalk import formats
 from ropewalk.cli.shell import (
-    ColumnsOption,
-    GraphDecoderOption,
-    ModelDecoderOption,
-    ModelRepairOption,
     OnError,
     OnErrorOption,
     OutputOption,
     OverwriteOption,
     bytes_of,
     colourful,
-    columns_of,
     demand_other,
     files_of_model,
     followed,
@@ -35,10 +30,12 @@ from ropewalk.cli.shell import (
     renamed,
     say,
     warn_if_uncompiled,
+    with_parser_options,
 )
+from ropewalk.options import ParserOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from _typeshed import WriteableBuffer
 
@@ -82,13 +79,6 @@ class Resumed(io.RawIOBase):
         return len(found)
 
 
-class LineOption(StrEnum):
-    """What each line of text is."""
-
-    SENTENCE = "sentence"
-    PARAGRAPH = "paragraph"
-
-
 class Argument(NamedTuple):
     """One argument: a file, or text itself."""
 
@@ -118,6 +108,7 @@ def _format_name(value: str) -> str:
     return value
 
 
+@with_parser_options()
 def parse(
     what: Annotated[
         list[str] | None,
@@ -132,14 +123,6 @@ def parse(
             show_default=False,
             help="Text, one sentence a line with spaces between words, or CoNLL-U; by default CoNLL-U for files named "
             "so, else text.",
-        ),
-    ] = None,
-    each_line: Annotated[
-        LineOption | None,
-        typer.Option(
-            show_default=False,
-            help="Take each line of text for a sentence, or for a paragraph; by default sentences may run over lines, "
-            "and paragraphs end with a blank one.",
         ),
     ] = None,
     form: Annotated[
@@ -171,22 +154,11 @@ def parse(
             help="Take all arguments for text, or all for files; by default an argument that is a file is one.",
         ),
     ] = None,
-    confidence: Annotated[bool, typer.Option(help="Tell the probability of each arc and tree.")] = True,
     threads: Annotated[int, typer.Option(min=0, help="Threads to use; 0 is a sensible number.")] = 0,
     jobs: Annotated[
         int, typer.Option(min=0, help="Processes that parse, with a thread each; 0 is one for each core.")
     ] = 1,
-    batch: Annotated[
-        int | None,
-        typer.Option(min=1, show_default=False, help="Words that pass the network together; by default the model's."),
-    ] = None,
-    decoder: ModelDecoderOption = None,
-    repair: ModelRepairOption = None,
-    graph_decoder: GraphDecoderOption = None,
-    columns: ColumnsOption = None,
-    tag_confidence: Annotated[
-        bool, typer.Option("--tag-confidence", help="Tell the probability of each tag too, in JSON.")
-    ] = False,
+    options: ParserOptions = ParserOptions(),
     on_error: OnErrorOption = OnError.STOP,
     overwrite: OverwriteOption = False,
     _out: Annotated[str | None, renamed("--out", "-o {}")] = None,
@@ -201,7 +173,7 @@ def parse(
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
-    _demand_text(form_in, each_line)
+    _demand_text(form_in, options)
     sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
     read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
     demand_other(out, read, overwrite=overwrite)
@@ -209,24 +181,12 @@ def parse(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
     form = form or _form_of(out)
     output = formats.get(form)
-    if tag_confidence and not output.tag_probabilities:
+    if options.tag_confidence and not output.tag_probabilities:
         raise typer.BadParameter(f"--tag-confidence is for --format json; {form} has no place for it")
     warn_if_uncompiled()
-    from ropewalk.parallel.workers import apply, count_of
     from ropewalk.pipeline import load
 
-    parser = load(
-        model,
-        threads=threads,
-        confidence=confidence,
-        batch=batch,
-        decoder=decoder and decoder.value,
-        repair=repair and repair.value,
-        graph_decoder=graph_decoder and graph_decoder.value,
-        columns=columns_of(columns),
-        tag_confidence=tag_confidence,
-        each_line=each_line and each_line.value,
-    )
+    parser = load(model, options, threads=threads)
     words = 0
     look = formats.Look(width=picture_width(None, out), colour=colourful(out))
 
@@ -241,8 +201,7 @@ def parse(
                     words += bank.words
 
     def blocks() -> "Iterator[bytes]":
-        make = partial(_worker, parser.single_threaded, form, look)
-        for written in apply(make, pieces(), count_of(jobs), here=partial(_written, parser, form, look)):
+        for written in parser.apply(partial(_written, form, look), pieces(), jobs):
             yield from written
 
     put(out, output.file(blocks(), out, several=len(sources) > 1))
@@ -250,8 +209,8 @@ def parse(
         say(f"{plural(words, 'word')} parsed")
 
 
-def _demand_text(form: Input | None, each_line: LineOption | None) -> None:
-    if each_line is not None and form not in {None, Input.TEXT}:
+def _demand_text(form: Input | None, options: ParserOptions) -> None:
+    if options.each_line is not None and form not in {None, Input.TEXT}:
         raise typer.BadParameter(f"--each-line is for text, not for --input {form}")
 
 
@@ -357,17 +316,11 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
 
 
-def _worker(make: "Callable[[], Parser]", form: str, look: formats.Look) -> "Callable[[Unparsed], list[bytes]]":
-    """Make what a process does that is one of several."""
-    parser = make()
-    return lambda piece: list(_written(parser, form, look, piece))
-
-
-def _written(parser: "Parser", form: str, look: formats.Look, piece: Unparsed) -> "Iterable[bytes]":
+def _written(form: str, look: formats.Look, parser: "Parser", piece: Unparsed) -> list[bytes]:
     """Parse some sentences and write each."""
     from ropewalk import Document
 
     bank = parser.treebank(piece.bank)
     named = bank.with_document(piece.document) if piece.document else bank
     document = Document(named, None, parser.generator)
-    return formats.get(form).sentences(document, look._replace(begins=piece.begins))
+    return list(formats.get(form).sentences(document, look._replace(begins=piece.begins)))

@@ -6,17 +6,11 @@ from typing import Annotated
 
 import typer
 
-from ropewalk.cli.shell import (
-    ColumnsOption,
-    GraphDecoderOption,
-    ModelDecoderOption,
-    ModelRepairOption,
-    columns_of,
-    say,
-    warn_if_uncompiled,
-)
+from ropewalk.cli.shell import say, warn_if_uncompiled, with_parser_options
+from ropewalk.options import ParserOptions
 
 
+@with_parser_options()
 def serve(
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 lets other machines in.")
@@ -33,10 +27,7 @@ def serve(
             "default.",
         ),
     ] = None,
-    decoder: ModelDecoderOption = None,
-    repair: ModelRepairOption = None,
-    graph_decoder: GraphDecoderOption = None,
-    columns: ColumnsOption = None,
+    options: ParserOptions = ParserOptions(),
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Processes that parse, a core each; 1 parses in the server itself.")
     ] = 1,
@@ -89,10 +80,7 @@ def serve(
         logging.getLogger(name).setLevel(logging.ERROR)
     settings = Settings(
         models=tuple(model or ["en"]),
-        decoder=decoder and decoder.value,
-        repair=repair and repair.value,
-        graph_decoder=graph_decoder and graph_decoder.value,
-        columns=columns_of(columns),
+        parsing=options,
         max_bytes=max_bytes,
         max_words=max_words,
         max_seconds=max_seconds,

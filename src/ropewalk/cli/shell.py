@@ -1,16 +1,19 @@
 """What the commands share: messages, tables, and the options that mean the same everywhere."""
 
+import dataclasses
 import os
 import shlex
 import shutil
 import signal
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar, get_type_hints
 
 import typer
 
+from ropewalk.options import ParserOptions, spread
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
@@ -54,25 +57,6 @@ class Repair(StrEnum):
     ROOT = "root"
 
 
-class Decoder(StrEnum):
-    """Decoders by name: those of `ropewalk.decoding.DECODERS` and `.ARC_DECODERS`."""
-
-    EXACT = "exact"
-    JOINT = "joint"
-    MBR = "mbr"
-    MBR_NONPROJECTIVE = "mbr-nonprojective"
-    GREEDY = "greedy"
-
-
-class GraphDecoderName(StrEnum):
-    """What says which arcs an enhanced graph has; the names are those of `DecodingOptions.graph_decoder`."""
-
-    JOINT = "joint"
-    EXACT = "exact"
-    GREEDY = "greedy"
-    ARCS = "arcs"
-
-
 class OnError(StrEnum):
     """What to do with a sentence that cannot be read."""
 
@@ -108,44 +92,6 @@ RepairOption = Annotated[
     Repair,
     typer.Option("--repair", help="Hang a word without a head on the nearest word that fits, or on the root."),
 ]
-ModelDecoderOption = Annotated[
-    Decoder | None,
-    typer.Option(
-        "--decoder",
-        show_default=False,
-        help="exact: the best tree by labels. joint: by labels and arcs. mbr: the tree with the highest expected "
-        "accuracy by both. greedy: the best label of each word, repaired. Biaffine models have arcs alone: exact is "
-        "the maximum spanning tree, mbr sums over projective trees, mbr-nonprojective over all trees. By default the "
-        "model's.",
-    ),
-]
-ModelRepairOption = Annotated[
-    Repair | None,
-    typer.Option(
-        "--repair",
-        show_default=False,
-        help="Hang a word without a head on the nearest word that fits, or on the root; by default the model's.",
-    ),
-]
-GraphDecoderOption = Annotated[
-    GraphDecoderName | None,
-    typer.Option(
-        "--graph-decoder",
-        show_default=False,
-        help="Arcs of enhanced graphs by all evidence together, by the best labels that fit, by the best label of each "
-        "word, or by the arcs' own scores; by default the model's.",
-    ),
-]
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="NAME,…",
-        show_default=False,
-        help="What to predict, of tree, graph, upos, xpos, feats and lemma; all else stays as given and costs nothing. "
-        "By default all that the model can.",
-    ),
-]
 OnErrorOption = Annotated[
     OnError,
     typer.Option("--on-error", help="Stop at a sentence that cannot be read, or name it and skip it."),
@@ -172,9 +118,47 @@ def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of op
     return typer.Option(old, hidden=True, callback=refuse)
 
 
-def columns_of(names: str | None) -> tuple[str, ...] | None:
-    """Take apart what --columns names, whose order says nothing."""
-    return None if names is None else tuple(sorted({name.strip() for name in names.split(",")}))
+def with_parser_options(*without: str) -> "Callable[[Callable[..., None]], Callable[..., None]]":
+    """Replace the parameter `options` of a command with an option for each field of `ParserOptions`, but for some."""
+    fields = {one.name: _option_of(one) for one in dataclasses.fields(ParserOptions) if one.name not in without}
+    return lambda command: spread(command, fields)
+
+
+def _option_of(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - an annotation for typer
+    """Return how the command line writes a field: choices are listed, several names have commas between them."""
+    kind = get_type_hints(ParserOptions)[field.name]
+    about: dict[str, Any] = {"help": field.metadata["about"], "show_default": kind is bool}
+    if kind is bool:
+        names = [f"--{field.name.replace('_', '-')}"] if not field.default else []
+        return Annotated[bool, typer.Option(*names, **about)]
+    if choices := field.metadata["choices"]:
+        parse = _choice_of(field)
+        return Annotated[str | None, typer.Option(metavar=f"[{'|'.join(choices)}]", parser=parse, **about)]
+    if kind == Sequence[str] | None:
+        return Annotated[str | None, typer.Option(metavar="NAME,…", parser=_names, **about)]
+    return Annotated[kind, typer.Option(min=field.metadata["low"], **about)]
+
+
+def _choice_of(field: "dataclasses.Field[Any]") -> "Callable[[str], str]":
+    """Return a check of a field's values; choices of other packages are looked for only if a value is not ours."""
+
+    def choice(value: str) -> str:
+        known = field.metadata["choices"]
+        if value not in known:
+            from ropewalk.models.description import DecodingOptions
+
+            stored = {one.name: one.metadata.get("choices") for one in dataclasses.fields(DecodingOptions)}
+            known = stored.get(field.name) or known
+        if value not in known:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, known))}.")
+        return value
+
+    return choice
+
+
+def _names(names: str) -> tuple[str, ...]:
+    """Split names at commas; their order means nothing."""
+    return tuple(sorted({name.strip() for name in names.split(",")}))
 
 
 Moved = Annotated[str | None, typer.Argument(hidden=True)]

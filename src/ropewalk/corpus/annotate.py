@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -9,16 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ropewalk import conllu
-from ropewalk.corpus.options import LONGEST
+from ropewalk import batches, conllu
+from ropewalk.batches import grouped, together
+from ropewalk.corpus.options import LONGEST, demand_columns_for
 from ropewalk.corpus.sources import is_text, refusal
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.formats import arrow
+from ropewalk.options import ParserOptions
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from ropewalk.corpus.options import Rows
     from ropewalk.corpus.sources import Content
@@ -40,23 +43,16 @@ def parsed(parser: Parser, contents: Sequence[Content], longest: int = LONGEST) 
     """Parse documents together, texts or CoNLL-U; one that cannot be parsed has a reason and no sentence."""
     reasons = [refusal(content, longest) for content in contents]
     good = [place for place, reason in enumerate(reasons) if reason is None]
-    try:
-        bank, found = _parsed_together(parser, [contents[place] for place in good])
-    except Exception:  # noqa: BLE001 - whatever it is, it must not cost the others
-        banks = []
-        for place in good:
-            try:
-                one, _ = _parsed_together(parser, [contents[place]])
-            except Exception as failure:  # noqa: BLE001 - it is told as this document's reason
-                one, reasons[place] = Treebank.of([]), f"{type(failure).__name__}: {failure}"
-            banks.append(one)
-        bank, found = Treebank.concat(banks), [len(one) for one in banks]
-    counts = np.zeros(len(contents), dtype=np.int64)
-    counts[good] = found
-    for place in good:
-        if not counts[place] and reasons[place] is None:
-            reasons[place] = "it has no words"
-    return Parsed(bank, tuple(counts.tolist()), tuple(reasons))
+    outcomes = together([contents[place] for place in good], functools.partial(_parsed_together, parser))
+    counts = [0] * len(contents)
+    for place, outcome in zip(good, outcomes, strict=True):
+        if isinstance(outcome, Exception):
+            reasons[place] = f"{type(outcome).__name__}: {outcome}"
+        else:
+            counts[place] = len(outcome.sentences)
+            reasons[place] = None if counts[place] else "it has no words"
+    bank = batches.joined(outcome for outcome in outcomes if not isinstance(outcome, Exception))
+    return Parsed(bank, tuple(counts), tuple(reasons))
 
 
 def _parsed_together(parser: Parser, contents: Sequence[Content]) -> tuple[Treebank, list[int]]:
@@ -64,19 +60,6 @@ def _parsed_together(parser: Parser, contents: Sequence[Content]) -> tuple[Treeb
         banks = [conllu.loads(one) for one in contents if isinstance(one, bytes)]
         return parser.treebank(Treebank.concat(banks)), [len(bank) for bank in banks]
     return parser.parse_together([one for one in contents if isinstance(one, str)])
-
-
-def groups(sizes: Iterable[int], most: int = GROUP) -> Iterator[slice]:
-    """Cut a sequence where the sizes of its items add up to about `most`."""
-    start = stop = size = 0
-    for one in sizes:
-        stop += 1
-        size += one
-        if size >= most:
-            yield slice(start, stop)
-            start, size = stop, 0
-    if stop > start:
-        yield slice(start, stop)
 
 
 @final
@@ -92,14 +75,10 @@ class Annotate:
     def __init__(  # noqa: PLR0913 - options, by name
         self,
         model: str | os.PathLike[str] = "en",
+        options: ParserOptions = ParserOptions(),
         *,
         text: str = "text",
         rows: Rows = "document",
-        confidence: bool = True,
-        decoder: str | None = None,
-        repair: str | None = None,
-        graph_decoder: str | None = None,
-        columns: Sequence[str] | None = None,
         longest: int = LONGEST,
         threads: int = 1,
     ) -> None:
@@ -109,14 +88,9 @@ class Annotate:
         self._text = text
         self._rows = rows
         self._longest = longest
-        self._loading: dict[str, Any] = {
-            "confidence": confidence,
-            "decoder": decoder,
-            "repair": repair,
-            "graph_decoder": graph_decoder,
-            "columns": columns,
-            "threads": threads,
-        }
+        self._options = options
+        self._threads = threads
+        demand_columns_for(options)
         self._parser: Parser | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,15 +115,14 @@ class Annotate:
         if self._parser is None:
             from ropewalk.pipeline import load
 
-            self._parser = load(self._model, **self._loading)
+            self._parser = load(self._model, self._options, threads=self._threads)
         whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
         texts = [_text_of(value) for value in whole.column(self._text)]
         schema = self.schema(whole.schema)
         out = []
-        for where in groups(len(text or "") for text in texts):
-            some = whole.slice(where.start, where.stop - where.start)
-            annotated = joined(some, parsed(self._parser, texts[where], self._longest), self._rows)
-            out.append(annotated.cast(schema))
+        for where in grouped(range(len(texts)), lambda place: len(texts[place] or ""), GROUP):
+            annotation = parsed(self._parser, texts[where[0] : where[-1] + 1], self._longest)
+            out.append(joined(whole.slice(where[0], len(where)), annotation, self._rows).cast(schema))
         return pa.concat_tables(out) if out else schema.empty_table()
 
 

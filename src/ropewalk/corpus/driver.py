@@ -11,14 +11,13 @@ import os
 import pickle
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from ropewalk.corpus import manifest as manifests
 from ropewalk.corpus import partition, shards, sources, stores
-from ropewalk.corpus.options import LEAST_SHARD
+from ropewalk.corpus.options import LEAST_SHARD, RunOptions
 from ropewalk.corpus.report import Counts, slowest
 from ropewalk.errors import CorpusError, OptionError, RopewalkError
 from ropewalk.loading import HUB
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from ropewalk.corpus.manifest import Manifest
     from ropewalk.corpus.options import FilePart, Options
     from ropewalk.corpus.partition import File, Keys
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
 FILES = 64  # that are looked into by one task
@@ -58,34 +60,30 @@ class RunState:
         return len(self.records)
 
 
-def run(  # noqa: PLR0913 - options, by name
+def run(  # noqa: PLR0913 - what, how, and whom to tell
     inputs: Sequence[str],
     out: str,
     options: Options,
+    running: RunOptions = RunOptions(),
     *,
     model: str = "en",
-    address: str | None = None,
-    workers: int | None = None,
-    max_errors: int | None = None,
-    verify: bool = False,
     tell: Callable[[str], None] = lambda _: None,
     follow: Callable[[RunState], None] = lambda _: None,
 ) -> RunState:
     """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
 
-    `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
-    What is done counts as done if its shard has the size that was written, with `verify` if its hash is the same too.
-    `tell` is given messages, `follow` the state whenever a part is done.
+    What is done counts as done if its shard has the size that was written. `tell` is given messages, `follow` the state
+    whenever a part is done.
     """
     from ropewalk.pipeline import load
 
     shards.demand_names_apart(options)
-    if workers is not None and not 1 <= workers <= MOST_WORKERS:
-        raise OptionError(f"found {workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
+    if running.workers is not None and not 1 <= running.workers <= MOST_WORKERS:
+        raise OptionError(f"found {running.workers} workers; expected 1 to {MOST_WORKERS} processes on this machine")
     if not isinstance(options.shard, float | int) or not LEAST_SHARD <= options.shard < math.inf:
         raise OptionError(f"shard is {options.shard!r}; expected at least {LEAST_SHARD} megabytes")
     out = out.rstrip("/") or "/"
-    generator = load(model, threads=1, **options.loading).generator
+    generator = load(model, options.parsing, threads=1).generator
     known = manifests.load(out)
     files, unknown = partition.find(inputs, out)
     if not files:
@@ -96,7 +94,9 @@ def run(  # noqa: PLR0913 - options, by name
     with contextlib.ExitStack() as stack:
         model = _anywhere(model)
         warm = functools.partial(shards.warm, model, generator, options)
-        start = functools.cache(lambda: stack.enter_context(_ray(address, workers, warm)))  # when needed, and once
+        start = functools.cache(
+            lambda: stack.enter_context(_ray(running.address, running.workers, warm))
+        )  # when needed, and once
         if known is None:
             tell(f"{len(files)} files to look into")
             few = len(files) <= FILES and sum(file.size for file in files) <= FEW
@@ -110,20 +110,23 @@ def run(  # noqa: PLR0913 - options, by name
         parts = partition.parts(known.files, known.doubles, options, str(Path.cwd()))
         state = RunState(len(parts))
         _note_files(out, known, state)
-        for record in _done(out, parts, options, verify=verify):
+        for record in _done(out, parts, options, verify=running.verify):
             state.add(record)
         state.before = state.done
         follow(state)
-        _demand_few(state, max_errors, out)
+        _demand_few(state, running.max_errors, out)
         names = {record["name"].partition(".")[0] for record in state.records}
         missing = [part for part in parts if part.name not in names]
         stores.clear(f"{out}/{shards.TRIES}")
         if missing:
             start()
-        for record in _annotated(missing, stores.absolute(out), model, generator, options):
+        annotate = functools.partial(
+            shards.annotate, out=stores.absolute(out), model=model, generator=generator, options=options
+        )
+        for record in _mapped(annotate, missing, len(missing)):
             state.add(record)
             follow(state)
-            _demand_few(state, max_errors, out)
+            _demand_few(state, running.max_errors, out)
     state.records.sort(key=lambda one: str(one["name"]))
     _finish(out, known, state)
     return state
@@ -190,74 +193,55 @@ def _plan(files: Sequence[File], generator: str, options: Options, *, few: bool)
     """Look into all files, here if they are few, and find the ids that come twice."""
     doubles = partition.Doubles()
     found: dict[int, File] = {}
-    for number, file, keys in (_looked_here if few else _looked)(files, options):
+    for number, file, keys in _looked(files, options, here=few):
         found[number] = file
         doubles.add(keys, number)
     looked = tuple(found[number] for number in range(len(files)))
     return manifests.Manifest(generator, options.to_json(), looked, tuple(sorted(doubles.found())))
 
 
-def _looked_here(files: Sequence[File], options: Options) -> Iterator[tuple[int, File, Keys]]:
-    """Look into files one after the other."""
-    for number, file in enumerate(files):
-        yield number, *partition.inspect(file, options)
+def _looked(files: Sequence[File], options: Options, *, here: bool) -> Iterator[tuple[int, File, Keys]]:
+    """Look into files, here or on the cluster, whose workers are in folders of their own."""
+    if here:
+        for number, file in enumerate(files):
+            yield number, *partition.inspect(file, options)
+        return
+    there = [(number, replace(file, path=stores.absolute(file.path))) for number, file in enumerate(files)]
+    blocks = max(len(there) // FILES, min(len(there), 256))
+    for number, (file, keys) in _mapped(functools.partial(_inspected, options), there, blocks):
+        yield number, replace(file, path=files[number].path), keys
 
 
-def _looked(files: Sequence[File], options: Options) -> Iterator[tuple[int, File, Keys]]:
-    """Look into files on the cluster, whose workers are in folders of their own."""
-    there = [replace(file, path=stores.absolute(file.path)) for file in files]
-    items = [{"number": number, "file": json.dumps(file.to_json())} for number, file in enumerate(there)]
-    blocks = max(len(items) // FILES, min(len(items), 256))
-    for row in _rows(items, blocks, functools.partial(_inspected, options=options)):
-        keys = np.frombuffer(row["keys"], dtype=np.uint64).reshape(-1, 4).copy()
-        file = partition.File.of_json(json.loads(row["file"]))
-        yield row["number"], replace(file, path=files[row["number"]].path), keys
+def _inspected(options: Options, numbered: tuple[int, File]) -> tuple[int, tuple[File, Keys]]:
+    number, file = numbered
+    return number, partition.inspect(file, options)
 
 
-def _inspected(table: pa.Table, options: Options) -> Iterator[pa.Table]:
-    """Look into files, as Ray Data hands them out."""
-    for row in table.to_pylist():
-        file, keys = partition.inspect(partition.File.of_json(json.loads(row["file"])), options)
-        row |= {"file": json.dumps(file.to_json()), "keys": keys.tobytes()}
-        yield pa.Table.from_pylist([row])
+def _mapped(function: Callable[[Task], Result], tasks: Sequence[Task], blocks: int) -> Iterator[Result]:
+    """Apply a function to tasks on the cluster, a block of them at once; what dead workers and nodes had is done again.
 
-
-def _annotated(
-    parts: Sequence[FilePart], out: str, model: str, generator: str, options: Options
-) -> Iterator[dict[str, Any]]:
-    """Do parts, and give their records as they are done."""
-    work = functools.partial(_worked, out=out, model=model, generator=generator, options=options)
-    items = [{"part": pickle.dumps(part)} for part in parts]
-    for row in _rows(items, len(items), work):
-        yield json.loads(row["record"])
-
-
-def _worked(table: pa.Table, out: str, model: str, generator: str, options: Options) -> Iterator[pa.Table]:
-    """Do parts, as Ray Data hands them out."""
-    for row in table.to_pylist():
-        part: FilePart = pickle.loads(row["part"])  # noqa: S301 - written by the driver of this run
-        record = shards.annotate(part, out, model, generator, options)
-        yield pa.Table.from_pylist([{"record": json.dumps(record)}])
-
-
-def _rows(
-    items: list[dict[str, Any]], blocks: int, work: Callable[[pa.Table], Iterator[pa.Table]]
-) -> Iterator[dict[str, Any]]:
-    """Apply a function to rows on the cluster, one block in a task; tasks of dead workers and nodes are done again.
-
-    Tasks rather than actors: a task is free to go to any node that is left or has come, and the model stays loaded in
-    the worker's process between tasks.
+    Results come as they are done. Tasks rather than actors of Ray: a task is free to go to any node that is left or has
+    come, and the model stays loaded in the worker's process between tasks.
     """
-    if not items:
+    if not tasks:
         return
     import ray
     from ray.exceptions import RayError, UserCodeException
 
-    data = ray.data.from_items(items, override_num_blocks=blocks)
+    data = ray.data.from_items([{"task": pickle.dumps(task)} for task in tasks], override_num_blocks=blocks)
+    work = functools.partial(_applied, function=function)
     try:
-        yield from data.map_batches(work, batch_size=None, batch_format="pyarrow", num_cpus=1).iter_rows()
+        for row in data.map_batches(work, batch_size=None, batch_format="pyarrow", num_cpus=1).iter_rows():
+            yield pickle.loads(row["result"])  # noqa: S301 - written by a worker of this run
     except (RayError, UserCodeException) as failure:
         raise _ours(failure) from failure
+
+
+def _applied(table: pa.Table, function: Callable[[Any], Any]) -> Iterator[pa.Table]:
+    """Do tasks, as Ray Data hands them out."""
+    for task in table.column("task").to_pylist():
+        result = function(pickle.loads(task))  # noqa: S301 - written by the driver of this run
+        yield pa.table({"result": [pickle.dumps(result)]})
 
 
 def _ours(failure: BaseException) -> RopewalkError:

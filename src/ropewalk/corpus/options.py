@@ -6,6 +6,9 @@ import os.path
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from ropewalk.errors import OptionError
+from ropewalk.options import ParserOptions
+
 Rows = Literal["document", "sentence"]
 
 LONGEST = 1_000_000  # characters of a document
@@ -23,24 +26,38 @@ class Options:
     lines: bool = False  # of plain text, each line is a document
     rows: Rows = "document"
     output: str = "parquet"
-    confidence: bool = True
-    decoder: str | None = None  # how scores become trees, and where words without a head go: by default as the model
-    repair: str | None = None  # says
-    graph_decoder: str | None = None  # likewise, which arcs a graph has
-    columns: tuple[str, ...] | None = None  # what is predicted; by default all that the model can
+    parsing: ParserOptions = ParserOptions()
     longest: int = LONGEST
     shard: float = SHARD
 
-    @property
-    def loading(self) -> dict[str, Any]:
-        """What the parser is loaded with."""
-        names = ("confidence", "decoder", "repair", "graph_decoder", "columns")
-        return {name: getattr(self, name) for name in names}
+    def __post_init__(self) -> None:
+        demand_columns_for(self.parsing)
 
     def to_json(self) -> dict[str, Any]:
-        """Give what the manifest holds."""
-        columns = None if self.columns is None else list(self.columns)
-        return asdict(self) | {"keep": list(self.keep), "columns": columns}
+        """Return what the manifest holds."""
+        own = asdict(self)
+        parsing = own.pop("parsing")
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in (own | parsing).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run is done, which changes nothing about its output.
+
+    `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
+    The run stops after more than `max_errors` errors. With `verify`, shards that are done are checked by their hashes.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    max_errors: int | None = None
+    verify: bool = False
+
+
+def demand_columns_for(options: ParserOptions) -> None:
+    """Raise if the parser shall predict something that tables of documents have no column for."""
+    if options.tag_confidence:
+        raise OptionError("tag_confidence is for JSON of ropewalk parse; tables of documents have no column for it")
 
 
 @dataclass(frozen=True, slots=True)

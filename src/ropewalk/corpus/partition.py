@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import itertools
 import math
-import tempfile
 from array import array
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ropewalk import files
 from ropewalk.corpus import sources, stores
 from ropewalk.corpus.options import FilePart, Slice
 from ropewalk.errors import FormatError
@@ -258,7 +258,7 @@ class Doubles:
 
     def _spill(self) -> None:
         if not self._buckets:
-            self._buckets = [tempfile.TemporaryFile() for _ in range(BUCKETS)]  # noqa: SIM115 - closed by `found`
+            self._buckets = [files.scratch() for _ in range(BUCKETS)]
         keys = self._joined()
         for number, bucket in enumerate(self._buckets):
             bucket.write(keys[keys[:, 0] % BUCKETS == number].tobytes())

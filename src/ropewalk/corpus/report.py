@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -52,26 +52,16 @@ class Counts:
 
     def merge(self, other: Counts) -> None:
         """Add the counts of other documents."""
-        self.documents += other.documents
-        self.sentences += other.sentences
-        self.words += other.words
-        self.errors += other.errors
-        self.upos.update(other.upos)
-        self.relations.update(other.relations)
-        self.scripts.update(other.scripts)
+        for one in fields(self):
+            if one.name != "probabilities":
+                setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
         self.probabilities = [a + b for a, b in zip(self.probabilities, other.probabilities, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values, the most frequent first."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
-            "documents": self.documents,
-            "sentences": self.sentences,
-            "words": self.words,
-            "errors": self.errors,
-            "upos": dict(self.upos.most_common()),
-            "relations": dict(self.relations.most_common()),
-            "scripts": dict(self.scripts.most_common()),
-            "probabilities": self.probabilities,
+            name: dict(value.most_common()) if isinstance(value, Counter) else value for name, value in values.items()
         }
 
     @classmethod

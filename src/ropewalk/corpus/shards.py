@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ropewalk import conllu
+from ropewalk.batches import grouped
 from ropewalk.corpus import sources, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
@@ -26,11 +27,12 @@ from ropewalk.errors import CorpusError, FormatError, ModelError, OptionError
 from ropewalk.treebank.treebank import UNWRITABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ropewalk.corpus.annotate import Parsed
     from ropewalk.corpus.options import FilePart, Options, Rows, Slice
     from ropewalk.corpus.sources import Record
+    from ropewalk.options import ParserOptions
     from ropewalk.pipeline import Parser
 
 OUTPUTS = ("parquet", "jsonl", "jsonl.gz", "jsonl.zst", "conllu", "conllu.gz", "conllu.zst")
@@ -47,11 +49,11 @@ class _Writer(Protocol):
 
 
 @functools.lru_cache(maxsize=1)
-def parser_of(model: str, generator: str, **loading: Any) -> Parser:  # noqa: ANN401 - options of `load`
+def parser_of(model: str, generator: str, options: ParserOptions) -> Parser:
     """Load a model once in a process, and check that it is the one that is meant."""
     from ropewalk.pipeline import load
 
-    parser = load(model, threads=1, **loading)
+    parser = load(model, options, threads=1)
     if parser.generator != generator:
         raise ModelError(model, f"is {parser.generator} on this machine; expected {generator}, as where the run began")
     return parser
@@ -59,13 +61,13 @@ def parser_of(model: str, generator: str, **loading: Any) -> Parser:  # noqa: AN
 
 def warm(model: str, generator: str, options: Options) -> None:
     """Load in a process what its parts will need, ahead of the first of them."""
-    parser_of(model, generator, **options.loading)
+    parser_of(model, generator, options.parsing)
 
 
 def annotate(part: FilePart, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
     """Do a part: write its shard, its errors and its record, and give the record."""
     begun = time.monotonic()
-    parser = parser_of(model, generator, **options.loading)
+    parser = parser_of(model, generator, options.parsing)
     _try_again(part, out)
     counts = Counts()
     errors: list[dict[str, Any]] = []
@@ -73,7 +75,7 @@ def annotate(part: FilePart, out: str, model: str, generator: str, options: Opti
     rows = 0
     with stores.creating(path) as file:
         writer = _writer(file, part, generator, options)
-        for records in _batches(_records(part, options, errors)):
+        for records in grouped(_records(part, options, errors), _size, GROUP):
             found = parsed(parser, [record.content for record in records], options.longest)
             for record, reason in zip(records, found.reasons, strict=True):
                 if reason is not None:
@@ -133,18 +135,8 @@ def _demand_unchanged(one: Slice) -> None:
         raise FormatError(one.path, 0, "changed", "has changed since the run began; expected the same file throughout")
 
 
-def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Take documents together that are parsed together."""
-    held: list[Record] = []
-    size = 0
-    for record in records:
-        held.append(record)
-        size += len(record.content or "") + 1
-        if size >= GROUP:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+def _size(record: Record) -> int:
+    return len(record.content or "") + 1
 
 
 def _writer(file: stores.Hashing, part: FilePart, generator: str, options: Options) -> _Writer:

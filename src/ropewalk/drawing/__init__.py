@@ -13,12 +13,14 @@ from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
 from ropewalk.drawing.enhanced import enhanced_scene, with_graph
 from ropewalk.drawing.html import figure, to_html
-from ropewalk.drawing.scene import Scene, Structure, graph_of, scene
+from ropewalk.drawing.scene import PictureOptions, Scene, Structure, graph_of, scene
 from ropewalk.drawing.steps import to_steps
 from ropewalk.drawing.svg import to_svg
 from ropewalk.drawing.terminal import to_text
 from ropewalk.drawing.tikz import to_tikz, to_tikz_document
 from ropewalk.drawing.trace import Trace, trace
+from ropewalk.errors import demand_type
+from ropewalk.options import overridden
 from ropewalk.treebank.documents import Sentence
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Picture",
+    "PictureOptions",
     "Scene",
     "Trace",
     "draw",
@@ -76,45 +79,27 @@ class Picture:
         return figure(self.scene)
 
 
-def draw(  # noqa: PLR0913 - one keyword for each thing that a picture can show
+def draw(  # noqa: PLR0913 - the options that are most used have keywords
     structure: Structure,
+    options: PictureOptions = PictureOptions(),
     *,
     words: Sequence[str] | None = None,
-    relations: bool = True,
-    tags: bool | Sequence[str] = False,
-    columns: Sequence[str] = (),
-    probabilities: Sequence[float | None] | None = None,
-    labels: Iterable[str] = (),
+    tags: bool | Sequence[str] | None = None,
+    labels: Iterable[str] | None = None,
     cover: str | Collection[tuple[int, int]] | None = None,
-    bracketing: bool = False,
-    against: Structure | None = None,
-    root: bool | None = None,
-    title: str | None = None,
+    bracketing: bool | None = None,
 ) -> Picture:
     """Draw a tree, a graph or a sentence.
 
-    `columns` names columns of a sentence, such as `lemma`, and `labels` encodings, to be written under the words.
-    `cover` (`proper`, `farthest`, `all`, or its own (head, dependent) pairs) tells structural arcs, red and solid, from
-    auxiliary ones, black and dashed, and `bracketing` writes its brackets as the paper prints them. `against` is a
-    second tree: arcs that only it has are drawn below the words. With `root` node 0 is drawn as a word, which a cover
-    asks for by itself. What a parser's enhanced graph adds to the tree of a sentence is drawn below the words, unless
-    something else is asked for.
+    `options` holds all that a picture can show; the keywords stand for its fields that are most used, and replace them.
+    What a parser's enhanced graph adds to the tree of a sentence is drawn below the words, unless something else is
+    asked for.
     """
-    shown = scene(
-        structure,
-        words=words,
-        relations=relations,
-        tags=tags,
-        columns=columns,
-        probabilities=probabilities,
-        labels=labels,
-        cover=cover,
-        bracketing=bracketing,
-        against=against,
-        root=root,
-        title=title,
-    )
-    other = bracketing or not relations or any(one is not None for one in (cover, against, probabilities))
+    demand_type("options", options, PictureOptions)
+    options = overridden(options, words=words, tags=tags, labels=labels, cover=cover, bracketing=bracketing)
+    shown = scene(structure, options)
+    other = options.bracketing or not options.relations
+    other = other or any(one is not None for one in (options.cover, options.against, options.probabilities))
     if isinstance(structure, Sentence) and structure.treebank.graphs is not None and not other:
         shown = with_graph(shown, graph_of(structure), structure.graph)
     return Picture(shown)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.drawing.scene import Arc
+
+
+def arc_levels(arcs: Sequence[Arc], place: Mapping[int, int]) -> list[int]:
+    """Return the level of each arc, as `levels` does; `place` is the column of each node."""
+    ends = [sorted((place[arc.head], place[arc.dependent])) for arc in arcs]
+    return levels([(low, high) for low, high in ends])
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:

@@ -118,40 +118,52 @@ def demand_few(words: int) -> None:
         raise OptionError(f"a sentence of {words:,} words is too long to draw; expected at most {MOST_WORDS:,}")
 
 
-def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
-    structure: Structure,
-    *,
-    words: Sequence[str] | None = None,
-    relations: bool = True,
-    tags: bool | Sequence[str] = False,
-    columns: Sequence[str] = (),
-    probabilities: Sequence[float | None] | None = None,
-    labels: Iterable[str] = (),
-    cover: str | Collection[tuple[int, int]] | None = None,
-    bracketing: bool = False,
-    against: Structure | None = None,
-    root: bool | None = None,
-    title: str | None = None,
-) -> Scene:
-    """Say what a picture of a tree, a graph or a sentence shows; the keywords are those of `draw`."""
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """What a picture of a tree, a graph or a sentence shows.
+
+    `columns` names columns of a sentence, such as `lemma`, and `labels` encodings, to be written under the words.
+    `cover` (`proper`, `farthest`, `all`, or its own (head, dependent) pairs) tells structural arcs, red and solid, from
+    auxiliary ones, black and dashed, and `bracketing` writes its brackets as the paper prints them. `against` is a
+    second tree: arcs that only it has are drawn below the words. With `root` node 0 is drawn as a word, which a cover
+    asks for by itself.
+    """
+
+    words: Sequence[str] | None = None
+    relations: bool = True
+    tags: bool | Sequence[str] = False
+    columns: Sequence[str] = ()
+    probabilities: Sequence[float | None] | None = None
+    labels: Iterable[str] = ()
+    cover: str | Collection[tuple[int, int]] | None = None
+    bracketing: bool = False
+    against: Structure | None = None
+    root: bool | None = None
+    title: str | None = None
+
+
+def scene(structure: Structure, options: PictureOptions = PictureOptions()) -> Scene:
+    """Return what a picture of a tree, a graph or a sentence shows."""
     graph = graph_of(structure)
     demand_few(len(graph))
-    forms = _forms(structure, words)
+    forms = _forms(structure, options.words)
+    cover, against = options.cover, options.against
     if cover is not None and against is not None:
         raise OptionError(
             "a rope cover and a second tree would use the same colours; draw them in two pictures, one with each"
         )
-    if bracketing and cover is None:
+    if options.bracketing and cover is None:
         cover = "proper"
-    upos = _tags(structure, tags)
-    rows = [Row("upos", ("", *upos), "tag")] if upos and tags else []
-    rows += _column_rows(structure, columns)
-    if bracketing and cover is not None:
+    upos = _tags(structure, options.tags)
+    rows = [Row("upos", ("", *upos), "tag")] if upos and options.tags else []
+    rows += _column_rows(structure, options.columns)
+    if options.bracketing and cover is not None:
         rows.append(_cover_row(graph, cover))
-    demand_type("labels", labels, Iterable)
-    for spec in labels:
+    demand_type("labels", options.labels, Iterable)
+    for spec in options.labels:
         rows += _label_rows(structure, graph, upos, spec)
-    texts = _texts(graph, probabilities) if relations else tuple(_share(graph, probabilities))
+    shares = _share(graph, options.probabilities)
+    texts = _texts(graph, shares) if options.relations else shares
     arcs = [Arc(h, d, text) for (h, d), text in zip(graph.arcs(), texts, strict=True)]
     if cover is not None:
         covered = dict(zip(graph.arcs(), rope_cover(graph, cover).structural, strict=True))
@@ -160,18 +172,18 @@ def scene(  # noqa: PLR0913 - one keyword for each thing that a picture can show
             for arc in arcs
         ]
     if against is not None:
-        arcs = _compared(graph, graph_of(against), arcs, relations=relations)
+        arcs = _compared(graph, graph_of(against), arcs, relations=options.relations)
         _same_words(forms, against)
     about = structure if isinstance(structure, Sentence) else None
-    if title is not None:
-        demand_type("title", title, str)
+    title = options.title if options.title is not None else (about.id or "") if about else ""
+    demand_type("title", title, str)
     return Scene(
         forms,
         tuple(arcs),
         tuple(Row(row.name, tuple(map(clean, row.cells)), row.kind) for row in rows),
-        (cover is not None and any(head == 0 for head, _ in graph.arcs())) if root is None else root,
+        (cover is not None and any(head == 0 for head, _ in graph.arcs())) if options.root is None else options.root,
         is_right_to_left(forms),
-        clean(title if title is not None else (about.id or "") if about else ""),
+        clean(title),
         clean(about.caption if about else ""),
     )
 
@@ -233,9 +245,9 @@ def _share(graph: Graph, probabilities: Sequence[float | None] | None) -> list[s
     return ["" if share is None else f"{share:.2f}" for share in shares]
 
 
-def _texts(graph: Graph, probabilities: Sequence[float | None] | None) -> tuple[str, ...]:
+def _texts(graph: Graph, shares: list[str]) -> list[str]:
     names = ["" if relation == "_" else clean(relation) for relation in graph.relations]
-    return tuple(f"{n} {p}".strip() for n, p in zip(names, _share(graph, probabilities), strict=True))
+    return [f"{name} {share}".strip() for name, share in zip(names, shares, strict=True)]
 
 
 def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:

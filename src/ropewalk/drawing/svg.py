@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from ropewalk.drawing.layout import levels
+from ropewalk.drawing.layout import arc_levels
 from ropewalk.drawing.measure import is_right_to_left, units
+from ropewalk.drawing.scene import Kind
 from ropewalk.encodings.bracket_text import BRACKET
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ DARK = (
     "--missed:#3fb950;--wrong:#ff7b72;--renamed:#d29922;--refused:#ff7b72;--repaired:#58a6ff;"
     "--super:#ff6b6b;--semi:#79b8ff;--naive:#3fb950"
 )
-KINDS = ("plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired")
 STYLE = (
     "svg.ropewalk text{font-family:system-ui,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif;fill:var(--ink);"
     "text-anchor:middle;direction:ltr}"
@@ -58,7 +58,7 @@ STYLE = (
     + "".join(
         f"svg.ropewalk .{kind} .line{{stroke:var(--{kind})}}"
         f"svg.ropewalk .{kind} .tip,svg.ropewalk .{kind} .relation{{fill:var(--{kind})}}"
-        for kind in KINDS
+        for kind in get_args(Kind)
     )
     + "svg.ropewalk .auxiliary .line,svg.ropewalk .missed .line{stroke-dasharray:5 4}"
     "svg.ropewalk .refused .line{stroke-dasharray:2 4}"
@@ -88,8 +88,7 @@ class Columns:
 def to_svg(scene: Scene, *, theme: Theme = "auto", notes: bool = True) -> str:
     """Draw as SVG that needs nothing else; `theme` is `auto` (as the reader's system), `light` or `dark`."""
     columns = _columns(scene, notes=notes)
-    above = _levels(scene, columns, below=False)
-    under = _levels(scene, columns, below=True)
+    above, under = (arc_levels(scene.arcs_on(below=below), columns.place) for below in (False, True))
     ground = EDGE + _height(scene, above, below=False) + 4
     baseline = ground + WORD
     body = _arcs(scene, columns, above, ground, below=False)
@@ -169,11 +168,6 @@ def _columns(scene: Scene, *, notes: bool) -> Columns:
     if notes and scene.notes():
         right = max(right, EDGE + 34 + max(units(note) for _, note in scene.notes()) * SMALL)
     return Columns(place, middles, widths, right + EDGE)
-
-
-def _levels(scene: Scene, columns: Columns, *, below: bool) -> list[int]:
-    spans = [sorted((columns.place[a.head], columns.place[a.dependent])) for a in scene.arcs_on(below=below)]
-    return levels([(low, high) for low, high in spans])
 
 
 def _height(scene: Scene, heights: list[int], *, below: bool) -> float:

@@ -6,13 +6,14 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.drawing.layout import levels
+from ropewalk.drawing.layout import arc_levels
 from ropewalk.drawing.measure import cells, clusters, is_right_to_left, shorten
+from ropewalk.drawing.scene import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ COLOURS = {
     "title": "1",
     "note": "2",
 }
-KINDS = ("", "plain", "structural", "auxiliary", "missed", "wrong", "renamed", "refused", "repaired")
+KINDS = ("", *get_args(Kind))
 LEFT_TO_RIGHT_MARK = "\u200e"
 ARROWS = {False: "▼", True: "▲"}
 SAMPLES = {"plain": "──", "heavy": "━━", "broken": "╌╌"}
@@ -148,7 +149,7 @@ def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> 
     columns = _columns(scene, width)
     above = [(line, line.ends()) for line in _arc_lines(scene, columns, below=False)]
     under = [(line, line.ends()) for line in _arc_lines(scene, columns, below=True)]
-    words = [_word_line(scene, columns)]
+    words = [_row_line(scene, columns, [scene.word(node) for node in scene.nodes], "word")]
     words += [_row_line(scene, columns, [row.cells[node] for node in scene.nodes], row.kind) for row in scene.rows]
     names = ["", *(row.name if row.kind != "tag" else "" for row in scene.rows)] if scene.named_rows else []
     gutter = _gutter(scene, width)
@@ -246,8 +247,7 @@ def _arc_lines(scene: Scene, columns: TerminalColumns, *, below: bool) -> list[T
     roots = scene.roots(below=below)
     if not arcs and not roots:
         return []
-    spans = [tuple(sorted((columns.place[arc.head], columns.place[arc.dependent]))) for arc in arcs]
-    heights = levels([(low, high) for low, high in spans])
+    heights = arc_levels(arcs, columns.place)
     top = max(heights, default=0)
     named = any(arc.text for arc in roots)
     height = top + 1 + bool(roots) + named
@@ -306,10 +306,6 @@ def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
     free = low + np.flatnonzero(crossed[size:] == crossed[: len(crossed) - size])
     at = int(free[np.argmin(np.abs(free - middle))]) if len(free) else middle
     line.write(at, text, f"{arc.kind} text")
-
-
-def _word_line(scene: Scene, columns: TerminalColumns) -> TerminalLine:
-    return _row_line(scene, columns, [scene.word(node) for node in scene.nodes], "word")
 
 
 def _row_line(scene: Scene, columns: TerminalColumns, texts: Sequence[str], kind: str) -> TerminalLine:

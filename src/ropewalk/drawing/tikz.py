@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ropewalk.drawing.layout import levels
+from ropewalk.drawing.layout import arc_levels
 from ropewalk.drawing.measure import units
 from ropewalk.encodings.bracket_text import BRACKET
 from ropewalk.reporting.escaping import latex_escape
@@ -111,8 +111,7 @@ def _edges(scene: Scene, column: dict[int, int], *, round_arcs: bool) -> list[st
     out = []
     for below in (False, True):
         arcs = scene.arcs_on(below=below)
-        spans = [sorted((column[arc.head], column[arc.dependent])) for arc in arcs]
-        heights = levels([(low, high) for low, high in spans])
+        heights = arc_levels(arcs, column)
         for arc, height in zip(arcs, heights, strict=True):
             options = _options(arc, None if round_arcs else height)
             out.append(rf"  \depedge{options}{{{column[arc.head]}}}{{{column[arc.dependent]}}}{{{_text(arc)}}}")

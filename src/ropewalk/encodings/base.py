@@ -19,10 +19,8 @@ from ropewalk.core.repair import repair
 from ropewalk.core.trees import Tree, Trees, scratch
 from ropewalk.encodings.labels import Decoded, FaultBuffer, Faults, Labels, Recovered
 from ropewalk.errors import (
-    CrossingsError,
     EncodingError,
     EncodingOptionError,
-    FormatError,
     LabelError,
     MismatchError,
     UncoveredTreeError,
@@ -179,11 +177,7 @@ class Encoding(LabelEncoding):
         if threads > 1 and len(bank) > threads:
             return Labels.concat(_in_threads(self.encode, split(bank, threads)))
         if self.policy == "lift":
-            try:
-                batch = self.lift(batch)
-            except CrossingsError as failure:
-                line = bank.line(failure.sentence - 1)
-                raise FormatError(bank.file, line, "too-many-crossings", failure.problem) from failure
+            batch = bank.lifted(self.lift)
         elif self.policy == "refuse":
             covered = self.covered(batch)
             if not covered.all():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, NamedTuple, cast, final
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, TAG
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Token
 
+from ropewalk.batches import grouped, together
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 PROBABILITY = "probability"  # token._.probability
+TAG_PROBABILITIES = "tag_probabilities"  # token._.tag_probabilities, by the name of the column
 NOMINAL = {  # relations of what is a noun phrase of its own
     "nsubj", "obj", "iobj", "obl", "nmod", "appos", "vocative", "dislocated", "expl", "list", "parataxis", "ROOT",
 }  # fmt: skip
@@ -45,6 +46,14 @@ INNER = {
 }  # of one, on its left
 
 
+class _Words(NamedTuple):
+    """The places of a document's words among its tokens, and the lengths of its sentences."""
+
+    doc: Doc
+    places: Numbers
+    lengths: list[int]
+
+
 @final
 class Component:
     """Gives each token its head, relation and whatever tags the model has, and each document its sentences.
@@ -58,17 +67,17 @@ class Component:
     def __init__(self, parser: Parser, *, set_pos: bool = True) -> None:
         self.parser = parser
         self.set_pos = set_pos
-        if not Token.has_extension(PROBABILITY):
-            Token.set_extension(PROBABILITY, default=None)
+        for name in (PROBABILITY, TAG_PROBABILITIES):
+            if not Token.has_extension(name):
+                Token.set_extension(name, default=None)
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse one document."""
-        return self._parsed([doc])[0]
+        return next(self._parsed([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Parse many documents, so many at a time."""
-        waiting = iter(stream)
-        while docs := list(itertools.islice(waiting, batch_size)):
+        for docs in grouped(stream, lambda _: 1, batch_size):
             yield from self._parsed(docs)
 
     def to_bytes(self, **_: object) -> bytes:
@@ -86,20 +95,24 @@ class Component:
         """Nothing to read: the configuration names the model."""
         return self
 
-    def _parsed(self, docs: list[Doc]) -> list[Doc]:
-        found = [np.array([token.i for token in doc if not token.is_space], dtype=np.int64) for doc in docs]
-        lengths = [self._lengths(doc, words) for doc, words in zip(docs, found, strict=True)]
-        forms = [doc[i].text for doc, words in zip(docs, found, strict=True) for i in words.tolist()]
-        bank = self.parser.treebank(
-            Treebank.of_words(Column.of(forms), Offsets.of_lengths([length for some in lengths for length in some]))
-        )
-        sentence = word = 0
-        for doc, words, some in zip(docs, found, lengths, strict=True):
-            if some:
-                offsets = bank.offsets.between(sentence, sentence + len(some))
-                self._write(doc, words, offsets, bank, slice(word, word + len(words)))
-            sentence, word = sentence + len(some), word + len(words)
-        return docs
+    def _parsed(self, docs: list[Doc]) -> Iterator[Doc]:
+        words = [np.array([token.i for token in doc if not token.is_space], dtype=np.int64) for doc in docs]
+        given = [_Words(doc, some, self._lengths(doc, some)) for doc, some in zip(docs, words, strict=True)]
+        for one, outcome in zip(given, together(given, self._trees), strict=True):
+            if isinstance(outcome, Exception):
+                raise outcome
+            if one.lengths:
+                first, last = outcome.sentences.start, outcome.sentences.stop
+                where = slice(*outcome.bank.offsets.array[[first, last]].tolist())
+                self._write(one.doc, one.places, outcome.bank.offsets.between(first, last), outcome.bank, where)
+            yield one.doc
+
+    def _trees(self, given: Sequence[_Words]) -> tuple[Treebank, list[int]]:
+        """Parse the words of documents."""
+        forms = [one.doc[i].text for one in given for i in one.places.tolist()]
+        offsets = Offsets.of_lengths([length for one in given for length in one.lengths])
+        bank = self.parser.treebank(Treebank.of_words(Column.of(forms), offsets))
+        return bank, [len(one.lengths) for one in given]
 
     def _lengths(self, doc: Doc, words: Numbers) -> list[int]:
         """Count the words of each sentence."""
@@ -138,6 +151,10 @@ class Component:
         if found is not None and found.arcs is not None:
             for i, share in zip(words.tolist(), found.arcs[where].tolist(), strict=True):
                 doc[i]._.set(PROBABILITY, share)
+        if found is not None and found.tags:
+            rows = np.stack([column[where] for column in found.tags.values()], axis=1).tolist()
+            for i, shares in zip(words.tolist(), rows, strict=True):
+                doc[i]._.set(TAG_PROBABILITIES, dict(zip(found.tags, shares, strict=True)))
 
     @staticmethod
     def _tags(doc: Doc, words: Numbers, bank: Treebank, where: slice) -> dict[int, npt.NDArray[np.uint64]]:

@@ -93,7 +93,7 @@ def statistics(corpus: Corpus[Treebank], encodings: Sequence[Encoding], *, label
         nonprojective=int((~projective(trees)).sum()),
         counted_in=labels_in,
         relations=None if counted is None else _distinct(counted.relations.ids),
-        lifted_relations=None if counted is None else _distinct(lift(counted.trees(), "head").relations.ids),
+        lifted_relations=None if counted is None else _distinct(counted.lifted(lift).relations.ids),
         indices=_histogram(largest_index(trees)),
         stars=_histogram(most_stars(trees)),
         thickness=_histogram(rope_thickness(trees)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,6 +131,9 @@ def own_folder() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
+    home = os.environ.get("HOME", "")
+    if sys.platform == "linux" and home.startswith("/") and "XDG_DATA_HOME" not in os.environ:
+        return Path(home, ".local", "share", "ropewalk", "models")  # as below, without the time that the import takes
     from platformdirs import user_data_path
 
     return user_data_path("ropewalk", appauthor=False) / "models"

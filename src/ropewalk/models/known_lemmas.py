@@ -20,6 +20,7 @@ class _Lemmas(NamedTuple):
 
 
 NONE = _Lemmas({}, ())
+FEW = 16  # words that are searched for in the lines of a part of speech before these are cut: one sentence has few
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,12 @@ class KnownLemmas:
     """The lemmas of each part of speech: on each line one, and its forms, with tabs between them.
 
     A model without parts of speech has them all under the empty one. Under `UPOS XPOS` are those whose lemma depends on
-    both. Lines are looked through when their part of speech is asked for.
+    both.
     """
 
     lines: Mapping[str, str]
     _read: dict[str, _Lemmas] = field(default_factory=dict, compare=False, repr=False)  # of those that were asked for
+    _searched: Counter[str] = field(default_factory=Counter, compare=False, repr=False)  # times, before they are read
 
     @classmethod
     def of(cls, bank: Treebank, columns: Collection[str]) -> KnownLemmas:
@@ -57,12 +59,21 @@ class KnownLemmas:
 
     def lemma(self, form: str, upos: str, xpos: str) -> str | None:
         """Look a form up."""
-        found = self._under(f"{upos} {xpos}").by_form.get(form)
-        return self._under(upos).by_form.get(form) if found is None else found
+        found = self._lemma(form, f"{upos} {xpos}")
+        return self._lemma(form, upos) if found is None else found
 
     def lemmas(self, upos: str) -> Collection[str]:
         """Give all lemmas of a part of speech."""
         return self._under(upos).all
+
+    def _lemma(self, form: str, tag: str) -> str | None:
+        self._searched[tag] += 1
+        if tag in self._read or self._searched[tag] > FEW:
+            return self._under(tag).by_form.get(form)
+        lines = f"{self.lines.get(tag, '')}\n"
+        at = max(lines.rfind(f"\t{form}{end}") for end in "\t\n")  # if it is there twice, the last counts
+        start = lines.rfind("\n", 0, at) + 1
+        return None if at < 0 else lines[start : lines.index("\t", start)]
 
     def _under(self, tag: str) -> _Lemmas:
         """Look through the lines of a part of speech, once."""

@@ -202,6 +202,19 @@ class Scores:
         places, classes = arc_places(words, heads.astype(np.int64), self._offsets, self._distances)
         return self._pairs("pair", words, places, classes, self._networks.pairs)
 
+    def all(self, heads: Ints) -> list[Floats]:
+        """Compute all that was asked for, of trees and then of graphs, with the relations of arcs from these heads."""
+        out = [*self.labels(), *self.tags().values()]
+        if not self._words.keys().isdisjoint({"relations", "pair_words"}):
+            out.append(self.relations(heads))
+        out += self.arcs() if "arc_words" in self._words else ()
+        if "graph_labels" in self._words:
+            out.append(self.graph_labels())
+        out += [-np.logaddexp(0, -one) for one in self.graph_arcs()] if "graph_arc_words" in self._words else ()
+        if "graph_pair_words" in self._words:
+            out.append(self.graph_relations(np.arange(self._count), heads.astype(np.int64)))
+        return out
+
     def _pairs(
         self,
         sides: str,

@@ -31,11 +31,17 @@ UNHASHED = {1: {"hash", "name", "scores"}, 2: {"hash", "name", "scores", "traini
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFolder:
-    """A folder whose `config.json` was read: `table` is all that it holds, `description` what running needs."""
+    """A folder whose `config.json` was read: `table` is all that it holds, `description` what running needs.
+
+    It can be passed wherever a path is expected; `open_folder` then does not read `config.json` again.
+    """
 
     path: Path
     table: dict[str, Any]
     description: Description
+
+    def __fspath__(self) -> str:
+        return str(self.path)
 
     @property
     def format(self) -> str:
@@ -98,8 +104,16 @@ def checked_name(name: str, source: str) -> str:
 
 
 def open_folder(path: str | os.PathLike[str], *formats: str) -> ModelFolder:
-    """Read what a folder says it is: one of some formats, or of any."""
-    home = Path(path)
+    """Read `config.json`, unless `path` is a folder that was opened; raise unless its format is one of `formats`."""
+    folder = path if isinstance(path, ModelFolder) else _opened(Path(path))
+    if formats and folder.format not in formats:
+        kinds = {EXPORTED: "a model that ropewalk export wrote", TRAINED: "a model as training writes it"}
+        expected = " or ".join(kinds[one] for one in formats)
+        raise ModelError(str(folder.path / CONFIG), f"is that of {kinds[folder.format]}; expected {expected}")
+    return folder
+
+
+def _opened(home: Path) -> ModelFolder:
     if not home.is_dir():
         raise ModelError(str(home), "is no folder; expected one that `ropewalk train` or `ropewalk export` wrote")
     file = str(home / CONFIG)
@@ -107,9 +121,6 @@ def open_folder(path: str | os.PathLike[str], *formats: str) -> ModelFolder:
     found = table.get("format") if isinstance(table, dict) else None
     if not isinstance(found, str) or found not in {EXPORTED, TRAINED}:
         raise ModelError(file, f"is not that of a Ropewalk model; found format {found!r}")
-    if formats and found not in formats:
-        kinds = {EXPORTED: "a model that ropewalk export wrote", TRAINED: "a model as training writes it"}
-        raise ModelError(file, f"is that of {kinds[found]}; expected {' or '.join(kinds[one] for one in formats)}")
     return ModelFolder(home, table, described(table, file))
 
 

@@ -194,7 +194,7 @@ class LabelDecoder:
         labels = scores.labels()
         root = None if self._relations_need_heads else self._root(scores.relations())
         arcs = self._arcs(scores, gold.offsets.array)
-        wanted = self._encoding.lift(gold.trees()).heads
+        wanted = gold.lifted(self._encoding.lift).heads
         if arcs is not None:
 
             def attached(options: DecodingOptions) -> float:

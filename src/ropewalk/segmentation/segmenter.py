@@ -74,8 +74,8 @@ class Segmenter:
 
         With `each_line` it takes each line for a `sentence`, or for a `paragraph`; empty lines begin paragraphs.
         """
-        home = Path(path)
-        return cls(segmenter_files.load(home), threads, each_line=each_line, name=str(home / segmenter_files.GRAPH))
+        name = str(Path(path) / segmenter_files.GRAPH)
+        return cls(segmenter_files.load(path), threads, each_line=each_line, name=name)
 
     def _demand_fit(self, vocabulary: CharacterVocabulary, name: str) -> None:
         """Mark one character, the last that the vocabulary has, to find out now whether the network knows as many."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import files
@@ -16,7 +17,7 @@ from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import FIRST_CHARACTER, LONGEST, CharacterVocabulary
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
 
     from ropewalk.models.storage import ModelFolder
 
@@ -72,9 +73,9 @@ def _hash(table: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode("utf-8")).hexdigest()
 
 
-def _sealed(path: Path) -> ModelFolder | None:
-    """Give a model's folder that was exported: its files must be those that were."""
-    found = open_folder(path) if (path / CONFIG).is_file() else None
+def _sealed(path: str | os.PathLike[str]) -> ModelFolder | None:
+    """Return the folder of an exported model, whose files must be those that were exported; None for another."""
+    found = open_folder(path) if Path(path, CONFIG).is_file() else None
     return found if found is not None and found.format == EXPORTED else None
 
 
@@ -113,12 +114,13 @@ def _record(given: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
     return given
 
 
-def load(path: Path) -> Stored:
+def load(path: str | os.PathLike[str]) -> Stored:
     """Read a segmenter's files."""
-    name = str(path / DESCRIPTION)
+    home = Path(path)
+    name = str(home / DESCRIPTION)
     sealed = _sealed(path)
     raw, graph = (
-        (read_content(path / file) if sealed is None else sealed.listed(file)) for file in (DESCRIPTION, GRAPH)
+        (read_content(home / file) if sealed is None else sealed.listed(file)) for file in (DESCRIPTION, GRAPH)
     )
     table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
@@ -132,7 +134,7 @@ def load(path: Path) -> Stored:
         raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
     if hashlib.sha256(graph).hexdigest() != table.get("sha256"):
         raise ModelError(
-            str(path / GRAPH), f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"
+            str(home / GRAPH), f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"
         )
     try:
         return Stored(

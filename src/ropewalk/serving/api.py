@@ -27,7 +27,6 @@ from ropewalk.treebank.documents import Document
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from ropewalk.serving.computing import ServedModel
     from ropewalk.serving.fields import Fields
     from ropewalk.serving.service import Service
     from ropewalk.treebank.treebank import Treebank
@@ -66,17 +65,16 @@ async def stream(fields: Fields, service: Service) -> object:
         first = await anext(parts)  # what is wrong with the request is known by now
     except StopAsyncIteration:
         return Response(b"", media_type=LINES)
-    return StreamingResponse(_lines(model, first, parts), media_type=LINES)
 
+    async def lines() -> AsyncIterator[bytes]:
+        yield written(first)
+        async for part in parts:
+            yield written(part)
 
-async def _lines(model: ServedModel, first: Treebank, parts: AsyncIterator[Treebank]) -> AsyncIterator[bytes]:
-    yield _written(model, first)
-    async for part in parts:
-        yield _written(model, part)
+    def written(part: Treebank) -> bytes:
+        return b"".join(formats.get("json").sentences(Document(part, None, model.generator), formats.Look()))
 
-
-def _written(model: ServedModel, part: Treebank) -> bytes:
-    return b"".join(formats.get("json").sentences(Document(part, None, model.generator), formats.Look()))
+    return StreamingResponse(lines(), media_type=LINES)
 
 
 async def convert(fields: Fields, service: Service) -> object:

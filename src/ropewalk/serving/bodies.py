@@ -82,7 +82,7 @@ class Bodies:
 def content_type(header: str) -> tuple[str, dict[bytes, bytes]]:
     """Read a header such as `text/plain; charset=utf-8`: its kind, and its parameters."""
     kind, parameters = parse_options_header(header[:LONGEST_HEADER])
-    return kind.decode("latin-1"), parameters
+    return kind.decode("latin-1").lower(), parameters
 
 
 def query_fields(query: bytes) -> dict[str, str]:

@@ -5,14 +5,12 @@ It runs in a thread of the server or in processes of its own, so everything that
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-import numpy as np
-
-from ropewalk.errors import OptionError, RequestError
+from ropewalk.batches import Share, joined, together
+from ropewalk.errors import OptionError
 from ropewalk.loading import HUB
 from ropewalk.models.catalogue import in_folder, installed, locate
 from ropewalk.pipeline import load
@@ -21,7 +19,7 @@ from ropewalk.treebank.documents import Document
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ropewalk.pipeline import Parser
     from ropewalk.serving.settings import Settings
@@ -40,7 +38,7 @@ class ServedModel:
     language: str = ""
     treebank: str = ""
     licence: str = ""
-    columns: tuple[str, ...] | None = None  # what it predicts; None: all that it can
+    columns: Sequence[str] | None = None  # what it predicts; None: all that it can
 
     @property
     def components(self) -> list[str]:
@@ -125,15 +123,8 @@ class Computer:
             name = given if given in names else Path(given).resolve().name
             if name in parsers:
                 raise OptionError(f"two models are called {name}; expected models with names of their own")
-            parser = load(
-                given,
-                threads=1,
-                decoder=settings.decoder,
-                repair=settings.repair,
-                graph_decoder=settings.graph_decoder,
-                columns=settings.columns,
-            )
-            model = ServedModel(name, parser.generator, parser.segmenter is not None, columns=settings.columns)
+            parser = load(given, settings.parsing, threads=1)
+            model = ServedModel(name, parser.generator, parser.segmenter is not None, columns=settings.parsing.columns)
             if not given.startswith(HUB):
                 known = in_folder(locate(given))
                 model = replace(model, language=known.language, treebank=known.treebank, licence=known.licence)
@@ -159,14 +150,6 @@ def _attempt(function: Callable[..., Any], *arguments: object) -> Any:  # noqa: 
         return failure
 
 
-class _Piece(NamedTuple):
-    """The sentences of one job in a treebank that it may share with others."""
-
-    number: int
-    bank: Treebank
-    sentences: range
-
-
 @final
 class _Batch:
     """Jobs that are segmented and parsed together. A job that fails alone fails alone."""
@@ -179,85 +162,50 @@ class _Batch:
 
     def answers(self) -> Answers:
         """Compute all answers."""
-        texts = [number for number, job in enumerate(self._jobs) if job.text is not None]
-        pieces = self._cut(texts) + self._read(sorted(set(range(len(self._jobs))) - set(texts)))
-        kinds: dict[tuple[bool, bool], list[_Piece]] = {}  # treebanks that are joined must be of one kind
-        for piece in pieces:
-            if not self._is_short(piece):
-                continue
-            if self._jobs[piece.number].parse:
-                kinds.setdefault((piece.bank.source is None, piece.bank.tokens is None), []).append(piece)
+        texts = {number: job.text for number, job in enumerate(self._jobs) if job.text is not None}
+        given = self._kept(texts, together(list(texts.values()), lambda some: cut(some, self._parser)))
+        others = [number for number in range(len(self._jobs)) if number not in texts]
+        given |= self._kept(others, [_attempt(self._read, self._jobs[number].words) for number in others])
+        given = self._kept(given, [_attempt(self._short, share) for share in given.values()])
+        kinds: dict[tuple[bool, bool], list[int]] = {}  # treebanks that are joined must be of one kind
+        for number, share in given.items():
+            if self._jobs[number].parse:
+                kinds.setdefault((share.bank.source is None, share.bank.tokens is None), []).append(number)
             else:
-                self._finish(piece, piece)
-        for alike in kinds.values():
-            self._parse(alike)
+                self._finish(number, share, share)
+        for numbers in kinds.values():
+            outcomes = together([given[number] for number in numbers], self._parse)
+            for number, share in self._kept(numbers, outcomes).items():
+                self._finish(number, given[number], share)
         return self._answers
 
-    def _cut(self, numbers: list[int]) -> list[_Piece]:
-        """Cut texts into sentences and words, all at once."""
-        if not numbers:
-            return []
-        try:
-            bank, counts = cut([str(self._jobs[number].text) for number in numbers], self._parser)
-        except Exception as failure:  # noqa: BLE001 - likewise
-            if len(numbers) == 1:
-                self._answers.values[numbers[0]] = failure
-                return []
-            return [piece for number in numbers for piece in self._cut([number])]
-        ends = itertools.accumulate(counts, initial=0)
-        return [
-            _Piece(number, bank, range(*bounds))
-            for number, bounds in zip(numbers, itertools.pairwise(ends), strict=True)
-        ]
+    def _kept(self, numbers: Iterable[int], outcomes: Iterable[Share | Exception]) -> dict[int, Share]:
+        """Return the sentences of jobs by their numbers; the exception of another job is its answer."""
+        shares = {}
+        for number, outcome in zip(numbers, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                self._answers.values[number] = outcome
+            else:
+                shares[number] = outcome
+        return shares
 
-    def _read(self, numbers: list[int]) -> list[_Piece]:
+    def _read(self, words: RequestSource | Treebank) -> Share:
         """Read what is cut into words already."""
-        pieces = []
-        for number in numbers:
-            words = self._jobs[number].words
-            bank = words if isinstance(words, Treebank) else _attempt(words.read, self._parser, self._longest)
-            if isinstance(bank, Treebank):
-                pieces.append(_Piece(number, bank, range(len(bank))))
-            else:
-                self._answers.values[number] = bank
-        return pieces
+        bank = words if isinstance(words, Treebank) else words.read(self._parser, self._longest)
+        return Share(bank, range(len(bank)))
 
-    def _is_short(self, piece: _Piece) -> bool:
-        try:
-            demand_lengths(piece.bank.lengths[piece.sentences.start : piece.sentences.stop], self._longest)
-        except RequestError as failure:
-            self._answers.values[piece.number] = failure
-            return False
-        return True
+    def _short(self, share: Share) -> Share:
+        """Raise if a sentence has too many words."""
+        demand_lengths(share.bank.lengths[share.sentences.start : share.sentences.stop], self._longest)
+        return share
 
-    def _parse(self, pieces: list[_Piece]) -> None:
-        try:
-            whole = self._parser.treebank(_joined(pieces))
-        except Exception as failure:  # noqa: BLE001 - likewise
-            if len(pieces) == 1:
-                self._answers.values[pieces[0].number] = failure
-            else:
-                for piece in pieces:
-                    self._parse([piece])
-            return
+    def _parse(self, shares: Sequence[Share]) -> tuple[Treebank, list[int]]:
+        whole = self._parser.treebank(joined(shares))
         self._answers.parsed.append((whole.words, len(whole)))
-        end = 0
-        for piece in pieces:
-            start, end = end, end + len(piece.sentences)
-            self._finish(piece, _Piece(piece.number, whole, range(start, end)))
+        return whole, [len(share.sentences) for share in shares]
 
-    def _finish(self, given: _Piece, parsed: _Piece) -> None:
-        job = self._jobs[given.number]
+    def _finish(self, number: int, given: Share, parsed: Share) -> None:
+        job = self._jobs[number]
         read = Document(given.bank, job.text, sentences=given.sentences)
         document = Document(parsed.bank, job.text, self._parser.generator, sentences=parsed.sentences)
-        self._answers.values[given.number] = _attempt(job.finish, read, document)
-
-
-def _joined(pieces: list[_Piece]) -> Treebank:
-    """Join the sentences of all pieces in one treebank."""
-    banks = []
-    for _, group in itertools.groupby(pieces, key=lambda piece: id(piece.bank)):
-        some = list(group)
-        bank, chosen = some[0].bank, [number for piece in some for number in piece.sentences]
-        banks.append(bank if len(chosen) == len(bank) else bank.select(np.array(chosen, dtype=np.int64)))
-    return banks[0] if len(banks) == 1 else Treebank.concat(banks)
+        self._answers.values[number] = _attempt(job.finish, read, document)

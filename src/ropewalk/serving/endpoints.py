@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ropewalk import formats
+from ropewalk.core.repair import POLICIES
 from ropewalk.core.ropes import COVERS
 from ropewalk.errors import OptionError, RequestError
 from ropewalk.formats.json import compact
-from ropewalk.repair import POLICIES
 from ropewalk.serving.bodies import content_type, query_fields
 from ropewalk.serving.fields import Fields
 from ropewalk.serving.sources import Conllu, RequestText, Words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ropewalk.errors import OptionError
+from ropewalk.options import ParserOptions
 from ropewalk.serving.hosts import Hosts
 
 MOST_SECONDS = 86_400
@@ -21,10 +22,7 @@ class Settings:
     """
 
     models: tuple[str, ...] = ("en",)
-    decoder: str | None = None  # of all models, by default their own
-    repair: str | None = None
-    graph_decoder: str | None = None
-    columns: tuple[str, ...] | None = None  # what they predict, by default all that they can
+    parsing: ParserOptions = ParserOptions()  # of all models
     max_bytes: int = 1_000_000
     max_words: int = 1000
     max_seconds: float = 30.0

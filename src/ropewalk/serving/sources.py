@@ -6,7 +6,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -31,18 +31,20 @@ LONG = 20_000  # characters: what is longer is cut into words beside the queue, 
 class RequestSource(ABC):
     """Something to parse."""
 
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many characters it has."""
+    value: Any
 
     @abstractmethod
     def _bank(self, parser: Parser) -> Treebank:
         """Cut it into sentences and words."""
 
     @property
+    def size(self) -> int:
+        """Its number of characters, which says how long it takes to parse."""
+        return len(self.value)
+
+    @property
     def text(self) -> str | None:
-        """The text that places count in, if it is text."""
+        """The text that positions refer to, if it is text."""
         return None
 
     @final
@@ -67,11 +69,6 @@ class RequestText(RequestSource):
     value: str
 
     @property
-    def size(self) -> int:
-        """How many characters it has."""
-        return len(self.value)
-
-    @property
     def text(self) -> str | None:
         """The text itself."""
         return self.value
@@ -86,11 +83,6 @@ class Lines(RequestSource):
     """Text with one sentence a line; an empty line ends a paragraph."""
 
     value: str
-
-    @property
-    def size(self) -> int:
-        """How many characters it has."""
-        return len(self.value)
 
     def _bank(self, parser: Parser) -> Treebank:
         lines = re.findall(r"[^\n]*\n|[^\n]+", self.value)
@@ -118,7 +110,7 @@ class Words(RequestSource):
 
     @property
     def size(self) -> int:
-        """How many characters it has."""
+        """Its number of characters."""
         return sum(len(word) + 1 for words in self.value for word in words)
 
     def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - the words are there already
@@ -134,7 +126,7 @@ class Conllu(RequestSource):
 
     @property
     def size(self) -> int:
-        """How many characters it has."""
+        """Its number of characters."""
         return len(self.value) // 8  # most of it is no word
 
     def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - it is cut already

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ropewalk import draw, encodings
+from ropewalk import PictureOptions, draw, encodings
 from ropewalk.core.repair import POLICIES
 from ropewalk.core.ropes import COVERS
 from ropewalk.drawing import steps, trace
@@ -63,8 +63,7 @@ def picture_of(
     against: Sentence | None = None,
 ) -> Picture:
     """Draw one sentence as the fields ask."""
-    return draw(
-        bank[number],
+    options = PictureOptions(
         tags=fields.flag("tags", default=True),
         relations=fields.flag("relations", default=True),
         probabilities=bank[number].probabilities if fields.flag("probabilities") else None,
@@ -74,6 +73,7 @@ def picture_of(
         against=against,
         title="",
     )
+    return draw(bank[number], options)
 
 
 def picture_text(picture: Picture, form: str, fields: Fields) -> str:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.decoding import ARC_DECODERS, DECODERS
 from ropewalk.errors import ConfigError, TrainingError
+from ropewalk.models.word_readers import OWN
 from ropewalk.options import flat_options, to_mapping
 from ropewalk.training.config import PARSERS, Config, from_mapping
-from ropewalk.training.construction import OWN, graph_shape, head_shape
+from ropewalk.training.construction import graph_shape, head_shape
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -5,21 +5,21 @@ Here alone is it asked of which kind a parser or an encoder is.
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from safetensors import SafetensorError
 
-from ropewalk.errors import ConfigError, ModelError, OptionError, UnknownNameError
+from ropewalk.errors import ConfigError, ModelError, OptionError
 from ropewalk.models.description import EncoderShape, GraphShape, HeadShape
 from ropewalk.models.storage import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
+from ropewalk.models.word_readers import OWN, SETTINGS, WordReader, announced
 from ropewalk.training import hub
 from ropewalk.training.classifiers import DISTANCES
 from ropewalk.training.config import RELATIONS
-from ropewalk.training.encoders import SETTINGS, BiLSTM, OwnEncoder, Transformer
+from ropewalk.training.encoders import BiLSTM, OwnEncoder, ReaderEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.network import LossOptions
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ropewalk.training.config import EncoderOptions, ModelOptions
     from ropewalk.training.encoders import WordEncoder
 
-GROUP = "ropewalk.encoders"
-OWN = ("transformer", "bilstm")
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
@@ -141,14 +139,13 @@ def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
 
 def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
     """Make the encoder that another package announces by this name."""
-    known = {entry.name: entry for entry in entry_points(group=GROUP)}
-    if kind not in known:
-        raise UnknownNameError("kind of encoder", kind, (*OWN, *known))
-    encoder = known[kind].load()(kind, settings)
+    found = announced(kind)
+    if isinstance(found, type) and issubclass(found, WordReader):
+        return ReaderEncoder(kind, found(settings))
+    encoder = found(kind, settings)
     if not isinstance(encoder, OwnEncoder):
-        raise ConfigError(
-            "configuration", "model.encoder.kind", f"{kind} makes a {type(encoder).__name__}, no OwnEncoder"
-        )
+        problem = f"{kind} makes a {type(encoder).__name__}; expected a WordReader or an OwnEncoder"
+        raise ConfigError("configuration", "model.encoder.kind", problem)
     return encoder
 
 

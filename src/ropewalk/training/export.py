@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.core.trees import Tree
@@ -31,6 +30,7 @@ from ropewalk.segmentation import segmenter_files as segmentation
 from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of
 from ropewalk.training.examples import read_treebank
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 from ropewalk.training.trainable import Trainable
 from ropewalk.training.training_run import measures
 from ropewalk.treebank.treebank import Treebank
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx import ModelProto
+    from torch import Tensor
 
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
@@ -57,21 +58,9 @@ ROUNDED = 0.05  # how far probabilities may lie apart on average where weights w
 SENTENCES = 48  # that are compared
 LONGEST = 40
 INVENTED = (
-    "The",
-    "old",
-    "Dr.",
-    "Vane's",
-    "3",
-    "NEVER",
-    "slept",
-    "…",
-    "http://a.b/c?d=e",
-    "😀",
-    "naïve",
-    "!",
-    "iPhone",
-    "1,000",
-)
+    "The", "old", "Dr.", "Vane's", "3", "NEVER", "slept", "…", "http://a.b/c?d=e", "😀", "naïve", "!",
+    "iPhone", "1,000",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,89 +171,57 @@ def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, a
 
 def networks(network: Network) -> dict[str, ModelProto]:
     """Write all networks of an exported folder, by the names of their files."""
+
+    def scores(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - what has the network
+        found = own.network.word_scores(given["vectors"], network.outputs)
+        return tuple(found[name] for name in network.outputs)
+
     out = network.encoder.networks()
-    vectors = torch.zeros(onnx_graphs.SAMPLE, network.encoder.size)
-    out[HEADS] = onnx_graphs.traced(_WordScores(network), {"vectors": vectors}, list(network.outputs))
+    vectors = torch.zeros(SAMPLE, network.encoder.size)
+    out[HEADS] = traced(Computed(scores, network=network), {"vectors": vectors}, network.outputs)
     vectors = network.projection(vectors)  # what all further networks begin with
     if network.relations.pairs is not None:
         out[PAIRS] = _relations(network.relations.pairs, vectors)
     if network.arcs is not None:
-        out[ARCS] = onnx_graphs.traced(_Arcs(network.arcs), _sides(network.arcs, vectors), ["arcs"], dynamic=2)
+        out[ARCS] = _arcs(network.arcs, vectors)
     graphs = network.graphs
     if graphs is not None:
         out[GRAPH_PAIRS] = _relations(graphs.relations, vectors)
     if graphs is not None and graphs.arcs is not None:
-        given = _sides(graphs.arcs, vectors)
-        out[GRAPH_ARCS] = onnx_graphs.traced(_GraphArcs(graphs, graphs.arcs.root_side()), given, ["arcs"], dynamic=2)
+        out[GRAPH_ARCS] = _arcs(graphs.arcs, vectors, graphs)
     return out
 
 
 def _relations(relations: PairScorer, vectors: Tensor) -> ModelProto:
-    """Write what scores pairs."""
+    """Write the network that scores relations under chosen heads."""
+
+    def scores(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the relations
+        above = given["above"] + own.table[given["classes"]]
+        found: Tensor = own.relations.score(given["words"], above).log_softmax(-1)
+        return found
+
     words, heads = relations.sides(vectors)
-    given = {"words": words, "above": heads, "classes": torch.zeros(onnx_graphs.SAMPLE, dtype=torch.int64)}
-    return onnx_graphs.traced(_Pairs(relations), given, ["relations"])
+    given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
+    return traced(Computed(scores, relations=relations, table=relations.classes()), given, ["relations"])
 
 
-def _sides(arcs: ArcScorer, vectors: Tensor) -> dict[str, Tensor]:
-    """Give what arcs are scored by, as if the words were sentences of one length."""
-    words, heads = (side.reshape(onnx_graphs.SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
-    return {"words": words, "above": heads}
+def _arcs(arcs: ArcScorer, vectors: Tensor, graphs: GraphHeads | None = None) -> ModelProto:
+    """Write the network that scores all arcs of sentences of one length: of trees, or of graphs."""
 
+    def of_trees(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the arcs
+        found: Tensor = own.arcs.score(given["words"], given["above"], own.root).log_softmax(-1)
+        return found
 
-@final
-class _WordScores(nn.Module):
-    """What follows from each word alone."""
+    def of_graphs(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the graphs
+        found: Tensor = own.graphs.arc_scores(given["words"], given["above"], own.root)
+        return found
 
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, given: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        found = self.network.word_scores(given["vectors"], self.network.outputs)
-        return tuple(found[name] for name in self.network.outputs)
-
-
-@final
-class _Pairs(nn.Module):
-    """Relations under chosen heads."""
-
-    def __init__(self, relations: PairScorer) -> None:
-        super().__init__()
-        self.relations = relations
-        self.register_buffer("table", relations.classes().detach())
-        self.table: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.relations.score(given["words"], given["above"] + self.table[given["classes"]]).log_softmax(-1)
-
-
-@final
-class _Arcs(nn.Module):
-    """All arcs of sentences of one length."""
-
-    def __init__(self, arcs: ArcScorer) -> None:
-        super().__init__()
-        self.arcs = arcs
-        self.register_buffer("root", arcs.root_side().detach())
-        self.root: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.arcs.score(given["words"], given["above"], self.root).log_softmax(-1)
-
-
-@final
-class _GraphArcs(nn.Module):
-    """All arcs of graphs of sentences of one length."""
-
-    def __init__(self, graphs: GraphHeads, root: Tensor) -> None:
-        super().__init__()
-        self.graphs = graphs
-        self.register_buffer("root", root.detach())
-        self.root: Tensor
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.graphs.arc_scores(given["words"], given["above"], self.root)
+    words, heads = (side.reshape(SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
+    root = arcs.root_side()
+    module = (
+        Computed(of_trees, arcs=arcs, root=root) if graphs is None else Computed(of_graphs, graphs=graphs, root=root)
+    )
+    return traced(module, {"words": words, "above": heads}, ["arcs"], dynamic=2)
 
 
 def sample(labels: LabelSet) -> Treebank:
@@ -305,19 +262,5 @@ def _rounding(plain: Model, rounded: Model, bank: Treebank, name: str) -> float:
 
 
 def all_scores(model: Model, bank: Treebank) -> list[Floats]:
-    """List all that a model scores: labels, tags, relations under the treebank's heads, and arcs if it has any.
-
-    Those of trees come first, those of graphs follow.
-    """
-    out: list[Floats] = []
-    for part, scores in model.scores(bank):
-        arcs = scores.arcs() if model.description.heads.arcs else ()
-        out += [*scores.labels(), *scores.tags().values(), scores.relations(part.heads), *arcs]
-        graphs = model.description.graphs
-        if graphs.labels:
-            out.append(scores.graph_labels())
-        if graphs.arcs:
-            out += [-np.logaddexp(0, -one) for one in scores.graph_arcs()]
-        if not graphs.is_empty:
-            out.append(scores.graph_relations(np.arange(len(part.heads)), part.heads.astype(np.int64)))
-    return out
+    """List all that a model scores for the heads of a treebank; see `Scores.all`."""
+    return [array for part, scores in model.scores(bank) for array in scores.all(part.heads)]

@@ -34,8 +34,8 @@ def read_weights(folder: ModelFolder, network: Network) -> dict[str, Tensor]:
     if not network.encoder.restorable or not network.relations.restorable or network.graphs:
         raise ModelError(
             str(folder.path),
-            "is an exported model with a transformer, biaffine relations or graphs, which cannot be trained further; "
-            "expected the folder that it was exported from",
+            "is an exported model with biaffine relations, graphs or an encoder other than a bilstm, which cannot be "
+            "trained further; expected the folder that it was exported from",
         )
     words, heads = (_tables(folder, file) for file in (WORDS, HEADS))
     found = {name.removeprefix("network."): table for name, table in heads.items()}

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 from torch import Tensor, nn
 
 from ropewalk import files
 from ropewalk.errors import MissingExtraError, ModelError
+from ropewalk.models.onnx.files import BESIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
 OPSET = 20  # as torch writes it
@@ -61,8 +63,8 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
         raise MissingExtraError("exports of models", "onnxscript", "train") from failure
     except Exception as failure:
         raise ModelError(
-            type(module).__name__.strip("_"),
-            f"is a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
+            ", ".join(outputs),
+            f"is the output of a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
         ) from failure
     finally:
         logger.setLevel(level)
@@ -73,75 +75,68 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
     return model
 
 
-class _Graph:
-    """A graph under construction; values go by their names."""
+@final
+class Computed(nn.Module):
+    """A function of named tensors, and of the modules and tensors in `parts`, under whose names weights are stored."""
 
-    def __init__(self) -> None:
-        self._nodes: list[onnx.NodeProto] = []
-        self._constants: list[onnx.TensorProto] = []
-        self._inputs: list[onnx.ValueInfoProto] = []
-        self._outputs: list[onnx.ValueInfoProto] = []
+    def __init__(self, compute: Callable[[Any, dict[str, Tensor]], Any], **parts: nn.Module | Tensor) -> None:
+        super().__init__()
+        self.compute = compute
+        for name, part in parts.items():
+            if isinstance(part, Tensor):
+                self.register_buffer(name, part.detach())
+            else:
+                self.add_module(name, part)
 
-    def input(self, name: str, kind: int, *shape: str | int) -> str:
-        """Take an input."""
-        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
-        return name
-
-    def constant(self, given: Tensor | npt.ArrayLike) -> str:
-        """Hold numbers."""
-        array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
-        name = f"constant{len(self._constants)}"
-        self._constants.append(numpy_helper.from_array(np.array(array, order="C"), name))
-        return name
-
-    def op(self, kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
-        """Compute something."""
-        name = f"{kind.lower()}{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, given, [name], **attributes))
-        return name
-
-    def output(self, name: str, value: str, *shape: str | int) -> None:
-        """Give a value out under a name."""
-        self._nodes.append(helper.make_node("Identity", [value], [name]))
-        self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
-
-    def model(self) -> onnx.ModelProto:
-        """Finish."""
-        graph = helper.make_graph(self._nodes, "ropewalk", self._inputs, self._outputs, self._constants)
-        network = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORM, producer_name="ropewalk"
-        )
-        onnx.checker.check_model(network)
-        return network
+    def forward(self, given: dict[str, Tensor]) -> Any:  # noqa: ANN401 - a tensor, or several
+        """Compute the function."""
+        return self.compute(self, given)
 
 
 def lstm(module: nn.LSTM) -> onnx.ModelProto:
     """Write LSTMs over sentences side by side: [steps, sentences, size] to [steps, sentences, 2 * hidden]."""
-    graph = _Graph()
-    value = graph.input("inputs", TensorProto.FLOAT, "steps", "sentences", module.input_size)
-    lengths = graph.input("lengths", TensorProto.INT32, "sentences")
     sides = ("", "_reverse") if module.bidirectional else ("",)
     size = len(sides) * module.hidden_size
+    nodes: list[onnx.NodeProto] = []
+    constants: list[onnx.TensorProto] = []
+
+    def constant(array: npt.NDArray[Any]) -> str:
+        constants.append(numpy_helper.from_array(np.array(array, order="C"), f"constant{len(constants)}"))
+        return constants[-1].name
+
+    def compute(kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
+        nodes.append(helper.make_node(kind, given, [f"{kind.lower()}{len(nodes)}"], **attributes))
+        return str(nodes[-1].output[0])
+
+    value = "inputs"
     for layer in range(module.num_layers):
-
-        def of(name: str, layer: int = layer) -> list[Tensor]:
-            return [_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]
-
-        biases = [torch.cat(pair) for pair in zip(of("bias_ih"), of("bias_hh"), strict=True)]
-        read = graph.op(
+        weights, hidden, inputs_bias, hidden_bias = (
+            torch.stack([_gates(getattr(module, f"{name}_l{layer}{side}")) for side in sides]).detach().cpu()
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        tables = (weights, hidden, torch.cat([inputs_bias, hidden_bias], 1))
+        read = compute(
             "LSTM",
             value,
-            graph.constant(torch.stack(of("weight_ih"))),
-            graph.constant(torch.stack(of("weight_hh"))),
-            graph.constant(torch.stack(biases)),
-            lengths,
+            *(constant(table.numpy()) for table in tables),
+            "lengths",
             hidden_size=module.hidden_size,
             direction="bidirectional" if module.bidirectional else "forward",
         )
-        turned = graph.op("Transpose", read, perm=[0, 2, 1, 3])
-        value = graph.op("Reshape", turned, graph.constant([0, 0, size]))
-    graph.output("vectors", value, "steps", "sentences", size)
-    return graph.model()
+        turned = compute("Transpose", read, perm=[0, 2, 1, 3])
+        value = compute("Reshape", turned, constant(np.array([0, 0, size])))
+    nodes.append(helper.make_node("Identity", [value], ["vectors"]))
+    shapes: dict[str, list[str | int]] = {
+        "inputs": ["steps", "sentences", module.input_size],
+        "vectors": ["steps", "sentences", size],
+    }
+    real = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()}
+    lengths = helper.make_tensor_value_info("lengths", TensorProto.INT32, ["sentences"])
+    graph = helper.make_graph(nodes, "ropewalk", [real["inputs"], lengths], [real["vectors"]], constants)
+    opset = helper.make_opsetid("", OPSET)
+    network = helper.make_model(graph, opset_imports=[opset], ir_version=FORM, producer_name="ropewalk")
+    onnx.checker.check_model(network)
+    return network
 
 
 def _gates(weights: Tensor) -> Tensor:
@@ -294,9 +289,19 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
 
 def save(model: onnx.ModelProto, path: Path) -> None:
     """Write a network; weights beyond what one file of this format holds lie in another beside it."""
-    size = sum(len(one.raw_data) for one in model.graph.initializer)
-    if size > LARGEST:
-        onnx.save_model(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=LEAST)
-        return
+    tables = [one for one in model.graph.initializer if len(one.raw_data) >= LEAST]
+    weights = [one.raw_data for one in tables]
+    if sum(map(len, weights)) <= LARGEST:
+        tables = []
+    else:
+        with files.creating(path.with_name(f"{path.name}{BESIDE}")) as file:
+            for table, raw in zip(tables, weights, strict=True):
+                set_external_data(table, f"{path.name}{BESIDE}", offset=file.tell(), length=len(raw))
+                table.ClearField("raw_data")
+                file.write(raw)
     with files.creating(path) as file:
         file.write(model.SerializeToString())
+    for table, raw in zip(tables, weights, strict=False):  # the network stays as it was
+        table.raw_data = raw
+        table.ClearField("external_data")
+        table.ClearField("data_location")

@@ -42,7 +42,7 @@ from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
-from ropewalk.training.onnx_graphs import rounded, traced
+from ropewalk.training.onnx_graphs import Computed, rounded, traced
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -403,25 +403,13 @@ def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
     return replace(sentence, tokens=tuple(tokens))
 
 
-class _Marks(nn.Module):
-    """The network as it is exported."""
-
-    def __init__(self, network: SegmenterNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        odds: Tensor = self.network(**given)
-        return odds
-
-
 def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
     """Write a network as ONNX."""
     sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
     if network.pairs is not None:
         sizes["pairs"] = 32
     given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
-    return traced(_Marks(network), given, ["odds"])
+    return traced(Computed(lambda own, given: own.network(**given), network=network), given, ["odds"])
 
 
 def _check(graph: bytes, trained: Trained, text: str) -> None:

@@ -301,15 +301,14 @@ class _Mean:
 
 def _model(name: str) -> Model:
     """Load a teacher as training wrote it, or as it was exported."""
-    path = locate(name)
-    home = open_folder(path)
+    home = open_folder(locate(name))
     model = training_record(home.table).get("model")
     if isinstance(model, dict) and str(model.get("loss")).startswith("trees"):
         raise TrainingError(
             f"the teacher {name} was trained with model.loss={model['loss']}: what it says of a label or an arc "
             "alone is no probability; a model learns from a teacher that was trained with model.loss=words"
         )
-    return load_trained(path) if home.format == TRAINED else load_exported(path)
+    return load_trained(home) if home.format == TRAINED else load_exported(home)
 
 
 def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,23 +121,22 @@ def _built(home: ModelFolder, labels: LabelSet, further: Config | None) -> Netwo
         ) from failure
 
 
-def load(path: Path, threads: int = 0, device: str = "cpu") -> Model:
+def load(path: str | os.PathLike[str], threads: int = 0, device: str = "cpu") -> Model:
     """Load a model from a folder that training wrote; of `threads`, 0 is torch's own choice."""
     if threads:
         torch.set_num_threads(threads)
-    home = Path(path)
-    name = open_folder(home, TRAINED).name
-    found = Trainable.load(home)
+    folder = open_folder(path, TRAINED)
+    found = Trainable.load(folder)
     found.network.to(device)
     plain = found.model()
-    contents = (read_content(home / name) for name in (trained_files.WEIGHTS, LABELS))
+    contents = (read_content(folder.path / name) for name in (trained_files.WEIGHTS, LABELS))
     return Model(
         plain.description,
         plain.labels,
         plain.scorer,
-        name=name,
+        name=folder.name,
         hash=short_hash(*contents),
-        origin=(load, home, threads),
+        origin=(load, folder.path, threads),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     bank = Treebank.concat([bank, *copies])
     if not shape.labels and config.model.loss == "trees":
         # the loss sums over projective trees, and the right one must be among them
-        bank = bank.with_trees(lift_until(bank.trees(), projective).heads, bank.relations)
+        bank = bank.with_trees(bank.lifted(partial(lift_until, covers=projective)).heads, bank.relations)
     learnt = examples(bank, labels, parse_by_labels=shape.labels)
     taught = None
     if teacher.model:

@@ -438,12 +438,12 @@ class Sentence(_View, Sequence[Word]):
     @property
     def forms(self) -> tuple[str, ...]:
         """The words as strings."""
-        return self.column("form")
+        return tuple(self._lists.form[self._first : self._last])
 
     @property
     def upos(self) -> tuple[str, ...]:
         """The universal part of speech of each word."""
-        return self.column("upos")
+        return tuple(self._lists.upos[self._first : self._last])
 
     @property
     def heads(self) -> tuple[int, ...]:
@@ -453,7 +453,7 @@ class Sentence(_View, Sequence[Word]):
     @property
     def relations(self) -> tuple[str, ...]:
         """What each word is to its head."""
-        return self.column("deprel")
+        return tuple(self._lists.deprel[self._first : self._last])
 
     @property
     def probabilities(self) -> tuple[float | None, ...]:
@@ -532,7 +532,7 @@ class Sentence(_View, Sequence[Word]):
         What a parser's enhanced graph adds to the tree is drawn below the words.
         """
         shares = self.probabilities if probabilities else None
-        return ropewalk.draw(self, tags=tags, probabilities=shares, title=title)
+        return ropewalk.draw(self, ropewalk.PictureOptions(tags=tags, probabilities=shares, title=title))
 
     def to_conllu(self) -> str:
         """Write CoNLL-U."""

@@ -18,7 +18,7 @@ from ropewalk.core.arrays import as_array, frozen_ints, ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Tree, Trees
-from ropewalk.errors import MismatchError, demand_known, demand_type
+from ropewalk.errors import CrossingsError, FormatError, MismatchError, demand_known, demand_type
 from ropewalk.treebank.source import COLUMNS, Source
 from ropewalk.treebank.surface import Heading, Probabilities, Surface
 
@@ -239,6 +239,14 @@ class Treebank:
     def trees(self) -> Trees:
         """Return the trees of all sentences, checked once; raise a `TreeError` if one of them is no tree."""
         return self.kept("trees", lambda: Trees(self.heads, self.offsets, self.relations))
+
+    def lifted(self, lift: Callable[[Trees], Trees]) -> Trees:
+        """Lift the trees by a function; raise a `FormatError` with the line of a tree with too many crossing arcs."""
+        try:
+            return lift(self.trees())
+        except CrossingsError as error:
+            line = self.line(error.sentence - 1)
+            raise FormatError(self.file, line, "too-many-crossings", error.problem) from error
 
     def basic_graphs(self) -> Graphs:
         """Return the basic trees as graphs; a word without a head has none there."""

@@ -55,17 +55,20 @@ class _Memory:
             self.table = grown
 
 
-def windows(offsets: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Cut long sentences: where stretches begin and end, and the first word and the end of what each is read for."""
-    if (offsets[1:] - offsets[:-1]).max(initial=0) <= WINDOW:
+def windows(offsets: Ints, window: int, margin: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """Cut sentences of more than `window` words into spans that overlap by twice a `margin`.
+
+    Returns where each span starts and stops, and the first word and the end of what it is read for.
+    """
+    if (offsets[1:] - offsets[:-1]).max(initial=0) <= window:
         return offsets[:-1], offsets[1:], offsets[:-1], offsets[1:]
     rows: list[tuple[int, int, int, int]] = []
     for start, stop in pairwise(offsets.tolist()):
-        if stop - start <= WINDOW:
+        if stop - start <= window:
             rows.append((start, stop, start, stop))
             continue
-        cuts = [*range(start, stop, WINDOW - 2 * MARGIN), stop]
-        rows += [(max(a - MARGIN, start), min(b + MARGIN, stop), a, b) for a, b in pairwise(cuts)]
+        cuts = [*range(start, stop, window - 2 * margin), stop]
+        rows += [(max(a - margin, start), min(b + margin, stop), a, b) for a, b in pairwise(cuts)]
     starts, stops, first, last = np.array(rows, dtype=np.int32).reshape(-1, 4).T
     return starts, stops, first, last
 
@@ -110,7 +113,7 @@ class OnnxBiLSTM:
         """Read every sentence in both directions, the longest first."""
         rows, table = self._rows(forms)
         out = np.zeros((len(forms), self._size), dtype=np.float32)
-        starts, stops, first, last = windows(offsets)
+        starts, stops, first, last = windows(offsets, WINDOW, MARGIN)
         lengths = stops - starts
         order = np.argsort(-lengths, kind="stable")
         at = 0

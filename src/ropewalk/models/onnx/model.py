@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,27 +24,27 @@ if TYPE_CHECKING:
 
     from ropewalk.models.description import Description
     from ropewalk.models.labels import LabelSet
-    from ropewalk.models.onnx.bilstm import OnnxBiLSTM
     from ropewalk.models.onnx.limits import InputSizes
-    from ropewalk.models.onnx.transformer import OnnxTransformer
     from ropewalk.models.scorer import Floats, Numbers
     from ropewalk.models.storage import ModelFolder
 
 SHORT = 4  # words of sentences that are scored many at a time
 ARC_SCALE = 2  # arcs of the longest sentences take more memory than all else
+ENCODERS = {"bilstm": ("bilstm", "OnnxBiLSTM"), "transformer": ("transformer", "OnnxTransformer")}
+OWN_ENCODER = ("own_encoder", "OnnxOwnEncoder")  # all others come from other packages
 
 
 def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     """Load a model from a folder that `ropewalk export` wrote.
 
-    Without a number of threads, a transformer takes all cores and a `bilstm`, which gains little by more, one.
+    Without a number of threads, a transformer takes all cores and other encoders, which gain little from more, one.
     """
     folder = open_folder(path, EXPORTED)
     folder.demand_whole()
     labels = folder.labels(folder.listed(LABELS))
     description = folder.description
-    kind = _encoder_class(description.encoder.kind)
-    count = threads or kind.threads()
+    encoder = _encoder_class(description.encoder.kind)
+    count = threads or encoder.threads()
     distances, graph_distances = (
         np.array(bounds, dtype=np.int64) for bounds in (description.distances, description.graphs.distances)
     )
@@ -52,7 +53,7 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     model = Model(
         description,
         labels,
-        Scorer(kind(folder, labels, count), heads, distances, graph_distances),
+        Scorer(encoder(folder, labels, count), heads, distances, graph_distances),
         name=folder.name,
         hash=str(folder.table["hash"]),
         origin=(load, folder.path, threads),
@@ -62,9 +63,10 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
 
 
 def _try(model: Model, folder: ModelFolder) -> None:
-    """Parse two words, to find out now whether the networks go together."""
+    """Score two words, to find out now whether the networks fit each other."""
     try:
-        model.parse(treebank_of_tokens([["a", "b"]]))
+        for part, scores in model.scores(treebank_of_tokens([["a", "b"]])):
+            scores.all(np.zeros_like(part.heads))
     except RopewalkError:
         raise
     except Exception as failure:
@@ -73,15 +75,10 @@ def _try(model: Model, folder: ModelFolder) -> None:
         ) from failure
 
 
-def _encoder_class(kind: str) -> type[OnnxBiLSTM | OnnxTransformer]:
+def _encoder_class(kind: str) -> Any:  # noqa: ANN401 - one of several classes
     """Load no more than is needed: programs that parse one sentence begin here."""
-    if kind == "bilstm":
-        from ropewalk.models.onnx.bilstm import OnnxBiLSTM
-
-        return OnnxBiLSTM
-    from ropewalk.models.onnx.transformer import OnnxTransformer
-
-    return OnnxTransformer
+    module, name = ENCODERS.get(kind, OWN_ENCODER)
+    return getattr(import_module(f"ropewalk.models.onnx.{module}"), name)
 
 
 def _pair_sizes() -> list[InputSizes]:
@@ -101,11 +98,6 @@ class OnnxHeads:
     rows = 8  # one alone may be multiplied by other instructions, which round otherwise
 
     def __init__(self, folder: ModelFolder, threads: int) -> None:
-        def opened(file: str, sizes: Sequence[InputSizes], scale: int = 1) -> Session | None:
-            if not folder.has(file):
-                return None
-            return Session(folder.listed(file), str(folder.path / file), threads, sizes, scale=scale)
-
         self._path = folder.path
         self._threads = threads
         self._heads = folder.listed(HEADS)
@@ -113,26 +105,40 @@ class OnnxHeads:
             self._widths = output_widths(self._heads)
         self.outputs = tuple(self._widths)
         self._computing: dict[tuple[str, ...], Session] = {}  # some outputs, and nothing that only others need
-        self._pairs, self._graph_pairs = (opened(file, _pair_sizes()) for file in (PAIRS, GRAPH_PAIRS))
-        self._arcs, self._graph_arcs = (opened(file, _arc_sizes(), ARC_SCALE) for file in (ARCS, GRAPH_ARCS))
+        sizes = dict.fromkeys((PAIRS, GRAPH_PAIRS), (_pair_sizes, 1)) | dict.fromkeys(
+            (ARCS, GRAPH_ARCS), (_arc_sizes, ARC_SCALE)
+        )
+        self._networks = {
+            file: Session(folder.listed(file), str(folder.path / file), threads, of_inputs(), scale=scale)
+            for file, (of_inputs, scale) in sizes.items()
+            if folder.has(file)
+        }
 
     def demand_fit(self, description: Description, labels: LabelSet) -> None:
-        """Stop if a network is missing, or scores more or fewer things than have a name."""
-        shape = description.heads
-        pairs = shape.relations_need_heads
-        for file, needed, found in ((PAIRS, pairs, self._pairs), (ARCS, shape.arcs, self._arcs)):
-            if needed and found is None:
+        """Raise if a network is missing, or scores more or fewer things than have a name."""
+        shape, graphs = description.heads, description.graphs
+        for file, sides, needed in (
+            (PAIRS, "pair", shape.relations_need_heads),
+            (ARCS, "arc", shape.arcs),
+            (GRAPH_PAIRS, "graph_pair", not graphs.is_empty),
+            (GRAPH_ARCS, "graph_arc", graphs.arcs),
+        ):
+            if needed and file not in self._networks:
                 raise ModelError(str(self._path / file), "is missing, and the model needs it: export the model again")
+            lacking = {f"{sides}_words", f"{sides}_heads"} - self._widths.keys()
+            if needed and lacking:
+                raise ModelError(
+                    str(self._path / HEADS), f"does not compute {min(lacking)}, which the model needs: export it again"
+                )
         names = labels.columns[0] if shape.labels and labels.columns else ()
         wanted = {f"labels.{place}": len(texts) for place, texts in enumerate(names)}
         wanted |= {f"tags.{place}": len(texts) for place, (_, texts) in enumerate(labels.tags)}
-        given = {name: width for name, width in self._widths.items() if name.startswith(("labels.", "tags."))}
-        if self._pairs is not None:
-            wanted["relations"] = len(labels.relations)
-            given["relations"] = next(iter(self._pairs.widths().values()))
-        elif "relations" in self._widths:
-            wanted["relations"] = len(labels.relations)
-            given["relations"] = self._widths["relations"]
+        wanted["relations"] = len(labels.relations)
+        given = {
+            name: width for name, width in self._widths.items() if name.startswith(("labels.", "tags.", "relations"))
+        }
+        if PAIRS in self._networks:
+            given["relations"] = next(iter(self._networks[PAIRS].widths().values()))
         for name in sorted({*wanted, *given}):
             if given.get(name, -1) not in {0, wanted.get(name, -2)}:
                 raise ModelError(
@@ -149,7 +155,7 @@ class OnnxHeads:
         return dict(zip(asked, self._computing[asked].run({"vectors": vectors}, asked), strict=True)) if asked else {}
 
     def _session(self, outputs: tuple[str, ...]) -> Session:
-        """Make ready to compute some outputs, and nothing that only others need."""
+        """Prepare to compute some outputs, and nothing that only others need."""
         file = str(self._path / HEADS)
         with naming(file):
             network = without_others(self._heads, outputs)
@@ -157,20 +163,16 @@ class OnnxHeads:
 
     def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of pairs."""
-        assert self._pairs is not None  # noqa: S101 - as the description says
-        return self._pairs.run({"words": words, "above": heads, "classes": classes})[0]
+        return self._networks[PAIRS].run({"words": words, "above": heads, "classes": classes})[0]
 
     def arcs(self, words: Floats, heads: Floats) -> Floats:
         """Score heads in sentences of one length."""
-        assert self._arcs is not None  # noqa: S101 - as the description says
-        return self._arcs.run({"words": words, "above": heads})[0]
+        return self._networks[ARCS].run({"words": words, "above": heads})[0]
 
     def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Score the relations of arcs of graphs."""
-        assert self._graph_pairs is not None  # noqa: S101 - as the description says
-        return self._graph_pairs.run({"words": words, "above": heads, "classes": classes})[0]
+        return self._networks[GRAPH_PAIRS].run({"words": words, "above": heads, "classes": classes})[0]
 
     def graph_arcs(self, words: Floats, heads: Floats) -> Floats:
-        """Give the log-odds of arcs of graphs."""
-        assert self._graph_arcs is not None  # noqa: S101 - as the description says
-        return self._graph_arcs.run({"words": words, "above": heads})[0]
+        """Return the log-odds of arcs of graphs."""
+        return self._networks[GRAPH_ARCS].run({"words": words, "above": heads})[0]

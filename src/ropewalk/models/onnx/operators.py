@@ -511,130 +511,104 @@ def _cost_of_einsum(node: Node, inputs: NodeInputs, out: Known) -> Cost:
     return Cost(prod(size.most for size in sizes.values()), sum(array.most for array in inputs if array) + out.most)
 
 
-RULES: Final[dict[tuple[bytes, bytes], OperatorRule]] = {
-    **{
-        (b"", name): _same
-        for name in (
-            b"Abs", b"Ceil", b"Clip", b"Cos", b"CumSum", b"DequantizeLinear", b"Erf", b"EyeLike", b"Gelu", b"IsNaN",
-            b"LayerNormalization", b"LeakyRelu", b"Log", b"LogSoftmax", b"Not", b"QuantizeLinear", b"Reciprocal",
-            b"Relu", b"Sigmoid", b"Sign", b"Sin", b"Softmax", b"Sqrt", b"Tanh",
-        )
-    },
-    **{
-        (b"", name): _elementwise()
-        for name in (
-            b"And", b"Equal", b"Greater", b"GreaterOrEqual", b"Less", b"LessOrEqual", b"Or", b"Pow",
-        )
-    },
-    (b"", b"Add"): _elementwise(plus),
-    (b"", b"Div"): _divided,
-    (b"", b"Max"): _elementwise(larger),
-    (b"", b"Min"): _elementwise(smaller),
-    (b"", b"Mul"): _elementwise(times),
-    (b"", b"Sub"): _elementwise(minus),
-    (b"", b"Sum"): _elementwise(plus),
-    (b"", b"Cast"): _cast,
-    (b"", b"Concat"): _concat,
-    (b"", b"ConstantOfShape"): _constant_of_shape,
-    (b"", b"Conv"): _conv,
-    (b"", b"Einsum"): _einsum,
-    (b"", b"Expand"): _expand,
-    (b"", b"Gather"): _gather,
-    (b"", b"GatherElements"): _gather_elements,
-    (b"", b"GatherND"): _gather_nd,
-    (b"", b"Gemm"): _gemm,
-    (b"", b"Identity"): _identity,
-    (b"", b"LSTM"): _lstm,
-    (b"", b"MatMul"): _matmul,
-    (b"", b"Neg"): _negative,
-    (b"", b"Pad"): _pad,
-    (b"", b"Range"): _range,
-    (b"", b"ReduceMax"): _reduced,
-    (b"", b"ReduceMean"): _reduced,
-    (b"", b"ReduceSum"): _reduced,
-    (b"", b"Reshape"): _reshape,
-    (b"", b"Shape"): _shape,
-    (b"", b"Slice"): _slice,
-    (b"", b"Split"): _split,
-    (b"", b"Squeeze"): _squeeze,
-    (b"", b"Tile"): _tile,
-    (b"", b"Transpose"): _transpose,
-    (b"", b"Unsqueeze"): _unsqueeze,
-    (b"", b"Where"): _where,
-    (MICROSOFT, b"MatMulIntegerToFloat"): _matmul,
-    (MICROSOFT, b"MatMulNBits"): _matmul_n_bits,
-}  # fmt: skip
-COSTS: Final[dict[bytes, CostRule]] = {
-    b"Conv": _cost_of_conv,
-    b"Einsum": _cost_of_einsum,
-    b"Gemm": _cost_of_gemm,
-    b"LSTM": _cost_of_lstm,
-    b"MatMul": _cost_of_product,
-    b"MatMulIntegerToFloat": _cost_of_product,
-    b"MatMulNBits": _cost_of_n_bits,
-}
+class Operator(NamedTuple):
+    """An operator: the rule for what it makes, the attributes that exports give it, its cost, and what it makes.
+
+    `makes` is `REAL` or `WHOLE`: real numbers, or integers and truths. None stands for what its first input is.
+    """
+
+    rule: OperatorRule
+    attributes: tuple[bytes, ...] = ()
+    cost: CostRule = lambda *_: Cost()
+    makes: bool | None = None
 
 
-ATTRIBUTES: Final[dict[bytes, tuple[bytes, ...]]] = {  # of each operator, those that exports have
-    b"Cast": (b"to", b"saturate"),
-    b"Concat": (b"axis",),
-    b"ConstantOfShape": (b"value",),
-    b"Conv": (b"auto_pad", b"dilations", b"group", b"kernel_shape", b"pads", b"strides"),
-    b"CumSum": (b"exclusive", b"reverse"),
-    b"DequantizeLinear": (b"axis",),
-    b"Einsum": (b"equation",),
-    b"Gather": (b"axis",),
-    b"GatherElements": (b"axis",),
-    b"GatherND": (b"batch_dims",),
-    b"Gelu": (b"approximate",),
-    b"Gemm": (b"alpha", b"beta", b"transA", b"transB"),
-    b"LSTM": (b"direction", b"hidden_size"),
-    b"LayerNormalization": (b"axis", b"epsilon", b"stash_type"),
-    b"LeakyRelu": (b"alpha",),
-    b"LogSoftmax": (b"axis",),
-    b"MatMulNBits": (b"K", b"N", b"accuracy_level", b"bits", b"block_size"),
-    b"Pad": (b"mode",),
-    b"QuantizeLinear": (b"axis", b"saturate"),
-    b"ReduceMax": (b"axes", b"keepdims", b"noop_with_empty_axes"),
-    b"ReduceMean": (b"axes", b"keepdims", b"noop_with_empty_axes"),
-    b"ReduceSum": (b"keepdims", b"noop_with_empty_axes"),
-    b"Reshape": (b"allowzero",),
-    b"Shape": (b"end", b"start"),
-    b"Softmax": (b"axis",),
-    b"Split": (b"axis", b"num_outputs"),
-    b"Transpose": (b"perm",),
+REAL, WHOLE = True, False
+
+
+OperatorTable = dict[tuple[bytes, bytes], Operator]  # by domain and name
+
+
+def _all(names: bytes, rule: OperatorRule, *attributes: bytes, makes: bool | None = None) -> OperatorTable:
+    return {(b"", name): Operator(rule, attributes, makes=makes) for name in names.split()}
+
+
+OPERATORS: Final[OperatorTable] = {
+    **_all(b"Abs Ceil Clip Cos Erf EyeLike Log Reciprocal Relu Sigmoid Sign Sin Sqrt Tanh", _same),
+    **_all(b"IsNaN Not", _same, makes=WHOLE),
+    **_all(b"LogSoftmax Softmax", _same, b"axis"),
+    **_all(b"CumSum", _same, b"exclusive", b"reverse"),
+    **_all(b"DequantizeLinear", _same, b"axis", makes=REAL),
+    **_all(b"Gelu", _same, b"approximate"),
+    **_all(b"LayerNormalization", _same, b"axis", b"epsilon", b"stash_type"),
+    **_all(b"LeakyRelu", _same, b"alpha"),
+    **_all(b"QuantizeLinear", _same, b"axis", b"saturate", makes=WHOLE),
+    **_all(b"And Equal Greater GreaterOrEqual Less LessOrEqual Or", _elementwise(), makes=WHOLE),
+    **_all(b"Pow", _elementwise()),
+    **_all(b"Add Sum", _elementwise(plus)),
+    **_all(b"Div", _divided),
+    **_all(b"Max", _elementwise(larger)),
+    **_all(b"Min", _elementwise(smaller)),
+    **_all(b"Mul", _elementwise(times)),
+    **_all(b"Sub", _elementwise(minus)),
+    **_all(b"Cast", _cast, b"to", b"saturate"),
+    **_all(b"Concat", _concat, b"axis"),
+    **_all(b"ConstantOfShape", _constant_of_shape, b"value"),
+    **_all(b"Expand", _expand),
+    **_all(b"Gather", _gather, b"axis"),
+    **_all(b"GatherElements", _gather_elements, b"axis"),
+    **_all(b"GatherND", _gather_nd, b"batch_dims"),
+    **_all(b"Identity", _identity),
+    **_all(b"Neg", _negative),
+    **_all(b"Pad", _pad, b"mode"),
+    **_all(b"Range", _range),
+    **_all(b"ReduceMax ReduceMean", _reduced, b"axes", b"keepdims", b"noop_with_empty_axes"),
+    **_all(b"ReduceSum", _reduced, b"keepdims", b"noop_with_empty_axes"),
+    **_all(b"Reshape", _reshape, b"allowzero"),
+    **_all(b"Shape", _shape, b"end", b"start", makes=WHOLE),
+    **_all(b"Slice", _slice),
+    **_all(b"Split", _split, b"axis", b"num_outputs"),
+    **_all(b"Squeeze", _squeeze),
+    **_all(b"Tile", _tile),
+    **_all(b"Transpose", _transpose, b"perm"),
+    **_all(b"Unsqueeze", _unsqueeze),
+    **_all(b"Where", _where),
+    (b"", b"Conv"): Operator(
+        _conv, (b"auto_pad", b"dilations", b"group", b"kernel_shape", b"pads", b"strides"), _cost_of_conv
+    ),
+    (b"", b"Einsum"): Operator(_einsum, (b"equation",), _cost_of_einsum),
+    (b"", b"Gemm"): Operator(_gemm, (b"alpha", b"beta", b"transA", b"transB"), _cost_of_gemm),
+    (b"", b"LSTM"): Operator(_lstm, (b"direction", b"hidden_size"), _cost_of_lstm),
+    (b"", b"MatMul"): Operator(_matmul, (), _cost_of_product),
+    (MICROSOFT, b"MatMulIntegerToFloat"): Operator(_matmul, (), _cost_of_product, REAL),
+    (MICROSOFT, b"MatMulNBits"): Operator(
+        _matmul_n_bits, (b"K", b"N", b"accuracy_level", b"bits", b"block_size"), _cost_of_n_bits, REAL
+    ),
 }
-REAL: Final = frozenset({b"DequantizeLinear", b"MatMulIntegerToFloat", b"MatMulNBits"})  # what they make is real,
-WHOLE: Final = frozenset(  # and these make integers or truths
-    {b"And", b"Equal", b"Greater", b"GreaterOrEqual", b"IsNaN", b"Less", b"LessOrEqual", b"Not", b"Or"}
-    | {b"QuantizeLinear", b"Shape"}
-)
 
 
 def _is_real(node: Node, inputs: NodeInputs) -> bool:
-    """Return whether a node makes real numbers; most make what their first input is."""
+    """Return whether a node without an entry for it in the table makes real numbers; most make what they read."""
     if node.operator == b"Cast":
         return _integer(node, b"to", 0) == FLOAT
     if node.operator == b"ConstantOfShape":
         value = node.attributes.get(b"value")
         return value is None or (isinstance(value, Tensor) and value.type == FLOAT)
-    if node.operator in REAL or node.operator in WHOLE:
-        return node.operator in REAL
     return _array(inputs, 1 if node.operator == b"Where" else 0).real
 
 
 def evaluate(node: Node, inputs: NodeInputs) -> tuple[list[Known], Cost]:
     """Return what a node makes, and its cost; raise `ValueError` if its operator or its sizes are refused."""
-    rule = RULES.get((node.domain, node.operator))
-    if rule is None:
+    operator = OPERATORS.get((node.domain, node.operator))
+    if operator is None:
         raise ValueError(f"it uses the operator {name_of(node)}, which no export uses")
-    odd = node.attributes.keys() - ATTRIBUTES.get(node.operator, ())
+    odd = node.attributes.keys() - operator.attributes
     if odd:
         raise ValueError(f"{name_of(node)} has the attribute {shown(min(odd))}, which no export uses")
     try:
-        real = _is_real(node, inputs)
-        arrays = [array._replace(real=real) for array in rule(node, inputs)]
-        cost = COSTS[node.operator](node, inputs, arrays[0]) if node.operator in COSTS else Cost()
+        real = _is_real(node, inputs) if operator.makes is None else operator.makes
+        arrays = [array._replace(real=real) for array in operator.rule(node, inputs)]
+        cost = operator.cost(node, inputs, arrays[0])
     except (IndexError, TypeError, ZeroDivisionError) as failure:
         raise ValueError(f"{name_of(node)} has other inputs or attributes than it needs") from failure
     except ValueError as failure:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ropewalk.errors import ModelError
 from ropewalk.models.description import EncoderShape
+from ropewalk.models.word_readers import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from ropewalk.models.inputs import Inputs
-
-SETTINGS = "settings"  # of an encoder of another package, in `config.json`
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,8 @@ class WordEncoder(nn.Module, ABC):
 
     def networks(self) -> dict[str, ModelProto]:
         """Write its networks for an exported folder, by the names of their files."""
-        raise ModelError(type(self).__name__, "is no encoder that can be exported")
+        problem = "is no encoder that can be exported; derive it from ropewalk.models.word_readers.WordReader"
+        raise ModelError(type(self).__name__, problem)
 
     def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - for those that need it
         """Write what else it needs into an exported folder, and give what `config.json` should say of it."""
@@ -81,10 +81,9 @@ class WordEncoder(nn.Module, ABC):
 
 
 class OwnEncoder(WordEncoder):
-    """An encoder of another package, made from its settings alone: when a model is trained, and when it is loaded.
+    """An encoder of another package that only torch computes, made from its settings alone.
 
-    The package announces its class in the entry point group `ropewalk.encoders`; the entry's name is the kind that
-    `model.encoder.kind` asks for, and `model.encoder.settings` are its settings.
+    It can be trained and loaded; to be exported too, a package derives its class from `WordReader` instead.
     """
 
     def __init__(self, kind: str, settings: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from ropewalk.models.features import Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
 from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.training.encoders.base import Batch, WordEncoder
-from ropewalk.training.onnx_graphs import SAMPLE, lstm, traced
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, lstm, traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,9 +72,13 @@ class BiLSTM(WordEncoder):
             "characters": self.characters,
             "vectors": self.vectors,
         }
-        features = self.lookup.features(["a"] * SAMPLE)
-        given = {name: torch.from_numpy(features[name]) for name, table in read.items() if table is not None}
-        return {WORDS: traced(_Features(self), given, ["inputs"]), ENCODER: lstm(self.lstm)}
+        arrays = self.lookup.features(["a"] * SAMPLE)
+        given = {name: torch.from_numpy(arrays[name]) for name, table in read.items() if table is not None}
+        spelling = nn.ParameterList(table.detach() for table in self.spelling())
+        features = Computed(
+            lambda own, given: own.encoder.features(given, [*own.spelling]), encoder=self, spelling=spelling
+        )
+        return {WORDS: traced(features, given, ["inputs"]), ENCODER: lstm(self.lstm)}
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Number the features of every word."""
@@ -164,19 +168,6 @@ class BiLSTM(WordEncoder):
         assert self.convolution.bias is not None  # noqa: S101 - as made above
         tables[1] = tables[1] + self.convolution.bias
         return tables
-
-
-@final
-class _Features(nn.Module):
-    """The part of a `bilstm` that sees one word: features to the vector that its first LSTM reads."""
-
-    def __init__(self, encoder: BiLSTM) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.spelling = nn.ParameterList(table.detach() for table in encoder.spelling())
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.encoder.features(given, list(self.spelling))
 
 
 def _in_half(device: torch.device) -> bool:

@@ -16,7 +16,7 @@ from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.storage import TOKENIZER
 from ropewalk.models.subwords import Tokens
 from ropewalk.training.encoders.base import Batch, WordEncoder
-from ropewalk.training.onnx_graphs import SAMPLE, traced
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +113,8 @@ class Transformer(WordEncoder):
             given["types"] = torch.zeros_like(ids)
         if self.casing is not None:
             given["casings"] = torch.zeros_like(ids)
-        return {ENCODER: traced(_Subwords(self), given, ["hidden"], dynamic=2)}
+        hidden = Computed(lambda own, given: own.encoder.hidden(given), encoder=self)
+        return {ENCODER: traced(hidden, given, ["hidden"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:
         """Write the tokenizer as one file; how subwords are framed is for `config.json`."""
@@ -189,18 +190,6 @@ class Transformer(WordEncoder):
             embedded = self.model.get_input_embeddings()(tensors["ids"])
             given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
         return given
-
-
-@final
-class _Subwords(nn.Module):
-    """A transformer up to the vectors of its subwords."""
-
-    def __init__(self, encoder: Transformer) -> None:
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, given: dict[str, Tensor]) -> Tensor:
-        return self.encoder.hidden(given)
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:

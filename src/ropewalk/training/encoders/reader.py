@@ -1,0 +1,62 @@
+"""Encoders of other packages that can be exported: a `WordReader` and its network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import torch
+
+from ropewalk.models.inputs import Inputs
+from ropewalk.models.onnx.files import ENCODER
+from ropewalk.models.word_readers import MASK, SETTINGS, side_by_side
+from ropewalk.training.encoders.base import Batch, OwnEncoder
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from onnx import ModelProto
+    from torch import Tensor
+
+    from ropewalk.models.word_readers import WordReader
+
+
+@final
+class ReaderEncoder(OwnEncoder):
+    """A reader's arrays through its network."""
+
+    def __init__(self, kind: str, reader: WordReader) -> None:
+        super().__init__(kind, reader.settings)
+        self.reader = reader
+        self.size = reader.size
+        self.network = reader.network()
+
+    def networks(self) -> dict[str, ModelProto]:
+        """Write the network over arrays of sentences."""
+        given = self.collate(self.prepare([["a"] * SAMPLE] * 2)).tensors
+        vectors = Computed(lambda own, given: own.network(given), network=self.network)
+        return {ENCODER: traced(vectors, given, ["vectors"], dynamic=2)}
+
+    def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - it is made from its settings
+        """Return its settings."""
+        return {SETTINGS: self.settings}
+
+    def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
+        """Let the reader turn words into arrays."""
+        return [Inputs(self.reader.features(forms), len(forms), len(forms)) for forms in sentences]
+
+    def canonical(self, size: int) -> int:
+        """Sentences of different lengths are never predicted together."""
+        return size
+
+    def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
+        """Stack the arrays of sentences."""
+        arrays = side_by_side(inputs, size)
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return Batch(tensors, torch.tensor([one.words for one in inputs]))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Compute the vectors of all words, without padding."""
+        vectors: Tensor = self.network(batch.tensors)
+        return vectors[batch.tensors[MASK]]
