@@ -25,6 +25,7 @@ import numpy as np
 from ropewalk import conllu, kernels
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.projectivity import lift, lower
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import projective
 from ropewalk.encodings import get
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
@@ -91,9 +92,9 @@ def speeds(spec: str, banks: Sequence[Treebank], runs: int) -> list[float]:
 
 def lifting_speed(bank: Treebank, scheme: str, runs: int) -> float:
     """Measure lifting and lowering together, in millions of words a second."""
-    lifted = lift(bank, scheme)
-    down = partial(lower, lifted.heads, lifted.relations, lifted.offsets, scheme)
-    return bank.words / sum(fastest([partial(lift, bank, scheme), down], runs)) / 1e6
+    trees = bank.trees()
+    actions = [partial(lift, trees, scheme), partial(lower, lift(trees, scheme), scheme)]
+    return bank.words / sum(fastest(actions, runs)) / 1e6
 
 
 def blocks(bank: Treebank) -> tuple[Treebank, Treebank]:
@@ -107,7 +108,7 @@ def blocks(bank: Treebank) -> tuple[Treebank, Treebank]:
     before = np.arange(len(rows)) % (LONG // SHORT) * SHORT  # words of the same long sentence before each block
     above = (before - SHORT + np.roll(roots, 1)) * (before > 0)
     heads = np.where(rows == 0, above[:, None], rows + before[:, None])
-    offsets = frozen_ints(np.arange(0, LINEARITY_WORDS + 1, LONG))
+    offsets = Offsets(np.arange(0, LINEARITY_WORDS + 1, LONG))
     return short, Treebank(offsets, frozen_ints(heads.ravel()), short.relations, short.upos)
 
 
@@ -126,7 +127,7 @@ def speed_table(bank: Treebank, plain: float, runs: int) -> tuple[Table, bool]:
         speed = lifting_speed(bank, scheme, runs)
         name = f"lifting and lowering, {scheme}"
         rows.append((name, speed, None, speed / plain, None, f"{LEAST_LIFTING:g}", _said(speed >= LEAST_LIFTING)))
-    crossing = bank.select(~projective(bank.heads, bank.offsets))
+    crossing = bank.select(~projective(bank.trees()))
     if len(crossing):
         speed = lifting_speed(crossing, "head", runs)
         rows.append(("the same, head, non-projective trees only", speed, None, speed / plain, None, "", ""))

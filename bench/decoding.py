@@ -77,7 +77,7 @@ def made_up(spec: str, bank: Treebank) -> Task:
     dice = np.random.default_rng(0)
     encoding = get(spec)
     labels = encoding.encode(bank)
-    names, ids = labels.alphabets[0], labels.ids[0]
+    names, ids = labels.columns[0].names, labels.columns[0].ids
     if spec in BEAMS:
         seen, ids = np.unique(ids, return_inverse=True)
         names = tuple(names[number] for number in seen)
@@ -91,7 +91,7 @@ def made_up(spec: str, bank: Treebank) -> Task:
 def made_up_arcs(bank: Treebank, dice: np.random.Generator) -> decoding.ArcScores:
     """Make scores of arcs around gold heads, as log-probabilities."""
     rows = []
-    for first, last in pairwise(bank.offsets.tolist()):
+    for first, last in pairwise(bank.offsets.array.tolist()):
         words = last - first
         table = dice.normal(size=(words, words + 1)) * 2
         table[np.arange(words), bank.heads[first:last]] += dice.uniform(2, 14, size=words)
@@ -131,7 +131,7 @@ def right(best: decoding.Best, bank: Treebank) -> float:
 
 def exact_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
     """Measure all that an encoding with an automaton has."""
-    offsets, words = task.bank.offsets, task.bank.words
+    offsets, words = task.bank.offsets.array, task.bank.words
     asked = task.scored(offsets)
     best = task.decode(offsets)
     actions = (partial(task.decode, offsets), partial(decoding.marginals, asked))
@@ -157,7 +157,7 @@ def exact_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
 
 def beam_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
     """Measure the search over brackets on stacks, by labels and with arcs, and greedy decoding beside it."""
-    offsets = task.bank.offsets
+    offsets = task.bank.offsets.array
     action = partial(task.decode, offsets)
     found = action()
     what = f"beam, {proved(found)}"
@@ -167,7 +167,7 @@ def beam_rows(task: Task, runs: int) -> list[tuple[Cell, ...]]:
 
 def joint_row(task: Task, runs: int) -> tuple[Cell, ...]:
     """Measure the decoder of labels and arcs."""
-    action = partial(task.decode, task.bank.offsets, decoder="joint", arcs=task.arcs)
+    action = partial(task.decode, task.bank.offsets.array, decoder="joint", arcs=task.arcs)
     found = action()
     spent = seconds(action, min(runs, 3))
     return *_row(task, f"labels and arcs, {proved(found)}", task.bank.words, spent, None), right(found, task.bank)
@@ -175,7 +175,7 @@ def joint_row(task: Task, runs: int) -> tuple[Cell, ...]:
 
 def mbr_row(task: Task, runs: int) -> tuple[Cell, ...]:
     """Measure the decoder of most expected arcs."""
-    action = partial(task.decode, task.bank.offsets, decoder="mbr", arcs=task.arcs)
+    action = partial(task.decode, task.bank.offsets.array, decoder="mbr", arcs=task.arcs)
     spent = seconds(action, min(runs, 3))
     return *_row(task, "sums over trees", task.bank.words, spent, None), right(action(), task.bank)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps
-from ropewalk.core.graphs import Graph, Graphs
+from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
 from ropewalk.drawing import draw, enhanced_scene, to_steps, to_svg, trace
 
@@ -63,9 +63,8 @@ def figures() -> dict[str, str]:
 
 def enhanced(bank: Treebank, sentence: int) -> str:
     """Draw the basic tree of a sentence, and below it what its enhanced graph adds."""
-    graphs, basic, forms = deps.read(bank), Graphs.of_trees(bank), deps.forms(bank).texts()
-    start, stop = graphs.offsets[sentence : sentence + 2].tolist()
-    return to_svg(enhanced_scene(graphs.select([sentence]), basic[sentence], forms[start:stop]))
+    graphs, basic, forms = deps.read(bank), bank.basic_graphs(), deps.forms(bank).texts()
+    return to_svg(enhanced_scene(graphs.select([sentence]), basic[sentence], forms[graphs.offsets[sentence]]))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,14 @@ import numpy as np
 from fuzz_tools import answered, arguments, run
 from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels
 from ropewalk.core import arrays, columns, graphs, projectivity, repair, ropes, trees
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.columns import Column
+from ropewalk.core.graphs import Graphs
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Trees
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.drawing import draw
-from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
+from ropewalk.encodings import Encoding, Labels, bracketing, get, optimal
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.formats import deps
@@ -189,6 +193,14 @@ class Dice:
     def tree(self) -> Tree:
         return Tree(self.heads())
 
+    def trees(self) -> Trees:
+        """Draw trees side by side, of heads and offsets that may be damaged."""
+        return Trees(self.heads(), self.offsets(), self.choice([None, self.column()]))
+
+    def trees_or_not(self) -> Any:  # noqa: ANN401 - trees, or not
+        """Draw trees side by side, or what is none."""
+        return self.choice((self.junk, self.bank, self.tree))() if self.happens(0.05) else self.trees()
+
     def graph(self) -> Graph:
         words = int(self.choice([0, 1, 4, 12]))
         arcs = {(int(self.rng.integers(0, words + 1)), int(self.rng.integers(1, words + 1))) for _ in range(words)}
@@ -200,13 +212,30 @@ class Dice:
     def graphs(self) -> list[Graph]:
         return [self.graph() for _ in range(int(self.rng.integers(0, 4)))]
 
-    def arcs(self) -> ropes.Arcs:
+    def many_graphs(self) -> Graphs:
+        """Draw graphs side by side, with damaged arrays or not."""
+        found = Graphs.of(self.graphs())
+        if not self.happens():
+            return found
+        damaged: dict[str, Any] = {
+            "offsets": self.offsets(),
+            "arc_offsets": self.offsets(),
+            "heads": self.choice([found.heads[::-1].copy(), self.heads(), self.junk()]),
+            "dependents": self.choice([found.heads, self.heads(), self.junk()]),
+            "empty": self.choice([~found.empty, self.junk()]),
+            "relations": self.column(),
+            "probabilities": self.choice([self.rng.random(len(found.heads)), self.junk()]),
+        }
+        name = self.choice(tuple(damaged))
+        return replace(found, **{name: damaged[name]})
+
+    def arcs(self) -> Arcs:
         if self.rng.random() < 0.4:
-            return ropes.Arcs.of_graphs(self.graphs())
+            return self.many_graphs().arcs()
         if self.rng.random() < 0.5:
-            return ropes.Arcs.of_trees(self.heads(), self.offsets())
-        dependents = self.choice([trees.positions(self.whole_offsets()), self.heads()])
-        return ropes.Arcs(
+            return Arcs.of_trees(self.trees_or_not())
+        dependents = self.choice([Offsets(self.whole_offsets()).positions(), self.heads()])
+        return Arcs(
             self.heads(), dependents, self.offsets(), self.choice([self.lengths, self.junk(), self.lengths - 1])
         )
 
@@ -234,14 +263,14 @@ class Dice:
         found = source.encode(Treebank(self.whole_offsets(), self.whole_heads(), relations, upos))
         if self.rng.random() < 0.5:
             closed = source.alphabet
-            alphabets = found.alphabets if closed is None else (closed,)
-            ids = tuple(self.rng.integers(0, max(len(names), 1), self.words) for names in alphabets)
-            found = replace(found, ids=ids, alphabets=alphabets)
+            alphabets = [column.names for column in found.columns] if closed is None else [closed]
+            numbers = [self.rng.integers(0, max(len(names), 1), self.words) for names in alphabets]
+            found = replace(found, columns=tuple(map(Column, numbers, alphabets)))
         if self.happens(0.3):
             found = replace(
                 found,
                 offsets=self.offsets(),
-                ids=tuple(self.numbers(len(names), self.words) for names in found.alphabets),
+                columns=tuple(Column(self.numbers(len(one.names), self.words), one.names) for one in found.columns),
                 relations=self.column(),
                 upos=self.choice([None, found.upos, self.column(UPOS)]),
             )
@@ -257,7 +286,7 @@ class Dice:
     def alphabet(self, encoding: Encoding) -> tuple[str, ...]:
         closed = encoding.alphabet
         if closed is None:
-            closed = self.labels(encoding).alphabets[0]
+            closed = self.labels(encoding).columns[0].names
         return closed[: int(self.rng.integers(1, len(closed) + 1))] if self.happens(0.2) and closed else closed
 
     def root(self) -> Any:  # noqa: ANN401 - an array, or none
@@ -279,7 +308,7 @@ class Dice:
         encoding = self.encoding()
         columns = [self.alphabet(encoding)] * len(encoding.columns)
         if len(encoding.columns) == 2:
-            columns = list(self.labels(encoding).alphabets)
+            columns = [column.names for column in self.labels(encoding).columns]
         size = int((self.lengths * (self.lengths + 1)).sum())
         arcs = self.rng.normal(size=size) * self.choice([1, 1e30, 1e38, 1e300])
         return decoding.decode(
@@ -332,23 +361,21 @@ def _edited(dice: Dice) -> object:
 def _restores(dice: Dice) -> object:
     encoding = get(dice.choice(("optimal+head", "hexatags+path", "four-bit+head+path")))
     assert isinstance(encoding, PseudoProjective)
-    return encoding.restores(dice.bank())
+    return encoding.restores(dice.trees_or_not())
 
 
 def _graphs(dice: Dice) -> object:
     encoding = graph_encodings.get(dice.choice(GRAPH_SPECS))
-    found = graphs.Graphs.of(dice.graphs())
+    labels = encoding.encode(dice.many_graphs())
     if dice.happens(0.5):
-        found = replace(found, heads=dice.choice([found.heads, dice.heads(), dice.junk()]), offsets=dice.offsets())
-    labels = encoding.encode(found)
-    if dice.happens(0.5):
-        labels = replace(labels, ids=(dice.choice([labels.ids[0], dice.junk()]),), relation_offsets=dice.offsets())
+        columns = (dice.choice([labels.columns[0], dice.junk()]),)
+        labels = replace(labels, columns=columns, relation_offsets=dice.offsets())
     return encoding.decode(labels)
 
 
 def _written(dice: Dice) -> object:
     upos = dice.choice([None, dice.column(UPOS)])
-    return dice.encoding().write(*dice.given(), upos)
+    return dice.encoding().write(dice.trees(), upos)
 
 
 def _read(dice: Dice) -> object:
@@ -359,16 +386,16 @@ def _read(dice: Dice) -> object:
 def _recovered(dice: Dice) -> object:
     encoding = dice.encoding()
     found = encoding.recover(dice.labels(encoding), repair_policy=dice.name(["nearest", "root"]))
-    trees.checked_trees(found.heads, found.offsets)  # whatever the labels were
-    assert (trees.check(found.heads, found.offsets).roots == (np.diff(found.offsets) > 0)).all()
-    return found.trees()
+    again = Trees(found.trees.heads, found.trees.offsets)  # whatever the labels were
+    assert (trees.check_heads(again.heads, again.offsets).roots == (again.offsets.lengths > 0)).all()
+    return list(found.trees)
 
 
 def _repaired(dice: Dice) -> object:
     heads, offsets = dice.given()
     found = repair.repair(heads, offsets, dice.name(["nearest", "root"]))
-    trees.checked_trees(found.heads, offsets)
-    assert (trees.check(found.heads, offsets).roots == (np.diff(offsets) > 0)).all()
+    again = Trees(found.trees.heads, offsets)
+    assert (trees.check_heads(again.heads, again.offsets).roots == (again.offsets.lengths > 0)).all()
     return found.counts()
 
 
@@ -483,22 +510,26 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "trees.Tree": Dice.tree,
     "trees.Graph": Dice.graph,
     "arrays.frozen_ints": lambda dice: arrays.frozen_ints(dice.junk()),
-    "trees.positions": lambda dice: trees.positions(dice.offsets()),
-    "trees.heads_and_offsets": lambda dice: trees.heads_and_offsets(*dice.given()),
-    "trees.check": lambda dice: trees.check(*dice.given()),
-    "trees.checked_trees": lambda dice: trees.checked_trees(*dice.given()),
-    "trees.projective": lambda dice: trees.projective(*dice.given()),
-    "trees.planes": lambda dice: trees.planes(*dice.given()),
-    "trees.gap_degrees": lambda dice: trees.gap_degrees(*dice.given()),
+    "ragged.Offsets": lambda dice: list(Offsets(dice.offsets())),
+    "ragged.Offsets.of": lambda dice: Offsets.of(dice.offsets(), end=dice.choice([None, dice.words, 3])).positions(),
+    "ragged.Offsets.demand": lambda dice: Offsets(dice.offsets()).demand(dice.heads(), "heads"),
+    "trees.check_heads": lambda dice: trees.check_heads(*dice.given()),
+    "trees.Trees": lambda dice: list(dice.trees()),
+    "trees.Trees.of": lambda dice: Trees.of(dice.choice((dice.tree, dice.trees, dice.junk, dice.graphs))()),
+    "trees.projective": lambda dice: trees.projective(dice.trees_or_not()),
+    "trees.planes": lambda dice: trees.planes(dice.trees_or_not()),
+    "trees.gap_degrees": lambda dice: trees.gap_degrees(dice.trees_or_not()),
     "trees.is_projective": lambda dice: trees.is_projective(dice.tree()),
     "trees.tree_planes": lambda dice: trees.tree_planes(dice.tree()),
     "trees.gap_degree": lambda dice: trees.gap_degree(dice.tree()),
-    "trees.crossing_arcs": lambda dice: trees.crossing_arcs(dice.choice((dice.tree, dice.graph))()),
+    "graphs.crossing_arcs": lambda dice: graphs.crossing_arcs(dice.choice((dice.tree, dice.graph))()),
     "trees.stackable": lambda dice: trees.stackable(
-        *dice.given(), dice.numbers(3, dice.words), dice.choice([1, 2, 3, 0, -1, 2**40, 1 << 30])
+        dice.trees_or_not(), dice.numbers(3, dice.words), dice.choice([1, 2, 3, 0, -1, 2**40, 1 << 30])
     ),
-    "trees.single_rooted": lambda dice: trees.single_rooted(*dice.given()),
-    "trees.same_trees": lambda dice: trees.same_trees(dice.heads(), *dice.given()),
+    "trees.single_rooted": lambda dice: trees.single_rooted(dice.trees_or_not()),
+    "trees.same_heads": lambda dice: trees.same_heads(
+        *(dice.heads(), dice.heads()), dice.junk() if dice.happens(0.1) else Offsets(dice.offsets())
+    ),
     "treebank.intern": _stretches,
     "treebank.Column": Dice.column,
     "treebank.Column.concat": lambda dice: Column.concat([dice.column(), dice.column(UPOS)]),
@@ -517,28 +548,26 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "ropes.structural_arcs": lambda dice: ropes.structural_arcs(dice.arcs(), dice.name(ropes.COVERS)),
     "ropes.leaning": lambda dice: ropes.leaning(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
     "ropes.brackets": lambda dice: ropes.brackets(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
-    "ropes.rope_thickness": lambda dice: ropes.rope_thickness(*dice.given()),
+    "ropes.rope_thickness": lambda dice: ropes.rope_thickness(dice.trees_or_not()),
     "ropes.rope_cover": _edges,
     "ropes.arcs_of": lambda dice: ropes.arcs_of(dice.choice((dice.tree, dice.graph))()),
     "encodings.bracketing": lambda dice: bracketing(dice.cover()),
     "projectivity.lift_heads": lambda dice: projectivity.lift_heads(
-        *dice.given(),
+        dice.trees_or_not(),
         dice.numbers(len(dice.lengths), 2),
         planes=dice.choice([1, 2, 0, -1]),
         steps=dice.choice([0, 1, -1]),
     ),
     "projectivity.lift_until": lambda dice: projectivity.lift_until(
-        dice.bank(), dice.encoding().covers_heads, planes=dice.choice([1, 2, 3, 0])
+        dice.trees_or_not(), dice.encoding().covered, planes=dice.choice([1, 2, 3, 0])
     ),
-    "projectivity.lift": lambda dice: projectivity.lift(dice.bank(), dice.name(projectivity.SCHEMES)),
-    "projectivity.lower": lambda dice: projectivity.lower(
-        dice.heads(), dice.column(), dice.offsets(), dice.name(projectivity.SCHEMES)
-    ),
+    "projectivity.lift": lambda dice: projectivity.lift(dice.trees_or_not(), dice.name(projectivity.SCHEMES)),
+    "projectivity.lower": lambda dice: projectivity.lower(dice.trees_or_not(), dice.name(projectivity.SCHEMES)),
     "repair.repair": _repaired,
     "repair.rooted_relations": lambda dice: repair.rooted_relations(dice.heads(), dice.column()),
     "encodings.Labels": lambda dice: dice.labels(dice.encoding()).sentences(),
     "encodings.Encoding.covers": lambda dice: dice.encoding().covers(dice.choice((dice.bank, dice.tree))()),
-    "encodings.Encoding.covers_heads": lambda dice: dice.encoding().covers_heads(*dice.given()),
+    "encodings.Encoding.covered": lambda dice: dice.encoding().covered(dice.trees()),
     "encodings.Encoding.encode": lambda dice: dice.encoding().encode(
         dice.choice((dice.bank, dice.tree))(), threads=dice.choice([1, 1, 2])
     ),
@@ -550,11 +579,12 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "encodings.Encoding.recover": _recovered,
     "encodings.PseudoProjective.restores": _restores,
     "encodings.decode_graphs": _graphs,
+    "graphs.Graphs": lambda dice: dice.many_graphs().deps(),
     "graphs.arc_planes": lambda dice: graphs.arc_planes(dice.arcs(), dice.choice([0, 1, 2, 3, -1])),
-    "graphs.cyclic": lambda dice: graphs.cyclic(graphs.Graphs.of(dice.graphs())),
-    "encodings.largest_index": lambda dice: indexed.largest_index(*dice.given()),
-    "encodings.cover_codes": lambda dice: compact.cover_codes(*dice.given(), dice.name(ropes.COVERS)),
-    "encodings.stack_heads": lambda dice: compact.stack_heads(dice.numbers(256, dice.words), dice.offsets()),
+    "graphs.cyclic": lambda dice: graphs.cyclic(dice.many_graphs()),
+    "encodings.largest_index": lambda dice: optimal.largest_index(dice.trees_or_not()),
+    "encodings.cover_codes": lambda dice: optimal.cover_codes(dice.trees_or_not(), dice.name(ropes.COVERS)),
+    "encodings.stack_heads": lambda dice: optimal.stack_heads(dice.numbers(256, dice.words), Offsets(dice.offsets())),
     "decoding.decode": Dice.best,
     "decoding.scored": Dice.scored,
     "decoding.marginals": lambda dice: decoding.marginals(dice.scored(), depth=int(dice.choice([1, 4, 6]))),
@@ -588,8 +618,8 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.evaluate": lambda dice: conll18.evaluate(*_two_banks(dice)),
     "scoring.enhanced": lambda dice: graph_scores.enhanced(*_two_banks(dice)),
     "scoring.measures": lambda dice: graph_scores.measures(*_two_banks(dice)),
-    "scoring.between_words": lambda dice: graph_scores.between_words(graphs.Graphs.of(dice.graphs())),
-    "scoring.collapse": lambda dice: graph_scores.collapse(graphs.Graphs.of(dice.graphs())),
+    "scoring.between_words": lambda dice: graph_scores.between_words(dice.many_graphs()),
+    "scoring.collapse": lambda dice: graph_scores.collapse(dice.many_graphs()),
     "scoring.statistics": _statistics,
     "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
     "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
@@ -599,10 +629,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
         samples=20,
     ),
     "scoring.compare": lambda dice: significance.compare(_parts(dice), _parts(dice), samples=dice.choice([1, 20, 0])),
-    "scoring.crossed": lambda dice: breakdown.crossed(*dice.given()),
-    "scoring.per_sentence": lambda dice: attachment.per_sentence(dice.rng.random(dice.words) < 0.5, dice.offsets()),
+    "arcs.crossed": lambda dice: ropes.Arcs.of_trees(dice.trees_or_not()).crossed(),
     "scoring.coverage": _coverage,
-    "scoring.most_stars": lambda dice: statistics.most_stars(*dice.given()),
+    "scoring.most_stars": lambda dice: statistics.most_stars(dice.trees_or_not()),
     "scoring.label_statistics": lambda dice: statistics.label_statistics(dice.bank(), dice.encoding()),
     "scoring.brackets_per_word": lambda dice: statistics.brackets_per_word(dice.bank(), dice.name(ropes.COVERS)),
     "summary.summarize": lambda dice: summary.summarize(dice.bank()),

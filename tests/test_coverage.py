@@ -45,10 +45,8 @@ def brute(train: list[Tree] | None, test: list[Tree], spec: str) -> list[float]:
             row = (texts, relations)[place]
             row[:] = [text if text in known_texts else common for text in row]
     counts = []
-    bounds = labels.offsets.tolist()
-    for number, tree in enumerate(test):
-        part = slice(bounds[number], bounds[number + 1])
-        (back,) = encoding.recover(encoding.labels([texts[part]], [relations[part]])).trees()
+    for part, tree in zip(labels.offsets, test, strict=True):
+        (back,) = encoding.recover(encoding.labels([texts[part]], [relations[part]])).trees
         heads = [a == b for a, b in zip(back.heads, tree.heads, strict=True)]
         both = [h and a == b for h, a, b in zip(heads, back.relations, tree.relations, strict=True)]
         counts.append((sum(heads), sum(both), len(tree)))

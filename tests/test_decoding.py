@@ -21,8 +21,9 @@ from hypothesis.extra import numpy as arrays
 
 from ropewalk import decoding, kernels
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
-from ropewalk.core.trees import UP, Tree, is_projective, tree_planes
+from ropewalk.core.trees import UP, Tree, check_heads, is_projective, tree_planes
 from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
 from ropewalk.decoding import best as best_module
 from ropewalk.decoding.deep import Memory, deep_search
@@ -238,14 +239,14 @@ def test_the_oracles_hold_every_tree_and_spell_what_the_encoding_reads(spec: str
     offsets = np.arange(len(all_of.rows) + 1, dtype=np.int32) * words
     none = Column(np.zeros(all_of.rows.size, dtype=np.int32), ("_",))
     ids = all_of.rows.reshape(-1).astype(np.uint8)
-    decoded = encoding.decode(Labels(spec, offsets, (ids,), (alphabet_of(spec),), none))
+    decoded = encoding.decode(Labels(spec, Offsets(offsets), (ids,), (alphabet_of(spec),), none))
     assert decoded.well_formed
     assert (decoded.heads.reshape(-1, words) == all_of.heads).all()
     wanted = projective_heads(words)
     assert set(map(tuple, all_of.heads.tolist())) >= set(wanted)
     flat = np.array(wanted, dtype=np.int32).reshape(-1)
-    bank = Treebank(offsets[: len(wanted) + 1], flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
-    rows = encoding.encode(bank).ids[0].reshape(-1, words)
+    bank = Treebank(Offsets(offsets[: len(wanted) + 1]), flat, Column(np.zeros(len(flat), dtype=np.int32), ("_",)))
+    rows = encoding.encode(bank).columns[0].ids.reshape(-1, words)
     assert set(map(tuple, rows.tolist())) <= set(map(tuple, all_of.rows.tolist()))
 
 
@@ -478,7 +479,7 @@ def test_relations_are_root_at_the_root_and_nowhere_else() -> None:
 
 def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32], names: tuple[str, ...]) -> None:
     """One tree with one root each; where labels were found to fit, they spell it without repair."""
-    found = check(best.heads, offsets)
+    found = check_heads(best.heads, offsets)
     assert (found.codes == 0).all()
     for start, stop in pairwise(offsets.tolist()):
         assert (best.heads[start:stop] == 0).sum() == (stop > start)
@@ -488,7 +489,7 @@ def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32],
     encoding = get(spec)
     none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
     small = best.ids[0].astype(np.uint8 if len(names) < 256 else np.int16)
-    spelled = encoding.decode(Labels(encoding.spec, offsets, (small,), (names,), none)).heads
+    spelled = encoding.decode(Labels(encoding.spec, Offsets(offsets), (small,), (names,), none)).heads
     fits = np.repeat(best.found, np.diff(offsets))
     assert (spelled[fits] == best.heads[fits]).all()
 
@@ -597,7 +598,7 @@ def needed(spec: str, tree: Tree) -> int:
     encoding = get(spec)
     machine = _machine(spec)
     state, most = machine.start, 1
-    for label in encoding.encode(tree).ids[0].tolist():
+    for label in encoding.encode(tree).columns[0].ids.tolist():
         after = machine.step(state, label)
         assert after is not None
         state = after[0]
@@ -608,9 +609,9 @@ def needed(spec: str, tree: Tree) -> int:
 
 def one_hot(encoding_spec: str, tree: Tree | Treebank) -> tuple[Floats, tuple[str, ...]]:
     labels = get(encoding_spec).encode(tree)
-    scores = np.full((len(labels.ids[0]), len(labels.alphabets[0])), -np.inf)
-    scores[np.arange(len(scores)), labels.ids[0]] = 0.0
-    return scores, labels.alphabets[0]
+    scores = np.full((len(labels.columns[0].ids), len(labels.columns[0].names)), -np.inf)
+    scores[np.arange(len(scores)), labels.columns[0].ids] = 0.0
+    return scores, labels.columns[0].names
 
 
 @pytest.mark.parametrize("spec", EXACT)
@@ -672,7 +673,7 @@ def all_heads(words: int) -> list[tuple[int, ...]]:
     """All trees with one root, as heads of words 1 to n."""
     rows = np.array([row for row in np.ndindex(*[words + 1] * words) if row.count(0) == 1], dtype=np.int32)
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * words
-    return [tuple(row) for row in rows[check(rows.reshape(-1), offsets).codes == 0].tolist()]
+    return [tuple(row) for row in rows[check_heads(rows.reshape(-1), offsets).codes == 0].tolist()]
 
 
 def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -870,10 +871,10 @@ def test_arcs_in_a_third_plane_are_taken_only_where_nothing_else_fits() -> None:
     assert best.found.all()
     others = next(other for other in all_heads(6) if tree_planes(Tree(other)).max() == 1)
     two = encoding.encode(Treebank.of([Tree(heads), Tree(others)]))
-    table = np.full((6, len(two.alphabets[0])), -np.inf)
-    table[np.arange(6), two.ids[0][:6]] = 9.0
-    table[np.arange(6), two.ids[0][6:]] = np.maximum(table[np.arange(6), two.ids[0][6:]], 0.0)
-    best = decode(encoding, [table], [0, 6], two.alphabets)
+    table = np.full((6, len(two.columns[0].names)), -np.inf)
+    table[np.arange(6), two.columns[0].ids[:6]] = 9.0
+    table[np.arange(6), two.columns[0].ids[6:]] = np.maximum(table[np.arange(6), two.columns[0].ids[6:]], 0.0)
+    best = decode(encoding, [table], [0, 6], [column.names for column in two.columns])
     assert tree_planes(Tree(best.heads)).max() <= 2
 
 
@@ -916,18 +917,19 @@ def test_encodings_without_a_machine_are_read_greedily_and_repaired(spec: str) -
     upos = Column.of(tag for tree in heads for tag in tags[: len(tree)])
     offsets = np.array([0, 5, 8, 12], dtype=np.int32)
     flat = np.array([head for tree in heads for head in tree], dtype=np.int32)
-    bank = Treebank(offsets, flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
+    bank = Treebank(Offsets(offsets), flat, Column(np.zeros(12, dtype=np.int32), ("_",)), upos)
     labels = encoding.encode(bank)
     dice = np.random.default_rng(0)
-    noisy = [dice.normal(size=(12, len(names))) for names in labels.alphabets]
-    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
-    assert (check(best.heads, offsets).codes == 0).all()
+    alphabets = [column.names for column in labels.columns]
+    noisy = [dice.normal(size=(12, len(names))) for names in alphabets]
+    best = decode(encoding, noisy, offsets, [column.names for column in labels.columns], upos=upos)
+    assert (check_heads(best.heads, offsets).codes == 0).all()
     assert not best.found.any()
     assert [ids.tolist() for ids in best.ids] == [table.argmax(axis=1).tolist() for table in noisy]
     for table, ids in zip(noisy, labels.ids, strict=True):
         table[np.arange(12), ids] += 99.0
-    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
-    spelled = repair(encoding.decode(labels).heads, offsets).heads
+    best = decode(encoding, noisy, offsets, [column.names for column in labels.columns], upos=upos)
+    spelled = repair(encoding.decode(labels).heads, labels.offsets).trees.heads
     assert best.heads.tolist() == spelled.tolist()
 
 
@@ -1019,7 +1021,7 @@ def test_wrong_questions_are_named() -> None:
     for spec in ("brackets", *BEAMS):
         labels = get(spec).encode(Tree((2, 0, 2), ["_"] * 3))
         with pytest.raises(UnknownNameError, match="encoding with exact decoding"):
-            scored(get(spec), np.zeros((3, len(labels.alphabets[0]))), labels.alphabets[0])
+            scored(get(spec), np.zeros((3, len(labels.columns[0].names))), labels.columns[0].names)
     tags = scored(get("hexatags"), np.zeros((3, 8)), alphabet_of("hexatags"))
     with pytest.raises(UnknownNameError, match="arc probabilities"):
         decoding.arc_probabilities(tags)
@@ -1151,7 +1153,7 @@ def test_a_joint_search_of_many_sentences_is_that_of_each() -> None:
         assert together.heads[where].tolist() == alone.heads.tolist()
         assert together.scores[number] == alone.scores[0]
         if words:
-            assert check(alone.heads, np.array([0, words], dtype=np.int32)).codes.tolist() == [0]
+            assert check_heads(alone.heads, [0, words]).codes.tolist() == [0]
 
 
 def test_arcs_that_say_nothing_change_nothing() -> None:

@@ -17,16 +17,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import FEW, REPOSITORY
+from ropewalk import encodings
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.graphs import Graph, crossing_arcs
 from ropewalk.core.projectivity import SCHEMES
 from ropewalk.core.repair import POLICIES as REPAIRS
 from ropewalk.core.repair import repair
 from ropewalk.core.ropes import rope_cover
-from ropewalk.core.trees import Tree, planes, projective
-from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
+from ropewalk.core.trees import Tree, Trees, check_heads, projective, same_heads, tree_planes
+from ropewalk.encodings import (
+    FAULTS,
+    POLICIES,
+    Encoding,
+    Faults,
+    Labels,
+    PseudoProjective,
+    bracketing,
+    get,
+    known,
+    options_of,
+    register,
+    registry,
+)
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.brackets import Brackets
-from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
+from ropewalk.encodings.optimal import OptimalNonprojective, largest_index
+from ropewalk.encodings.positions import RelativeGraphs
 from ropewalk.errors import (
     EncodingError,
     EncodingOptionError,
@@ -37,6 +53,7 @@ from ropewalk.errors import (
     UnknownNameError,
 )
 from ropewalk.kernels import compiled
+from ropewalk.testing import check_encoding
 from ropewalk.treebank.treebank import Treebank
 from strategies import RELATIONS, trees
 from test_ropes import every_tree
@@ -47,7 +64,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ropewalk.core.arrays import Bools, Ints
-    from ropewalk.encodings.base import Ids
 
 MOST_WORDS = 7 if compiled() else 5
 PROJECTIVE = ("optimal", "four-bit", "brackets(stacks=1)", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")
@@ -82,16 +98,15 @@ FOUR_BIT_TABLE = {
 @cache
 def every_bank(words: int) -> Treebank:
     """All trees of so many words, with some parts of speech."""
-    heads, offsets = every_tree(words)
-    tags = np.random.default_rng(words).integers(0, len(TAGS), size=len(heads)).astype(np.int32)
-    return Treebank(offsets, heads, Column(np.zeros(len(heads), dtype=np.int32), ("_",)), Column(tags, TAGS))
+    trees = every_tree(words)
+    tags = np.random.default_rng(words).integers(0, len(TAGS), size=len(trees.heads)).astype(np.int32)
+    return Treebank(trees.offsets, trees.heads, trees.relations, Column(tags, TAGS))
 
 
 @cache
 def projective_ones(words: int) -> Bools:
     """Which of all trees of so many words are projective."""
-    bank = every_bank(words)
-    return projective(bank.heads, bank.offsets)
+    return projective(every_tree(words))
 
 
 def test_every_encoding_is_tried_with_every_policy() -> None:
@@ -109,13 +124,13 @@ def test_every_small_tree_comes_back_if_and_only_if_it_is_covered(spec: str) -> 
     for words in range(MOST_WORDS + (spec not in PSEUDO)):  # which write what the encoding inside them writes
         bank = every_bank(words)
         labels = encoding.encode(bank)
-        labels_seen.update(labels.alphabets[0][number] for number in np.flatnonzero(np.bincount(labels.ids[0])))
+        labels_seen.update(labels.columns[0])
         decoded = encoding.decode(labels)
         covered = encoding.covers(bank)
-        back = same_trees(bank.heads, decoded.heads, bank.offsets)
+        back = same_heads(bank.heads, decoded.heads, bank.offsets)
         assert np.array_equal(back, covered)
         as_published = encoding.policy.startswith("published")
-        assert not check(decoded.heads, decoded.offsets).codes.any() or as_published
+        assert not check_heads(decoded.heads, decoded.offsets).codes.any() or as_published
         if spec in ANY_TREE:
             assert covered.all()
         elif not as_published:
@@ -143,8 +158,7 @@ def test_the_labels_of_optimal_are_those_of_the_table_without_the_four_that_cann
 
 
 def projective_trees_of(words: int) -> Iterator[Tree]:
-    heads, offsets = every_tree(words)
-    for row in heads.reshape(-1, words)[projective(heads, offsets)]:
+    for row in every_tree(words).heads.reshape(-1, words)[projective_ones(words)]:
         yield Tree(row)
 
 
@@ -188,7 +202,7 @@ def test_optimal_is_the_bracketing_of_the_proper_cover(words: int) -> None:
 
 def seven_bits(tree: Tree) -> list[str]:
     """Write the 7 bits by their definition, planes after the second joining the first."""
-    level = [1 if plane > 2 else plane for plane in planes(tree.heads, tree.offsets).tolist()]
+    level = [1 if plane > 2 else plane for plane in tree_planes(tree).tolist()]
     out = []
     for head, word in tree.arcs():
         plane = level[word - 1]
@@ -402,37 +416,36 @@ def test_any_labels_are_read_and_repaired_into_trees(spec: str, data: st.DataObj
     relations = [[data.draw(marked) for _ in sentence] for sentence in sentences]
     labels = encoding.labels(sentences, relations, tags)
     decoded = encoding.decode(labels)
-    for start, stop in zip(labels.offsets[:-1].tolist(), labels.offsets[1:].tolist(), strict=True):
-        own = decoded.heads[start:stop]
-        assert ((own >= -1) & (own <= stop - start)).all()
-        assert not check(np.where(own < 0, 0, own), np.array([0, stop - start], dtype=np.int32)).codes.any()
+    for own in labels.offsets.split(decoded.heads):
+        assert ((own >= -1) & (own <= len(own))).all()
+        assert not check_heads(np.where(own < 0, 0, own), [0, len(own)]).codes.any()
     faults = decoded.faults()
     assert {fault.kind for fault in faults} <= set(FAULTS.values())
     headless = [(fault.sentence, fault.word) for fault in faults if fault.kind == "no head"]
     found = np.flatnonzero(decoded.heads < 0)
-    where = np.searchsorted(labels.offsets, found, side="right")
-    assert headless == list(zip(where.tolist(), (found - labels.offsets[where - 1] + 1).tolist(), strict=True))
+    bounds = labels.offsets.array
+    where = np.searchsorted(bounds, found, side="right")
+    assert headless == list(zip(where.tolist(), (found - bounds[where - 1] + 1).tolist(), strict=True))
     assert sum(decoded.counts().values()) == len(faults)
     for policy in REPAIRS:
-        assert_trees(repair(decoded.heads, decoded.offsets, policy).heads, decoded.offsets)
-        recovered = encoding.recover(labels, repair_policy=policy)
-        assert_trees(recovered.heads, recovered.offsets, several_roots=encoding.keeps_roots)
+        assert_trees(repair(decoded.heads, decoded.offsets, policy).trees)
+        recovered = encoding.recover(labels, repair_policy=policy).trees
+        assert_trees(recovered, several_roots=encoding.keeps_roots)
         if isinstance(encoding, PseudoProjective):
             assert not any("¡" in name for name in recovered.relations.texts())
 
 
-def assert_trees(heads: Ints, offsets: Ints, *, several_roots: bool = False) -> None:
-    found = check(heads, offsets)
+def assert_trees(trees: Trees, *, several_roots: bool = False) -> None:
+    found = check_heads(trees.heads, trees.offsets)
     assert not found.codes.any()
-    assert np.array_equal(np.minimum(found.roots, 1) if several_roots else found.roots, np.diff(offsets) > 0)
+    assert np.array_equal(np.minimum(found.roots, 1) if several_roots else found.roots, trees.offsets.lengths > 0)
 
 
 @pytest.mark.parametrize("spec", ["optimal", "four-bit", "hexatags", "optimal(policy=published)"])
 def test_every_row_of_three_labels_is_read_into_trees(spec: str) -> None:
     encoding = get(spec)
     rows = list(product(encoding.alphabet or (), repeat=3))
-    recovered = encoding.recover(encoding.labels(rows))
-    assert_trees(recovered.heads, recovered.offsets)
+    assert_trees(encoding.recover(encoding.labels(rows)).trees)
 
 
 def test_the_largest_index_is_the_longest_row_of_stars() -> None:
@@ -440,7 +453,7 @@ def test_the_largest_index_is_the_longest_row_of_stars() -> None:
         bank = every_bank(words)
         rows = get("optimal-nonprojective").encode(bank).sentences()
         stars = [max(len(found) for label in row for found in re.findall(r"\**", label)) for row in rows]
-        assert largest_index(bank.heads, bank.offsets).tolist() == stars
+        assert largest_index(bank.trees()).tolist() == stars
 
 
 CROSSING = Tree([0, 4, 1, 1, 2], ["root", "nsubj", "advmod", "obj", "nmod"])
@@ -570,9 +583,9 @@ def test_labels_that_do_not_fit_their_words_are_refused() -> None:
 
 def test_labels_come_in_the_smallest_type() -> None:
     bank = every_bank(4)
-    assert get("optimal").encode(bank).ids[0].dtype == np.uint8
+    assert get("optimal").encode(bank).columns[0].ids.dtype == np.uint8
     long = Tree([*range(2, 402), 0])
-    assert get("absolute").encode(long).ids[0].dtype == np.int16
+    assert get("absolute").encode(long).columns[0].ids.dtype == np.int16
     assert get("absolute").decode(get("absolute").encode(long)).heads.tolist() == long.heads.tolist()
 
 
@@ -584,9 +597,9 @@ def test_threads_change_nothing(spec: str) -> None:
     for column in range(len(encoding.columns)):
         assert one.texts(column) == two.texts(column)
     assert one.relations.texts() == two.relations.texts()
-    shuffled = np.random.default_rng(1).permutation(len(one.ids[0]))  # labels full of faults
+    shuffled = np.random.default_rng(1).permutation(one.offsets.total)  # labels full of faults
     wrong = Labels(
-        one.encoding, one.offsets, tuple(ids[shuffled] for ids in one.ids), one.alphabets, one.relations, one.upos
+        one.encoding, one.offsets, tuple(column.take(shuffled) for column in one.columns), one.relations, one.upos
     )
     for labels in (one, wrong):
         alone, both = encoding.decode(labels), encoding.decode(labels, threads=2)
@@ -594,7 +607,7 @@ def test_threads_change_nothing(spec: str) -> None:
         assert alone.faults() == both.faults()
         assert alone.counts() == both.counts()
     first, second = encoding.recover(wrong), encoding.recover(wrong, threads=2)
-    assert np.array_equal(first.heads, second.heads)
+    assert np.array_equal(first.trees.heads, second.trees.heads)
     assert first.repairs == second.repairs
 
 
@@ -604,20 +617,19 @@ def figures() -> str:
     for spec in SPECS:
         encoding = get(spec)
         labels = encoding.encode(every_bank(4))
-        order = np.random.default_rng(2).permutation(len(labels.ids[0]))
+        order = np.random.default_rng(2).permutation(labels.offsets.total)
         wrong = Labels(
             labels.encoding,
             labels.offsets,
-            tuple(ids[order] for ids in labels.ids),
-            labels.alphabets,
+            tuple(column.take(order) for column in labels.columns),
             labels.relations,
             labels.upos,
         )
         for given_labels in (labels, wrong):
             decoded = encoding.decode(given_labels)
-            texts = [given_labels.texts(column) for column in range(len(labels.ids))]
+            texts = [given_labels.texts(column) for column in range(len(labels.columns))]
             out.append(repr((spec, texts, decoded.heads.tolist(), decoded.faults())))
-            out.append(repr(encoding.recover(given_labels, repair_policy="root").heads.tolist()))
+            out.append(repr(encoding.recover(given_labels, repair_policy="root").trees.heads.tolist()))
     return "\n".join(out)
 
 
@@ -655,22 +667,18 @@ class Chain(Encoding):
     def options(self) -> dict[str, str | int]:
         return {"mark": self.mark}
 
-    def covers_heads(self, heads: Ints, offsets: Ints) -> Bools:
-        chains = np.arange(len(heads), dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
-        return same_trees(heads, chains, offsets)
+    def covered(self, trees: Trees) -> Bools:
+        return same_heads(trees.heads, trees.offsets.positions() - 1, trees.offsets)
 
     def write(
         self,
-        heads: Ints,
-        offsets: Ints,  # noqa: ARG002 - the protocol's
+        trees: Trees,
         upos: Column | None,  # noqa: ARG002 - the protocol's
-    ) -> list[tuple[Ids, tuple[str, ...]]]:
-        return [(np.zeros(len(heads), dtype=np.uint8), (self.mark,))]
+    ) -> list[Column]:
+        return [Column.constant(self.mark, len(trees.heads))]
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
-        none = np.zeros(0, dtype=np.int32)
-        starts = np.repeat(labels.offsets[:-1], np.diff(labels.offsets))
-        return (np.arange(len(labels.ids[0])) - starts).astype(np.int32), none, none
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
+        return labels.offsets.positions() - 1, Faults.of(labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:  # noqa: ARG002 - the protocol's
         if text != self.mark:
@@ -687,9 +695,9 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ]
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    known.cache_clear()
+    registry.installed.cache_clear()
     yield
-    known.cache_clear()
+    registry.installed.cache_clear()
 
 
 @pytest.mark.usefixtures("third_party")
@@ -699,7 +707,7 @@ def test_another_package_can_add_an_encoding_but_not_replace_one() -> None:
     tree = Tree([0, 1, 2])
     labels = encoding.encode(tree)
     assert labels.sentences() == [["y", "y", "y"]]
-    assert encoding.recover(labels).trees() == [tree]
+    assert list(encoding.recover(labels).trees) == [tree]
     assert encoding.spec == "chain(mark=y)"
     assert get("optimal").cites != "nobody"
     assert get("chain+head").spec == "chain(mark=x)+head"
@@ -744,3 +752,79 @@ def test_the_documentation_names_every_encoding() -> None:
         if labels is not None:
             row = next(line for line in table.split("\n") if f"| `{name}` |" in line)
             assert row.split(" | ")[2] == str(len(labels))
+
+
+def test_an_encoding_can_be_registered_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encodings.REGISTRY, "_registered", {})
+    assert register(Chain) is Chain
+    assert register(Chain, name="chain-2") is Chain
+    assert list(known())[-2:] == ["chain", "chain-2"]
+    assert get("chain-2(mark=y)").encode(Tree([0, 1])).texts() == ["y", "y"]
+    assert "chain" not in graph_encodings.known()
+    with pytest.raises(EncodingOptionError, match="optimal is the name of one of Ropewalk's own encodings"):
+        register(Chain, name="optimal")
+    with pytest.raises(EncodingOptionError, match="'Chain X' cannot name an encoding"):
+        register(Chain, name="Chain X")
+    with pytest.raises(EncodingOptionError, match="3 makes no encoding"):
+        register(3, name="three")
+
+
+def test_a_graph_encoding_can_be_registered_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_encodings.REGISTRY, "_registered", {})
+    graph_encodings.register(RelativeGraphs, name="my-relative")
+    assert list(graph_encodings.known())[-1] == "my-relative"
+    assert graph_encodings.get("my-relative").encode(Graph(2, [(0, 1), (1, 2)])).texts() == ["0", "-1"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_our_own_encodings_pass_the_check_for_others(spec: str) -> None:
+    check_encoding(get(spec), words=4, junk=50)
+
+
+class Wrong(Chain):
+    """An encoding that does as it is told wrongly."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(policy="refuse")
+        self.fault = fault
+
+    def covered(self, trees: Trees) -> Bools:
+        return np.ones(len(trees), dtype=np.bool_) if self.fault == "covers" else super().covered(trees)
+
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
+        if self.fault == "batch":
+            return [Column.constant("x" if len(trees) == 1 else "y", len(trees.heads))]
+        return super().write(trees, upos)
+
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
+        heads, faults = super().read(labels)
+        if self.fault == "fault":
+            faults = Faults.of(labels.offsets, [0], 1)
+        if self.fault == "raises" and labels.offsets.longest > 4:
+            raise ZeroDivisionError
+        if self.fault == "cycle" and labels.offsets.longest > 4:
+            heads = np.where(
+                labels.offsets.positions() == 1, np.repeat(labels.offsets.lengths, labels.offsets.lengths), heads
+            )
+        return heads.astype(np.int32), faults
+
+    def check_label(self, text: str, column: int = 0) -> None:
+        if self.fault == "label" or (text != "y" and self.fault != "batch"):
+            super().check_label(text + "!" if self.fault == "label" else text, column)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("covers", r"the tree \[2, 0\] is covered but comes back as \[0, 1\] from \['x', 'x'\]"),
+        ("fault", "have a fault at word 1: unmatched closing bracket"),
+        ("label", "check_label refuses 'x', which write uses"),
+        ("batch", "has other labels alone than in a batch"),
+        ("raises", "read raises ZeroDivisionError on labels of its own"),
+        ("cycle", "are read into"),
+    ],
+)
+def test_the_check_for_others_finds_what_is_wrong(fault: str, message: str) -> None:
+    check_encoding(Chain(), words=4)
+    with pytest.raises(AssertionError, match=message):
+        check_encoding(Wrong(fault), words=4)

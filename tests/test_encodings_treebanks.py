@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,9 @@ import pytest
 
 from ropewalk import conllu
 from ropewalk.core.projectivity import SCHEMES
-from ropewalk.core.trees import projective
+from ropewalk.core.trees import Trees, projective, same_heads
 from ropewalk.encodings import PseudoProjective, get
-from ropewalk.encodings.indexed import largest_index
+from ropewalk.encodings.optimal import largest_index
 from ropewalk.formats import label_files
 from test_encodings import SPECS
 
@@ -99,17 +98,19 @@ def test_every_tree_comes_back_if_and_only_if_it_is_covered(path: Path) -> None:
         encoding = get(spec)
         labels = encoding.encode(bank)
         decoded = encoding.decode(labels)
-        back = same_trees(bank.heads, decoded.heads, bank.offsets)
+        back = same_heads(bank.heads, decoded.heads, bank.offsets)
         assert np.array_equal(back, encoding.covers(bank)), spec
         assert encoding.policy.startswith("published") or decoded.well_formed, spec
         if isinstance(encoding, PseudoProjective):
-            recovered = encoding.recover(labels)
-            assert np.array_equal(same_trees(bank.heads, recovered.heads, bank.offsets), encoding.restores(bank))
+            recovered = encoding.recover(labels).trees
+            assert np.array_equal(
+                same_heads(bank.heads, recovered.heads, bank.offsets), encoding.restores(bank.trees())
+            )
             assert recovered.relations.texts() == bank.relations.texts()
-            assert np.array_equal(projective(decoded.heads, bank.offsets), np.ones(len(bank), dtype=np.bool_))
+            assert projective(Trees(decoded.heads, bank.offsets)).all()
         if encoding.alphabet is None:  # the texts are enough to read them again
             parts = list(zip(*(labels.texts(column) for column in range(len(labels.ids))), strict=True))
-            rows = [parts[start:stop] for start, stop in pairwise(bank.offsets.tolist())]
+            rows = [parts[where] for where in bank.offsets]
             tags = None if bank.upos is None else [bank.upos.texts()]
             assert np.array_equal(encoding.decode(encoding.labels(rows, upos=tags)).heads, decoded.heads)
 
@@ -131,7 +132,7 @@ def test_so_many_trees_need_an_index(name: str) -> None:
     counts = np.zeros(3, dtype=np.int64)
     for split in ("train", "dev", "test"):
         bank = read(name, split)
-        counts += np.bincount(largest_index(bank.heads, bank.offsets), minlength=3)
+        counts += np.bincount(largest_index(bank.trees()), minlength=3)
     assert counts.tolist() == INDICES[name]
 
 
@@ -144,8 +145,8 @@ def test_the_coverage_of_the_papers_tables_comes_out(name: str) -> None:
             for split in ("dev", "test"):
                 bank = read(name, split)
                 encoding = get(spec)
-                heads = encoding.recover(encoding.encode(bank)).heads
-                right = np.add.reduceat(heads == bank.heads, bank.offsets[:-1]) / bank.lengths
+                heads = encoding.recover(encoding.encode(bank)).trees.heads
+                right = np.add.reduceat(heads == bank.heads, bank.offsets.starts) / bank.lengths
                 found.append(f"{100 * right.mean():.2f}/{100 * (right == 1).mean():.2f}")
             assert " ".join(found) == expected, spec
 
@@ -157,9 +158,10 @@ def test_a_label_file_filled_into_its_treebank_gives_the_file_again(path: Path, 
     bank = conllu.read(path, trees="required")
     for spec in ("optimal-nonprojective", *(f"optimal+{scheme}" for scheme in SCHEMES)):
         encoding = get(spec)
-        whole = bool(encoding.restores(bank).all()) if isinstance(encoding, PseudoProjective) else True
+        whole = bool(encoding.restores(bank.trees()).all()) if isinstance(encoding, PseudoProjective) else True
         file = tmp_path / "labels.gz"
-        label_files.write(file, encoding, conllu.stream(path, chunk_bytes=1 << 18))
+        banks = conllu.stream(path, chunk_bytes=1 << 18)
+        label_files.write(file, encoding, (label_files.text_of(encoding, one) for one in banks))
         out = io.BytesIO()
         decoding = label_files.LabelTrees(label_files.LabelReader(file, chunk_bytes=100_003))
         for piece in label_files.fill(conllu.stream(path), decoding):

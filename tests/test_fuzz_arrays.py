@@ -21,8 +21,10 @@ import pytest
 import fuzz_arrays
 from conftest import REPOSITORY
 from ropewalk import Treebank, decoding, kernels
-from ropewalk.core import ropes, trees
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Trees, projective
 from ropewalk.encodings import get
 from ropewalk.errors import CycleError, MismatchError
 
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 ROUNDS = 12_000 if kernels.compiled() else 7_000
 BOUNDSCHECK = os.environ.get("ROPEWALK_BOUNDSCHECK", "") not in {"", "0"}
 
-ARRAYS = re.compile(r"\b(Arcs|Column|Corpus|Graphs?|Ints|Judged|Labels|NDArray|Parts|Scored|Tree|Treebank)\b")
+ARRAYS = re.compile(
+    r"\b(Arcs|ArrayLike|Column|Corpus|Graphs?|Ints|Judged|Labels|NDArray|Offsets|Parts|Scored|Trees?|Treebank)\b"
+)
 
 START = """
 import faulthandler, sys
@@ -45,7 +49,10 @@ from ropewalk.core import trees
 from ropewalk.encodings import Labels, bracketing, get
 from ropewalk.errors import RopewalkError
 from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.core.arcs import Arcs
 from ropewalk.core.columns import Column
+from ropewalk.core.ragged import Offsets
+from ropewalk.core.trees import Tree, Trees
 
 def bank(*heads):
     lines = [f"{n}\\tw\\t_\\t_\\t_\\t_\\t{head}\\tdep\\t_\\t_" for n, head in enumerate(heads, 1)]
@@ -79,25 +86,40 @@ NAMED = {
     "get('seven-bit').covers(headless)": MISSING,
     "get('hexatags').encode(headless)": MISSING,
     "get('pos-offset').covers(circle)": CYCLE,
-    "get('optimal+head').restores(circle)": CYCLE,
-    "get('optimal+head').restores(headless)": MISSING,
-    "projectivity.lift(circle)": CYCLE,
-    "projectivity.lift(headless)": MISSING,
-    "projectivity.lower(ints(3, 4, 1, 2), Column(ints(0, 0, 0, 0), ('a¡b',)), ints(0, 4))": CYCLE,
-    "trees.planes(circle.heads, circle.offsets)": CYCLE,
-    "trees.planes(headless.heads, headless.offsets)": MISSING,
-    "trees.gap_degrees(circle.heads, circle.offsets)": CYCLE,
-    "trees.projective(ints(9, 0), ints(0, 2))": "HeadRangeError word 1: HEAD is 9, but the sentence has 2 words",
-    "trees.projective(ints(0, 0, 1, 2), ints(0, 1, 3))": "MismatchError offsets end at 3, but there are 4 values",
-    "trees.projective(ints(0, 0), ints(0, 2, 1, 2))": "MismatchError offsets must be one row of numbers that begins",
-    "trees.projective(ints(0, 0, 4), ints(0, 1, 3))": "HeadRangeError sentence 2: word 2: HEAD is 4",
-    "trees.gap_degrees(np.array([0.0, 1.0]), ints(0, 2))": "MismatchError heads must be integers, found",
-    "trees.gap_degrees(np.array([[0]]), ints(0, 1))": "MismatchError heads must be one row of integers, found an array",
-    "ropes.rope_thickness(circle.heads[:2], ints(0, 2))": "HeadRangeError word 1",
-    "ropes.rope_thickness(headless.heads, headless.offsets)": MISSING,
-    "ropes.Arcs(ints(7), ints(1), ints(0, 1), ints(1))": "GraphError arc 1 of all, 7->1",
+    "get('optimal+head').restores(circle)": "MismatchError what to lift: found Treebank; expected Trees",
+    "get('optimal+head').restores(circle.trees())": CYCLE,
+    "get('optimal+head').restores(headless.trees())": MISSING,
+    "projectivity.lift(circle)": "MismatchError what to lift: found Treebank; expected Trees",
+    "projectivity.lift(circle.trees())": CYCLE,
+    "projectivity.lift(headless.trees())": MISSING,
+    "projectivity.lower(circle)": "MismatchError what to lower: found Treebank; expected Trees",
+    "projectivity.lower(Trees(ints(3, 4, 1, 2), ints(0, 4), Column(ints(0, 0, 0, 0), ('a¡b',))))": CYCLE,
+    "trees.planes(circle.trees())": CYCLE,
+    "trees.planes(headless.trees())": MISSING,
+    "trees.planes(ints(0, 1))": "MismatchError trees: found ndarray; expected Trees",
+    "trees.gap_degrees(circle.trees())": CYCLE,
+    "trees.gap_degrees(Tree([0]))": "MismatchError trees: found Tree; expected Trees",
+    "trees.single_rooted(circle)": "MismatchError trees: found Treebank; expected Trees",
+    "trees.same_heads(ints(0), ints(0, 1), Offsets.one(1))": "MismatchError heads: 2 values found, 1 expected",
+    "trees.same_heads(ints(0), ints(0), ints(0, 1))": "MismatchError offsets: found ndarray; expected Offsets",
+    "Trees.of(np.array(5))": "MismatchError trees: found ndarray; expected Tree or some",
+    "Trees.of([circle])": "MismatchError a tree: found Treebank; expected Tree",
+    "Trees(ints(0), ints(0, 1), column(2))": "MismatchError 1 heads but 2 relations",
+    "Trees(ints(0), Offsets.one(3))": "MismatchError offsets end at 3, but there are 1 values",
+    "Offsets([1, 2])": "MismatchError offsets must be one row of numbers that begins with 0",
+    "Offsets([0.5])": "MismatchError offsets must be integers, found",
+    "trees.check_heads(ints(0), ints(0, 2))": "MismatchError offsets end at 2, but there are 1 values",
+    "trees.projective(Trees(ints(9, 0), ints(0, 2)))": "HeadRangeError word 1: HEAD is 9, but the sentence has 2 words",
+    "Trees(ints(0, 0, 1, 2), ints(0, 1, 3))": "MismatchError offsets end at 3, but there are 4 values",
+    "Trees(ints(0, 0), ints(0, 2, 1, 2))": "MismatchError offsets must be one row of numbers that begins",
+    "trees.projective(Trees(ints(0, 0, 4), ints(0, 1, 3)))": "HeadRangeError sentence 2: word 2: HEAD is 4",
+    "trees.gap_degrees(Trees(np.array([0.0, 1.0]), ints(0, 2)))": "MismatchError heads must be integers, found",
+    "Trees(np.array([[0]]), ints(0, 1))": "MismatchError heads must be one row of integers, found an array",
+    "ropes.rope_thickness(Trees(circle.heads[:2], ints(0, 2)))": "HeadRangeError word 1",
+    "ropes.rope_thickness(headless.trees())": MISSING,
+    "Arcs(ints(7), ints(1), ints(0, 1), ints(1))": "GraphError arc 1 of all, 7->1",
     "repair.repair(ints(0, 1), ints(0, 5))": "MismatchError offsets end at 5",
-    "projectivity.lift_heads(ints(0, 0), ints(0, 2), ints(3))": "MismatchError chosen sentences: value 1 is 3",
+    "projectivity.lift_heads(Trees(ints(0, 0), ints(0, 2)), ints(3))": "MismatchError chosen sentences: value 1 is 3",
     "Tree([2**40, 0])": "HeadRangeError word 1: HEAD is 1099511627776, but the sentence has 2 words",
     "Tree([2**80, 0])": "HeadRangeError word 1: HEAD is 1208925819614629174706176, but the sentence has 2 words",
     "Tree([1.5, 0])": "TreeError word 1: HEAD is 1.5; expected an integer",
@@ -111,7 +133,7 @@ NAMED = {
     "Labels('absolute', ints(0, 1), (ints(1),), (('0',),), column(1))": "MismatchError numbers of labels: value 1 is 1",
     "Labels('absolute', ints(0, 2), (ints(0),), (('0',),), column(1))": "MismatchError numbers of labels: 1 values",
     "get('brackets').decode(get('brackets(planes=2)').labels([['<*', '>/*']]))": "LabelError '<*' is not a label",
-    "projectivity.lift(circle, ints(0, 3))": "UnknownNameError unknown pseudo-projective scheme array",
+    "projectivity.lift(Trees.of(Tree([0])), ints(0, 3))": "UnknownNameError unknown pseudo-projective scheme array",
     "get('hexatags').decode(get('optimal').labels([['>^']]))": "LabelError '>^' is not a label of hexatags",
     "get('absolute').decode(get('optimal').labels([['>^']]))": "LabelError '>^' is not a label of absolute",
 }
@@ -170,23 +192,29 @@ def test_every_function_over_trees_is_tried_with_random_arrays() -> None:
         if function.__module__.startswith(module) and not name.startswith("_")
     }
     taking = {name for name, function in functions.items() if ARRAYS.search(str(signature(function)).split("->")[0])}
-    assert {"planes", "lift", "judge", "evaluate", "decode", "sentences"} <= taking
+    assert {"planes", "check_heads", "repair", "lift", "judge", "evaluate", "decode", "sentences"} <= taking
     parts = {"holds", "numbered", "scratch", "tree_error"}  # of functions that are tried
     assert taking - tried == parts
 
 
 def test_what_was_checked_cannot_be_changed_not_even_in_copies() -> None:
-    heads, offsets = np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32)
+    trees = Trees(np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32), Column.of("abc"))
     optimal = get("optimal")
-    labels = optimal.encode(Treebank(offsets, heads, Column.of("abc")))
+    bank = Treebank.of(trees)
+    labels = optimal.encode(bank)
     values = [
         labels.relations,
         labels,
-        ropes.Arcs.of_trees(heads, offsets),
+        trees,
+        trees.offsets,
+        bank,
+        bank.basic_graphs(),
+        Arcs.of_trees(trees),
         decoding.scored(optimal, np.zeros((3, 12)), optimal.alphabet or ()),
     ]
     for value in [*values, *map(copy.deepcopy, values), *(pickle.loads(pickle.dumps(one)) for one in values)]:  # noqa: S301 - ours
-        found = [getattr(value, name) for name in type(value).__slots__]
+        held = [getattr(value, name) for name in type(value).__slots__]
+        found = [one.array if isinstance(one, Offsets) else one for one in held]
         arrays = [
             array for one in found for array in (one if isinstance(one, tuple) else [one]) if hasattr(array, "dtype")
         ]
@@ -198,12 +226,16 @@ def test_what_was_checked_cannot_be_changed_not_even_in_copies() -> None:
 
 def test_arrays_that_can_still_change_are_looked_at_each_time() -> None:
     heads, offsets = np.array([2, 0, 2], dtype=np.int32), np.array([0, 3], dtype=np.int32)
-    bank = Treebank(offsets, heads, Column.of("abc"))
-    assert trees.projective(heads, offsets).all()
+    trees, bank = Trees(heads, offsets), Treebank(Offsets(offsets), heads, Column.of("abc"))
+    assert projective(trees).all()
     heads[1] = 3
+    offsets[1] = 2
     with pytest.raises(CycleError):
-        trees.projective(heads, offsets)
-    assert trees.projective(bank.heads, bank.offsets).all()
+        Trees(heads, [0, 3])
+    with pytest.raises(MismatchError):
+        Trees(heads, offsets)
+    assert projective(trees).all()
+    assert projective(bank.trees()).all()
 
 
 @pytest.mark.skipif(not BOUNDSCHECK, reason="ROPEWALK_BOUNDSCHECK is not set: `make bounds`")

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise, product
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ropewalk.encodings.graphs.base import FAULTS
 
 from conftest import FEW
 from ropewalk import encodings
 from ropewalk.core.arrays import frozen_bools, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graph, Graphs, arc_planes, same_graphs
-from ropewalk.core.ragged import lengths_to_offsets
-from ropewalk.core.trees import Tree
+from ropewalk.core.ragged import Offsets
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.graphs import get
-from ropewalk.encodings.graphs.base import FAULTS
 from ropewalk.errors import (
     LabelError,
     MismatchError,
@@ -31,6 +31,9 @@ from ropewalk.errors import (
 from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
 from ropewalk.treebank.treebank import Treebank
 from strategies import many_graphs, projective_trees, trees
+
+if TYPE_CHECKING:
+    from ropewalk.core.trees import Tree
 
 SPECS = (
     "optimal-nonprojective",
@@ -54,9 +57,9 @@ def every_graph(words: int) -> Graphs:
     chosen = (masks[:, None] >> np.arange(len(pairs)) & 1).astype(np.bool_)
     heads, dependents = (np.tile([pair[side] for pair in pairs], (len(masks), 1))[chosen] for side in range(2))
     return Graphs(
-        lengths_to_offsets(np.full(len(masks), words)),
+        Offsets.of_lengths(np.full(len(masks), words)),
         frozen_bools(np.zeros(words * len(masks), dtype=np.bool_)),
-        lengths_to_offsets(chosen.sum(axis=1)),
+        Offsets.of_lengths(chosen.sum(axis=1)),
         frozen_ints(heads),
         frozen_ints(dependents),
         Column(frozen_ints(np.zeros(len(heads), dtype=np.int32)), ("dep",)),
@@ -88,11 +91,10 @@ def test_a_graph_comes_back_exactly_if_it_is_covered(spec: str, graphs: Graphs) 
     assert decoded.well_formed
     assert covered.all() or spec not in EVERYTHING
     relations = labels.relation_texts()
-    bounds = labels.offsets.tolist()
     again = encoding.labels(
         labels.sentences(),
-        [relations[a:b] for a, b in pairwise(bounds)],
-        [labels.empty[a:b].tolist() for a, b in pairwise(bounds)],
+        [relations[where] for where in labels.offsets],
+        [labels.empty[where].tolist() for where in labels.offsets],
     )
     assert encoding.decode(again).graphs == decoded.graphs
 
@@ -109,7 +111,7 @@ def test_planes_of_every_small_graph_are_the_first_that_are_free(words: int) -> 
 
 def demand_first_planes(graphs: Graphs) -> None:
     """Look whether arcs lie in the first plane that the rules leave to them, arc by arc."""
-    arcs = graphs.pairs()
+    arcs = graphs.arcs()
     for rule in (0, ONE_HEAD_A_SIDE, ONE_HEAD):
         planes = arc_planes(arcs, rule)
 
@@ -120,8 +122,8 @@ def demand_first_planes(graphs: Graphs) -> None:
             crossing = la < lb < ra < rb or lb < la < rb < ra
             return bool((same_way and crossing) or (rule and into[0] == into[1] and (same_way or rule == ONE_HEAD)))
 
-        for start, stop in pairwise(arcs.offsets.tolist()):
-            order = arcs.order[start:stop].tolist()
+        for where in arcs.offsets:
+            order = arcs.order[where].tolist()
             for place, a in enumerate(order):
                 lower = [b for b in order[:place] if clash(a, b)]
                 assert planes[a] not in {int(planes[b]) for b in lower}
@@ -238,7 +240,7 @@ def test_labels_of_another_kind_are_refused(spec: str, label: str) -> None:
 
 
 def test_names_and_options_are_checked() -> None:
-    assert {get(name).name for name in graph_encodings.KNOWN} == set(graph_encodings.KNOWN)
+    assert {get(name).name for name in graph_encodings.known()} == set(graph_encodings.known())
     for spec in SPECS:
         assert get(get(spec).spec).spec == get(spec).spec
     with pytest.raises(UnknownNameError, match="encoding of graphs 'optimal'"):
@@ -259,7 +261,7 @@ def test_names_and_options_are_checked() -> None:
 @given(st.lists(trees(max_words=8), max_size=3))
 def test_basic_trees_are_graphs_too(some: list[Tree]) -> None:
     bank = Treebank.of(some)
-    graphs = Graphs.of_trees(bank)
+    graphs = bank.basic_graphs()
     assert graphs == Graphs.of([Graph.from_tree(tree) for tree in some])
     for spec in EVERYTHING:
         assert get(spec).decode(get(spec).encode(graphs)).graphs == graphs
@@ -278,7 +280,7 @@ def test_every_row_of_two_hierarchical_labels_is_read() -> None:
 def test_possible_labels_are_those_without_a_fault(name: str) -> None:
     encoding = get(name)
     texts = ["_", "0", "1,2", "3", "0,1"] if name == "absolute" else ["_", "0", "-1", "+1", "0,-2,+1"]
-    offsets = np.array([0, 1, 4], dtype=np.int32)
+    offsets = Offsets([0, 1, 4])
     found = encoding.possible(texts, offsets)
     assert found is not None
     for word in range(4):

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ropewalk import conllu, deps, sdp
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.graphs import Graph, Graphs, cyclic
-from ropewalk.encodings.graphs import KNOWN, get
+from ropewalk.core.ragged import Offsets
+from ropewalk.encodings.graphs import get, known
 from ropewalk.errors import FormatError, GraphError, MismatchError
-from ropewalk.formats import graph_label_files
+from ropewalk.formats import label_files
 from strategies import many_graphs
 
 if TYPE_CHECKING:
@@ -77,13 +78,13 @@ def test_only_what_changes_is_written_anew() -> None:
     fewer = Graphs(
         graphs.offsets,
         graphs.empty,
-        frozen_ints([0, len(graphs.heads) - 1]),
+        Offsets.one(len(graphs.heads) - 1),
         graphs.heads[:-1],
         graphs.dependents[:-1],
         graphs.relations[:-1],
     )
     assert deps.write(bank, fewer) == unsorted.replace("7.1:dep|7.1:obj", "7.1:dep").encode()
-    trees = Graphs.of_trees(bank)
+    trees = bank.basic_graphs()
     written = deps.write(bank, trees).decode()
     assert "7.1\t" not in written
     assert rows(conllu.loads(written))["8"] == "7:orphan"
@@ -100,7 +101,7 @@ def test_any_graphs_come_back_from_deps(graphs: Graphs) -> None:
     lines: list[str] = []
     written = graphs.deps()
     for s in range(len(graphs)):
-        start, stop = graphs.offsets[s : s + 2].tolist()
+        start, stop = graphs.offsets.bounds(s)
         if graphs.empty[start:stop].all():
             return  # no sentence of CoNLL-U
         for name, found in zip(graphs.names()[start:stop], written[start:stop], strict=True):
@@ -113,7 +114,7 @@ def test_any_graphs_come_back_from_deps(graphs: Graphs) -> None:
     empty = Graphs(
         graphs.offsets,
         graphs.empty,
-        np.zeros_like(graphs.offsets),
+        Offsets.of_lengths([0] * len(graphs)),
         frozen_ints([]),
         frozen_ints([]),
         graphs.relations[:0],
@@ -256,26 +257,28 @@ def test_any_bytes_are_semantic_dependencies_or_are_a_format_error(noise: bytes,
     assert sdp.dumps(bank) == raw
 
 
-@pytest.mark.parametrize("spec", sorted(KNOWN))
+@pytest.mark.parametrize("spec", sorted(known()))
 def test_label_files_lead_back_to_the_same_bytes(spec: str, tmp_path: Path, sample: Path) -> None:
     file = tmp_path / "labels.gz"
     several = tmp_path / "several.conllu"
     several.write_bytes(ROPES.encode() + sample.read_bytes() + ROPES.encode())
     banks = conllu.stream(several, chunk_bytes=500)
-    graph_label_files.write(file, get(spec), map(graph_label_files.Nodes.of, banks))
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file, chunk_bytes=300))
-    back = b"".join(graph_label_files.fill(conllu.stream(several, chunk_bytes=700), found))
+    texts = [label_files.graph_text_of(get(spec), label_files.Nodes.of(bank)) for bank in banks]
+    label_files.write(file, get(spec), texts)
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file, chunk_bytes=300))
+    back = b"".join(label_files.fill_graphs(conllu.stream(several, chunk_bytes=700), found))
     assert back == several.read_bytes()
     assert not found.faults
     semantic = sdp.loads(SEMANTIC)
-    graph_label_files.write(file, get(spec), [graph_label_files.Nodes.of(semantic)])
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
-    assert graph_label_files.fill_semantic(semantic, found).graphs == semantic.graphs
+    text = label_files.graph_text_of(get(spec), label_files.Nodes.of(semantic))
+    label_files.write(file, get(spec), [text])
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file))
+    assert label_files.fill_semantic(semantic, found).graphs == semantic.graphs
 
 
-def labels(text: str, tmp_path: Path) -> graph_label_files.LabelledGraphs:
+def labels(text: str, tmp_path: Path) -> label_files.LabelGraphs:
     (tmp_path / "labels").write_text(text, encoding="utf-8")
-    return graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(tmp_path / "labels"))
+    return label_files.LabelGraphs(label_files.GraphLabelReader(tmp_path / "labels"))
 
 
 @pytest.mark.parametrize(
@@ -293,25 +296,25 @@ def labels(text: str, tmp_path: Path) -> graph_label_files.LabelledGraphs:
 )
 def test_faults_of_label_files_are_named_by_line(before: str, after: str, kind: str, line: int, tmp_path: Path) -> None:
     bank = conllu.loads(ROPES, "ropes.conllu")
-    text = graph_label_files.header(get("relative"))
-    text += graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
+    text = label_files.header(get("relative"))
+    text += label_files.graph_text_of(get("relative"), label_files.Nodes.of(bank))
     assert before in text
     with pytest.raises(FormatError) as caught:
-        list(graph_label_files.fill([bank], labels(text.replace(before, after, 1), tmp_path)))
+        list(label_files.fill_graphs([bank], labels(text.replace(before, after, 1), tmp_path)))
     assert (caught.value.kind, caught.value.line) == (kind, line)
 
 
 def test_missing_and_additional_sentences_are_told(tmp_path: Path) -> None:
     bank, two = conllu.loads(ROPES), conllu.loads(2 * ROPES, "two.conllu")
-    head = graph_label_files.header(get("relative"))
-    text = graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
+    head = label_files.header(get("relative"))
+    text = label_files.graph_text_of(get("relative"), label_files.Nodes.of(bank))
     with pytest.raises(FormatError, match=r"^two.conllu:13: .* has no labels for this sentence"):
-        list(graph_label_files.fill([two], labels(head + text, tmp_path)))
+        list(label_files.fill_graphs([two], labels(head + text, tmp_path)))
     with pytest.raises(FormatError, match=r"labels:12: labels for a sentence that .* does not have"):
-        list(graph_label_files.fill([bank], labels(head + 2 * text, tmp_path)))
+        list(label_files.fill_graphs([bank], labels(head + 2 * text, tmp_path)))
     semantic = sdp.loads(SEMANTIC, "a.sdp")
     with pytest.raises(FormatError, match=r"^a.sdp:2: the words from this sentence on"):
-        graph_label_files.fill_semantic(semantic, labels(head + text, tmp_path))
+        label_files.fill_semantic(semantic, labels(head + text, tmp_path))
 
 
 def test_graphs_are_checked_and_compared() -> None:
@@ -331,7 +334,7 @@ def test_graphs_are_checked_and_compared() -> None:
     for heads, dependents in (([1, 4, 1], [2, 1, 2]), ([1, 1, 1], [2, 1, 2]), ([1, 1, 1], [2, 0, 2])):
         with pytest.raises(GraphError, match="graph 1: the arc"):
             Graphs(one.offsets, one.empty, one.arc_offsets, frozen_ints(heads), frozen_ints(dependents), one.relations)
-    pair = frozen_ints([0, 2]), frozen_ints([1, 1]), frozen_ints([2, 2])
+    pair = Offsets.one(2), frozen_ints([1, 1]), frozen_ints([2, 2])
     assert Graphs(one.offsets, one.empty, *pair, one.relations[1:]).relations.texts() == ["a", "b"]
     with pytest.raises(GraphError, match="graph 1: the arc 1->2 with the relation 'a' is given twice"):
         Graphs(one.offsets, one.empty, *pair, one.relations.take(np.array([1, 1])))

@@ -128,14 +128,14 @@ def test_coverage_where_a_lifted_word_is_marked_once(treebanks: Path, scheme: st
 @pytest.mark.parametrize("name", ["UD_Tamil-TTB", "UD_Uyghur-UDT", "UD_Wolof-WTB"])
 def test_lowering_nearest_first_is_that_of_plain_python(treebanks: Path, name: str) -> None:
     bank = Treebank.concat(corpus(treebanks, name).splits.values())
-    lifted = lift(bank, "head-nearest")
-    assert lifted.relations.texts() == lift(bank, "head").relations.texts()
-    heads, _ = lower(lifted.heads, lifted.relations, lifted.offsets, "head-nearest")
-    marked = [number for number, tree in enumerate(lifted.trees()) if any("¡" in one for one in tree.relations)]
+    trees = bank.trees()
+    lifted = lift(trees, "head-nearest")
+    assert lifted.relations.texts() == lift(trees, "head").relations.texts()
+    back = lower(lifted, "head-nearest")
+    marked = [number for number, tree in enumerate(lifted) if any("¡" in one for one in tree.relations)]
     assert marked
     for number in marked:
-        start, stop = bank.offsets[number : number + 2]
-        assert heads[start:stop].tolist() == plain_lower(lifted.tree(number), "head-nearest").heads.tolist()
+        assert back[number].heads.tolist() == plain_lower(lifted[number], "head-nearest").heads.tolist()
 
 
 @pytest.mark.parametrize("name", PUBLISHED_12)
@@ -143,7 +143,7 @@ def test_the_other_published_form_of_the_optimal_labels(treebanks: Path, name: s
     bank = corpus(treebanks, name)
     encoding = get("optimal(policy=published-12)")
     assert_coverage(bank, encoding, PUBLISHED_12[name])
-    assert len(np.unique(encoding.encode(bank.splits["train"]).ids[0])) == 12
+    assert len(np.unique(encoding.encode(bank.splits["train"]).columns[0].ids)) == 12
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
-from ropewalk.core.projectivity import MOST_CROSSED, _count_crossed, lift
-from ropewalk.core.trees import Tree
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.projectivity import MOST_CROSSED, lift
+from ropewalk.core.trees import Tree, Trees
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
 from ropewalk.formats.text import SPACES, text_pieces, token_banks
@@ -29,7 +30,6 @@ from ropewalk.models.onnx import bilstm
 from ropewalk.parallel.workers import count_of
 from ropewalk.scoring.attachment import Parts
 from ropewalk.scoring.significance import compare
-from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -354,8 +354,8 @@ def test_trees_of_random_crossing_arcs_are_not_lifted_for_hours(tmp_path: Path) 
         done = run(command, "--train", file, "--dev", file, "--test", file)
         refused(done, f"{file}:4: ", f"at most {MOST_CROSSED}")
     begun = time.process_time()
-    few = Treebank.of([Tree(random_heads(400))])
-    assert encodings.get("optimal").covers(lift(few)).all()
+    few = Trees.of(Tree(random_heads(400)))
+    assert encodings.get("optimal").covered(lift(few)).all()
     assert time.process_time() - begun < 10
 
 
@@ -413,7 +413,7 @@ def test_crossed_arcs_are_counted_as_by_looking_at_all_pairs(words: int) -> None
         heads = random_heads(words, seed)
         arcs = [(min(h, d), max(h, d)) for d, h in enumerate(heads, start=1)]
         crossed = sum(any(a < c < b < d or c < a < d < b for c, d in arcs) for a, b in arcs)
-        assert _count_crossed(np.array(heads, dtype=np.int32)) == crossed
+        assert Arcs.of_trees(Trees.of(Tree(heads))).crossed().sum() == crossed
 
 
 def test_numbers_that_no_machine_has(sample: Path, tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 from conftest import REPOSITORY
 from docs_tools import install_example
 from ropewalk import decoding, encodings
-from ropewalk.core.trees import Tree, is_projective, projective
+from ropewalk.core.trees import Tree, Trees, check_heads, is_projective, projective
 from ropewalk.drawing import to_steps, trace
-from ropewalk.encodings import Machine, Marks
+from ropewalk.encodings import Machine, Marks, registry
 from ropewalk.errors import EncodingError, OptionError, UnknownNameError
+from ropewalk.testing import check_encoding
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoding]:
     site = tmp_path_factory.mktemp("site-packages")
     install_example("docs/own-encoding.md", site)
     sys.path.insert(0, str(site))
-    encodings.known.cache_clear()
+    registry.installed.cache_clear()
     try:
         yield encodings.get("letters")
     finally:
         sys.path.remove(str(site))
         sys.modules.pop("letters", None)
-        encodings.known.cache_clear()
+        registry.installed.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +53,12 @@ def rows(letters: Encoding) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any
     for words in found:
         every = np.array(list(product(range(words + 1), repeat=words)), dtype=np.int32)
         every = every[(every == 0).sum(axis=1) == 1]
-        offsets = np.arange(len(every) + 1, dtype=np.int32) * words
-        flat = np.ascontiguousarray(every.reshape(-1))
-        whole = check(flat, offsets).codes == 0
-        flat = np.ascontiguousarray(every[whole].reshape(-1))
-        found[words] = every[whole][projective(flat, offsets[: whole.sum() + 1])].tolist()
+        every = every[check_heads(every.reshape(-1), np.arange(len(every) + 1) * words).codes == 0]
+        trees = Trees(every.reshape(-1), np.arange(len(every) + 1) * words)
+        found[words] = every[projective(trees)].tolist()
     return {
         words: (
-            letters.encode(Treebank.of([Tree(heads) for heads in trees])).ids[0].reshape(-1, words),
+            letters.encode(Treebank.of([Tree(heads) for heads in trees])).columns[0].ids.reshape(-1, words),
             np.array(trees),
         )
         for words, trees in found.items()
@@ -68,6 +67,11 @@ def rows(letters: Encoding) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any
 
 def noise(words: int, labels: int, seed: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(seed).normal(size=(words, labels)) * 2
+
+
+def test_it_passes_the_check_for_encodings(letters: Encoding) -> None:
+    check_encoding(letters)
+    check_encoding(encodings.get("letters+head"))
 
 
 def test_it_is_one_encoding_among_the_others(letters: Encoding) -> None:
@@ -100,8 +104,8 @@ def test_all_trees_come_back_and_the_machine_accepts_their_labels_and_no_others(
 def test_any_labels_are_read_without_cycles(letters: Encoding) -> None:
     alphabet = letters.alphabet or ()
     labels = letters.labels(list(product(alphabet, repeat=3)))
-    recovered = letters.recover(labels)
-    assert (check(recovered.heads, recovered.offsets).codes == 0).all()
+    recovered = letters.recover(labels).trees
+    assert (check_heads(recovered.heads, recovered.offsets).codes == 0).all()
     partial = letters.decode(labels).heads.reshape(-1, 3)
     for heads in np.unique(partial, axis=0).tolist():
         for word in range(1, 4):
@@ -188,12 +192,12 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
     bank = Treebank.of([Tree([3, 4, 0, 3], ["det", "case", "root", "obj"])])
     assert not is_projective(bank.tree(0))
     labels = wrapped.encode(bank)
-    assert wrapped.recover(labels).trees() == [bank.tree(0)]
+    assert list(wrapped.recover(labels).trees) == [bank.tree(0)]
     scores = np.full((4, 14), -5.0)
-    scores[np.arange(4), labels.ids[0]] = 0.0
+    scores[np.arange(4), labels.columns[0].ids] = 0.0
     best = decoding.decode(wrapped, [scores], [0, 4], [wrapped.alphabet or ()])
     assert best.exact.all()
-    assert best.ids[0].tolist() == labels.ids[0].tolist()
+    assert best.ids[0].tolist() == labels.columns[0].ids.tolist()
     assert list(trace(labels.texts(), wrapped).heads) == best.heads.tolist()
 
 
@@ -204,7 +208,7 @@ def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     alphabet = letters.alphabet or ()
     sequences = SequenceLoss("letters", alphabet)
     scores = torch.zeros((3, 14), dtype=torch.double, requires_grad=True)
-    right = torch.tensor(letters.encode(Tree([2, 0, 2])).ids[0].astype(np.int64))
+    right = torch.tensor(letters.encode(Tree([2, 0, 2])).columns[0].ids.astype(np.int64))
     loss = sequences(scores, None, right, right, [3])
     assert loss.item() == pytest.approx(np.log(7)), "there are seven projective trees of three words"
     (gradient,) = torch.autograd.grad(loss, scores)

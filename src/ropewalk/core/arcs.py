@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import Ints, frozen_array, ints
 from ropewalk.core.ragged import Offsets
-from ropewalk.errors import GraphError
+from ropewalk.core.trees import Trees
+from ropewalk.errors import GraphError, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools
-    from ropewalk.core.trees import Trees
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -81,6 +81,7 @@ class Arcs:
     @classmethod
     def of_trees(cls, trees: Trees) -> Arcs:
         """Return the arcs of many trees: arc w is the one into the w-th word of all."""
+        demand_type("trees", trees, Trees)
         arcs = object.__new__(cls)
         arcs._fill(trees.heads, trees.offsets.positions(), trees.offsets, trees.offsets.lengths, one_head=True)
         return arcs

@@ -20,7 +20,7 @@ from ropewalk.scoring.attachment import Floats, Parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ropewalk.core.arrays import Ints
+    from ropewalk.core.arrays import Bools, Ints
     from ropewalk.scoring.attachment import Judged
     from ropewalk.treebank.treebank import Treebank
 
