@@ -621,6 +621,15 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.between_words": lambda dice: graph_scores.between_words(dice.many_graphs()),
     "scoring.collapse": lambda dice: graph_scores.collapse(dice.many_graphs()),
     "scoring.statistics": _statistics,
+    "scoring.graph_coverage": lambda dice: coverage.graph_coverage(
+        Corpus("", {"train": dice.many_graphs(), "dev": dice.many_graphs()}),
+        [graph_encodings.get(dice.choice(GRAPH_SPECS))],
+    ),
+    "scoring.graph_labels_table": lambda dice: statistics.graph_labels_table(
+        [Corpus("", {"train": dice.many_graphs()})], [graph_encodings.get(dice.choice(GRAPH_SPECS))], "all"
+    ),
+    "scoring.summarize_graphs": lambda dice: statistics.summarize_graphs(dice.many_graphs()),
+    "scoring.distinct_labels": lambda dice: statistics.distinct_labels(dice.labels(dice.encoding())),
     "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
     "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
     "scoring.compare_seeds": lambda dice: significance.compare_seeds(

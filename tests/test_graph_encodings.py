@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ropewalk.encodings.graphs.base import FAULTS
+from ropewalk.encodings.graphs import FAULTS
 
 from conftest import FEW
 from ropewalk import encodings
