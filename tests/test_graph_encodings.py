@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ropewalk.encodings.graphs import FAULTS
 
 from conftest import FEW
 from ropewalk import encodings
@@ -20,7 +19,7 @@ from ropewalk.core.graphs import Graph, Graphs, arc_planes, same_graphs
 from ropewalk.core.ragged import Offsets
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
-from ropewalk.encodings.graphs import get
+from ropewalk.encodings.graphs import FAULTS, get
 from ropewalk.errors import (
     LabelError,
     MismatchError,
