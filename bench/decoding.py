@@ -77,7 +77,7 @@ def made_up(spec: str, bank: Treebank) -> Task:
     dice = np.random.default_rng(0)
     encoding = get(spec)
     labels = encoding.encode(bank)
-    names, ids = labels.alphabets[0], labels.ids[0]
+    names, ids = labels.columns[0].names, labels.columns[0].ids
     if spec in BEAMS:
         seen, ids = np.unique(ids, return_inverse=True)
         names = tuple(names[number] for number in seen)

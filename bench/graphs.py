@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ropewalk import conllu, deps, kernels
-from ropewalk.encodings.graphs import DEFAULT, KNOWN, get
+from ropewalk.encodings.graphs import DEFAULT, get, known
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def main() -> int:
         )
     ]
     met = True
-    for name in KNOWN:
+    for name in known():
         encoding = get(name)
         labels = encoding.encode(graphs)
         speeds = [

@@ -26,7 +26,7 @@ from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Trees
 from ropewalk.decoding.spanning import spanning_tree
 from ropewalk.drawing import draw
-from ropewalk.encodings import Encoding, Labels, bracketing, compact, get, indexed
+from ropewalk.encodings import Encoding, Labels, bracketing, get, optimal
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
 from ropewalk.formats import deps
@@ -272,14 +272,14 @@ class Dice:
         found = source.encode(Treebank(self.whole_offsets(), self.whole_heads(), {"deprel": relations, "upos": upos}))
         if self.rng.random() < 0.5:
             closed = source.alphabet
-            alphabets = found.alphabets if closed is None else (closed,)
-            ids = tuple(self.rng.integers(0, max(len(names), 1), self.words) for names in alphabets)
-            found = replace(found, ids=ids, alphabets=alphabets)
+            alphabets = [column.names for column in found.columns] if closed is None else [closed]
+            numbers = [self.rng.integers(0, max(len(names), 1), self.words) for names in alphabets]
+            found = replace(found, columns=tuple(map(Column, numbers, alphabets)))
         if self.happens(0.3):
             found = replace(
                 found,
                 offsets=self.offsets(),
-                ids=tuple(self.numbers(len(names), self.words) for names in found.alphabets),
+                columns=tuple(Column(self.numbers(len(one.names), self.words), one.names) for one in found.columns),
                 relations=self.column(),
                 upos=self.choice([None, found.upos, self.column(UPOS)]),
             )
@@ -295,7 +295,7 @@ class Dice:
     def alphabet(self, encoding: Encoding) -> tuple[str, ...]:
         closed = encoding.alphabet
         if closed is None:
-            closed = self.labels(encoding).alphabets[0]
+            closed = self.labels(encoding).columns[0].names
         return closed[: int(self.rng.integers(1, len(closed) + 1))] if self.happens(0.2) and closed else closed
 
     def root(self) -> Any:  # noqa: ANN401 - an array, or none
@@ -317,7 +317,7 @@ class Dice:
         encoding = self.encoding()
         columns = [self.alphabet(encoding)] * len(encoding.columns)
         if len(encoding.columns) == 2:
-            columns = list(self.labels(encoding).alphabets)
+            columns = [column.names for column in self.labels(encoding).columns]
         size = int((self.lengths * (self.lengths + 1)).sum())
         arcs = self.rng.normal(size=size) * self.choice([1, 1e30, 1e38, 1e300])
         return decoding.decode(
@@ -377,7 +377,8 @@ def _graphs(dice: Dice) -> object:
     encoding = graph_encodings.get(dice.choice(GRAPH_SPECS))
     labels = encoding.encode(dice.many_graphs())
     if dice.happens(0.5):
-        labels = replace(labels, ids=(dice.choice([labels.ids[0], dice.junk()]),), relation_offsets=dice.offsets())
+        columns = (dice.choice([labels.columns[0], dice.junk()]),)
+        labels = replace(labels, columns=columns, relation_offsets=dice.offsets())
     return encoding.decode(labels)
 
 
@@ -560,7 +561,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "ropes.brackets": lambda dice: ropes.brackets(arcs := dice.arcs(), dice.numbers(2, len(arcs.left))),
     "ropes.rope_thickness": lambda dice: ropes.rope_thickness(dice.trees_or_not()),
     "ropes.rope_cover": _edges,
-    "ropes.arcs_of": lambda dice: ropes.arcs_of(dice.choice((dice.tree, dice.graph))()),
+    "graphs.arcs_of": lambda dice: graphs.arcs_of(dice.choice((dice.tree, dice.graph))()),
     "encodings.bracketing": lambda dice: bracketing(dice.cover()),
     "projectivity.lift_heads": lambda dice: projectivity.lift_heads(
         dice.trees_or_not(),
@@ -592,9 +593,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "graphs.Graphs": lambda dice: dice.many_graphs().deps(),
     "graphs.arc_planes": lambda dice: graphs.arc_planes(dice.arcs(), dice.choice([0, 1, 2, 3, -1])),
     "graphs.cyclic": lambda dice: graphs.cyclic(dice.many_graphs()),
-    "encodings.largest_index": lambda dice: indexed.largest_index(dice.trees_or_not()),
-    "encodings.cover_codes": lambda dice: compact.cover_codes(dice.trees_or_not(), dice.name(ropes.COVERS)),
-    "encodings.stack_heads": lambda dice: compact.stack_heads(dice.numbers(256, dice.words), Offsets(dice.offsets())),
+    "encodings.largest_index": lambda dice: optimal.largest_index(dice.trees_or_not()),
+    "encodings.cover_codes": lambda dice: optimal.cover_codes(dice.trees_or_not(), dice.name(ropes.COVERS)),
+    "encodings.stack_heads": lambda dice: optimal.stack_heads(dice.numbers(256, dice.words), Offsets(dice.offsets())),
     "decoding.decode": Dice.best,
     "decoding.scored": Dice.scored,
     "decoding.marginals": lambda dice: decoding.marginals(dice.scored(), depth=int(dice.choice([1, 4, 6]))),
@@ -631,6 +632,15 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.between_words": lambda dice: graph_scores.between_words(dice.many_graphs()),
     "scoring.collapse": lambda dice: graph_scores.collapse(dice.many_graphs()),
     "scoring.statistics": _statistics,
+    "scoring.graph_coverage": lambda dice: coverage.graph_coverage(
+        Corpus("", {"train": dice.many_graphs(), "dev": dice.many_graphs()}),
+        [graph_encodings.get(dice.choice(GRAPH_SPECS))],
+    ),
+    "scoring.graph_labels_table": lambda dice: statistics.graph_labels_table(
+        [Corpus("", {"train": dice.many_graphs()})], [graph_encodings.get(dice.choice(GRAPH_SPECS))], "all"
+    ),
+    "scoring.summarize_graphs": lambda dice: statistics.summarize_graphs(dice.many_graphs()),
+    "scoring.distinct_labels": lambda dice: statistics.distinct_labels(dice.labels(dice.encoding())),
     "scoring.joint_ids": lambda dice: statistics.joint_ids(dice.labels(dice.encoding())),
     "scoring.restricted": lambda dice: coverage.restricted(dice.labels(e := dice.encoding()), dice.labels(e)),
     "scoring.compare_seeds": lambda dice: significance.compare_seeds(
@@ -639,7 +649,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
         samples=20,
     ),
     "scoring.compare": lambda dice: significance.compare(_parts(dice), _parts(dice), samples=dice.choice([1, 20, 0])),
-    "scoring.crossed": lambda dice: breakdown.crossed(dice.trees_or_not()),
+    "arcs.crossed": lambda dice: Arcs.of_trees(dice.trees_or_not()).crossed(),
     "scoring.coverage": _coverage,
     "scoring.most_stars": lambda dice: statistics.most_stars(dice.trees_or_not()),
     "scoring.label_statistics": lambda dice: statistics.label_statistics(dice.bank(), dice.encoding()),

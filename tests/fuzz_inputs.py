@@ -26,7 +26,7 @@ from ropewalk.drawing import draw
 from ropewalk.encodings import get
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import FormatError, RopewalkError
-from ropewalk.formats import conllx, graph_label_files, label_files, ud
+from ropewalk.formats import conllx, label_files, ud
 from ropewalk.formats.text import token_banks
 from ropewalk.models.storage import parsed_json
 from ropewalk.segmentation.reading import is_space
@@ -239,7 +239,7 @@ def encode_conllu(chance: Chance, home: Path) -> None:
     assert deps.write(bank, graphs)
     encoding = get(chance.choice(SPECS))
     file = home / "a.labels"
-    label_files.write(file, encoding, [bank])
+    label_files.write(file, encoding, [label_files.text_of(encoding, bank)])
     draw(bank[0], labels=(encoding.spec,)).svg()
 
 
@@ -261,8 +261,8 @@ def labels(spec: str) -> bytes:
 @cache
 def graph_labels(spec: str) -> bytes:
     encoding, bank = graph_encodings.get(spec), conllu.loads(SAMPLE)
-    nodes = graph_label_files.Nodes.of(bank)
-    return (graph_label_files.header(encoding) + graph_label_files.text_of(encoding, nodes)).encode()
+    nodes = label_files.Nodes.of(bank)
+    return (label_files.header(encoding) + label_files.graph_text_of(encoding, nodes)).encode()
 
 
 def demand_readable(raw: bytes) -> None:
@@ -278,7 +278,8 @@ def read_labels(chance: Chance, home: Path) -> None:
     file.write_bytes(chance.damaged(labels(chance.choice(SPECS))))
     reader = label_files.LabelReader(file, chunk_bytes=chance.choice((1, 30, 1 << 20)))
     trees = label_files.LabelTrees(reader, repair_policy=chance.choice(("nearest", "root")))
-    for bank in trees:
+    for piece in trees:
+        bank = piece.structures
         assert all(sum(head == 0 for head in tree.heads) == 1 for tree in bank.trees())
         demand_readable(conllu.dumps(bank))
 
@@ -294,8 +295,8 @@ def fill_labels(chance: Chance, home: Path) -> None:
 def read_graph_labels(chance: Chance, home: Path) -> None:
     file = home / "a.labels"
     file.write_bytes(chance.damaged(graph_labels(chance.choice(GRAPH_SPECS))))
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
-    filled = b"".join(graph_label_files.fill([conllu.loads(SAMPLE)], found))
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file))
+    filled = b"".join(label_files.fill_graphs([conllu.loads(SAMPLE)], found))
     demand_readable(filled)
 
 

@@ -43,7 +43,7 @@ LIGHT = (  # ONNX Runtime is not among them: what loaded it cannot be forked
     "rich.table",
     "ropewalk.drawing",
     "ropewalk.encodings.hexatags",
-    "ropewalk.encodings.offsets",
+    "ropewalk.encodings.positions",
     "ropewalk.encodings.transitions",
     "ropewalk.formats.ud",
     "ropewalk.reporting.plots",

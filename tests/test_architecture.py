@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("treebank",),
     ("projectivity", "repair", "morphology", "batches"),
     ("encodings",),
-    ("formats",),
+    ("formats", "testing"),
     ("decoding", "scoring", "drawing"),
     ("models",),
     ("segmentation",),

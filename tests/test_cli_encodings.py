@@ -266,7 +266,8 @@ def test_pieces_may_be_cut_anywhere(data: st.DataObject, tmp_path_factory: pytes
     original, labels = folder / "a.conllu", folder / "labels"
     original.write_bytes("".join(rows).encode())
     encoding = get("optimal-nonprojective")
-    label_files.write(labels, encoding, conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))))
+    banks = conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200)))
+    label_files.write(labels, encoding, (label_files.text_of(encoding, bank) for bank in banks))
     decoding = label_files.LabelTrees(label_files.LabelReader(labels, chunk_bytes=data.draw(st.integers(1, 200))))
     filled = label_files.fill(conllu.stream(original, chunk_bytes=data.draw(st.integers(1, 200))), decoding)
     assert b"".join(conllu.dumps(bank) for bank in filled) == original.read_bytes()

@@ -97,7 +97,7 @@ def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: 
 def tree_of(encoding: str, row: tuple[int, ...]) -> Tree:
     alphabet = get(encoding).alphabet or ()
     none = Column(np.zeros(len(row), dtype=np.int32), ("_",))
-    labels = Labels(get(encoding).spec, Offsets.one(len(row)), (np.array(row, dtype=np.uint8),), (alphabet,), none)
+    labels = Labels(get(encoding).spec, Offsets.one(len(row)), (Column(np.array(row, dtype=np.uint8), alphabet),), none)
     return Tree(get(encoding).decode(labels).heads)
 
 

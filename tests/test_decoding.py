@@ -239,14 +239,14 @@ def test_the_oracles_hold_every_tree_and_spell_what_the_encoding_reads(spec: str
     offsets = np.arange(len(all_of.rows) + 1, dtype=np.int32) * words
     none = Column(np.zeros(all_of.rows.size, dtype=np.int32), ("_",))
     ids = all_of.rows.reshape(-1).astype(np.uint8)
-    decoded = encoding.decode(Labels(spec, Offsets(offsets), (ids,), (alphabet_of(spec),), none))
+    decoded = encoding.decode(Labels(spec, Offsets(offsets), (Column(ids, alphabet_of(spec)),), none))
     assert decoded.well_formed
     assert (decoded.heads.reshape(-1, words) == all_of.heads).all()
     wanted = projective_heads(words)
     assert set(map(tuple, all_of.heads.tolist())) >= set(wanted)
     flat = np.array(wanted, dtype=np.int32).reshape(-1)
     bank = Treebank(Offsets(offsets[: len(wanted) + 1]), flat, {"deprel": Column.constant("_", len(flat))})
-    rows = encoding.encode(bank).ids[0].reshape(-1, words)
+    rows = encoding.encode(bank).columns[0].ids.reshape(-1, words)
     assert set(map(tuple, rows.tolist())) <= set(map(tuple, all_of.rows.tolist()))
 
 
@@ -488,8 +488,8 @@ def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32],
         return  # labels are each word's likeliest
     encoding = get(spec)
     none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
-    small = best.ids[0].astype(np.uint8 if len(names) < 256 else np.int16)
-    spelled = encoding.decode(Labels(encoding.spec, Offsets(offsets), (small,), (names,), none)).heads
+    small = best.ids[0].astype(np.int16)
+    spelled = encoding.decode(Labels(encoding.spec, Offsets(offsets), (Column(small, names),), none)).heads
     fits = np.repeat(best.found, np.diff(offsets))
     assert (spelled[fits] == best.heads[fits]).all()
 
@@ -598,7 +598,7 @@ def needed(spec: str, tree: Tree) -> int:
     encoding = get(spec)
     machine = _machine(spec)
     state, most = machine.start, 1
-    for label in encoding.encode(tree).ids[0].tolist():
+    for label in encoding.encode(tree).columns[0].ids.tolist():
         after = machine.step(state, label)
         assert after is not None
         state = after[0]
@@ -609,9 +609,9 @@ def needed(spec: str, tree: Tree) -> int:
 
 def one_hot(encoding_spec: str, tree: Tree | Treebank) -> tuple[Floats, tuple[str, ...]]:
     labels = get(encoding_spec).encode(tree)
-    scores = np.full((len(labels.ids[0]), len(labels.alphabets[0])), -np.inf)
-    scores[np.arange(len(scores)), labels.ids[0]] = 0.0
-    return scores, labels.alphabets[0]
+    scores = np.full((len(labels.columns[0].ids), len(labels.columns[0].names)), -np.inf)
+    scores[np.arange(len(scores)), labels.columns[0].ids] = 0.0
+    return scores, labels.columns[0].names
 
 
 @pytest.mark.parametrize("spec", EXACT)
@@ -871,10 +871,10 @@ def test_arcs_in_a_third_plane_are_taken_only_where_nothing_else_fits() -> None:
     assert best.found.all()
     others = next(other for other in all_heads(6) if tree_planes(Tree(other)).max() == 1)
     two = encoding.encode(Treebank.of([Tree(heads), Tree(others)]))
-    table = np.full((6, len(two.alphabets[0])), -np.inf)
-    table[np.arange(6), two.ids[0][:6]] = 9.0
-    table[np.arange(6), two.ids[0][6:]] = np.maximum(table[np.arange(6), two.ids[0][6:]], 0.0)
-    best = decode(encoding, [table], [0, 6], two.alphabets)
+    table = np.full((6, len(two.columns[0].names)), -np.inf)
+    table[np.arange(6), two.columns[0].ids[:6]] = 9.0
+    table[np.arange(6), two.columns[0].ids[6:]] = np.maximum(table[np.arange(6), two.columns[0].ids[6:]], 0.0)
+    best = decode(encoding, [table], [0, 6], [column.names for column in two.columns])
     assert tree_planes(Tree(best.heads)).max() <= 2
 
 
@@ -920,14 +920,15 @@ def test_encodings_without_a_machine_are_read_greedily_and_repaired(spec: str) -
     bank = Treebank(Offsets(offsets), flat, {"deprel": Column.constant("_", 12), "upos": upos})
     labels = encoding.encode(bank)
     dice = np.random.default_rng(0)
-    noisy = [dice.normal(size=(12, len(names))) for names in labels.alphabets]
-    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
+    alphabets = [column.names for column in labels.columns]
+    noisy = [dice.normal(size=(12, len(names))) for names in alphabets]
+    best = decode(encoding, noisy, offsets, [column.names for column in labels.columns], upos=upos)
     assert (check_heads(best.heads, offsets).codes == 0).all()
     assert not best.found.any()
     assert [ids.tolist() for ids in best.ids] == [table.argmax(axis=1).tolist() for table in noisy]
-    for table, ids in zip(noisy, labels.ids, strict=True):
-        table[np.arange(12), ids] += 99.0
-    best = decode(encoding, noisy, offsets, labels.alphabets, upos=upos)
+    for table, column in zip(noisy, labels.columns, strict=True):
+        table[np.arange(12), column.ids] += 99.0
+    best = decode(encoding, noisy, offsets, [column.names for column in labels.columns], upos=upos)
     spelled = repair(encoding.decode(labels).heads, labels.offsets).trees.heads
     assert best.heads.tolist() == spelled.tolist()
 
@@ -1020,7 +1021,7 @@ def test_wrong_questions_are_named() -> None:
     for spec in ("brackets", *BEAMS):
         labels = get(spec).encode(Tree((2, 0, 2), ["_"] * 3))
         with pytest.raises(UnknownNameError, match="encoding with exact decoding"):
-            scored(get(spec), np.zeros((3, len(labels.alphabets[0]))), labels.alphabets[0])
+            scored(get(spec), np.zeros((3, len(labels.columns[0].names))), labels.columns[0].names)
     tags = scored(get("hexatags"), np.zeros((3, 8)), alphabet_of("hexatags"))
     with pytest.raises(UnknownNameError, match="arc probabilities"):
         decoding.arc_probabilities(tags)

@@ -28,9 +28,9 @@ def test_gold_labels_give_every_projective_tree_back(file: Path) -> None:
     assert len(bank)
     for spec in ("optimal", "four-bit", "hexatags"):
         labels = get(spec).encode(bank)
-        scores = np.full((bank.words, len(labels.alphabets[0])), -np.inf)
-        scores[np.arange(bank.words), labels.ids[0]] = 0.0
-        best = decoding.decode(get(spec), [scores], bank.offsets.array, labels.alphabets)
+        scores = np.full((bank.words, len(labels.columns[0].names)), -np.inf)
+        scores[np.arange(bank.words), labels.columns[0].ids] = 0.0
+        best = decoding.decode(get(spec), [scores], bank.offsets.array, [column.names for column in labels.columns])
         assert same_heads(best.heads, bank.heads, bank.offsets).all()
         assert best.found.all()
         assert best.exact.all()
@@ -45,9 +45,9 @@ def test_gold_labels_give_trees_back_by_brackets_on_stacks(file: Path, spec: str
     encoding = get(spec)
     bank = bank.select(encoding.covers(bank))
     labels = encoding.encode(bank)
-    scores = np.full((bank.words, len(labels.alphabets[0])), -np.inf)
-    scores[np.arange(bank.words), labels.ids[0]] = 0.0
-    best = decoding.decode(encoding, [scores], bank.offsets.array, labels.alphabets)
+    scores = np.full((bank.words, len(labels.columns[0].names)), -np.inf)
+    scores[np.arange(bank.words), labels.columns[0].ids] = 0.0
+    best = decoding.decode(encoding, [scores], bank.offsets.array, [column.names for column in labels.columns])
     assert same_heads(best.heads, bank.heads, bank.offsets).all()
     assert best.found.all()
     assert best.exact.all()
@@ -60,10 +60,12 @@ def test_the_best_fitting_labels_are_nearer_to_gold_than_each_words_best() -> No
     dice = np.random.default_rng(0)
     for spec in ("optimal", "four-bit", "hexatags"):
         labels = get(spec).encode(bank)
-        scores = dice.normal(size=(bank.words, len(labels.alphabets[0]))) * 2
-        scores[np.arange(bank.words), labels.ids[0]] += 6
+        scores = dice.normal(size=(bank.words, len(labels.columns[0].names))) * 2
+        scores[np.arange(bank.words), labels.columns[0].ids] += 6
         found = {
-            decoder: decoding.decode(get(spec), [scores], bank.offsets.array, labels.alphabets, decoder=decoder)
+            decoder: decoding.decode(
+                get(spec), [scores], bank.offsets.array, [column.names for column in labels.columns], decoder=decoder
+            )
             for decoder in ("exact", "greedy")
         }
         right = {decoder: (best.heads == bank.heads).mean() for decoder, best in found.items()}
@@ -73,7 +75,7 @@ def test_the_best_fitting_labels_are_nearer_to_gold_than_each_words_best() -> No
         if spec == "optimal":
             part = slice(0, int(bank.offsets.array[SAMPLE]))
             asked = decoding.scored(
-                get(spec), scores[part], labels.alphabets[0], offsets=bank.offsets.array[: SAMPLE + 1]
+                get(spec), scores[part], labels.columns[0].names, offsets=bank.offsets.array[: SAMPLE + 1]
             )
             sure, _ = decoding.confidences(asked, found["exact"].ids[0][part], found["exact"].heads[part])
             arcs_right = found["exact"].heads[part] == bank.heads[part]

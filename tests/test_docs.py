@@ -27,7 +27,8 @@ import click
 import pytest
 
 from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
-from ropewalk import conllu, encodings, formats
+from ropewalk import conllu
+from ropewalk.encodings import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -269,15 +270,12 @@ def test_the_code_of_a_page_runs(page: str, request: pytest.FixtureRequest) -> N
         if tool in text and not shutil.which(tool):
             pytest.skip(f"{tool} is not installed")
     address = request.getfixturevalue("server") if "127.0.0.1:8080" in text else ""
-    encodings.known.cache_clear()  # a page may bring one of its own
-    formats.known.cache_clear()
+    registry.installed.cache_clear()  # a page may bring one of its own
     try:
         run_page(page, request.getfixturevalue("heavy" if page in TORCH else "light"), address)
     finally:
-        encodings.known.cache_clear()
-        formats.known.cache_clear()
-        for module in ("letters", "arcs"):
-            sys.modules.pop(module, None)
+        registry.installed.cache_clear()
+        sys.modules.pop("letters", None)
 
 
 @pytest.mark.cluster

@@ -17,16 +17,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import FEW, REPOSITORY
+from ropewalk import encodings
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import crossing_arcs
+from ropewalk.core.graphs import Graph, crossing_arcs
 from ropewalk.core.projectivity import SCHEMES
 from ropewalk.core.repair import POLICIES as REPAIRS
 from ropewalk.core.repair import repair
 from ropewalk.core.ropes import rope_cover
 from ropewalk.core.trees import Tree, Trees, check_heads, projective, same_heads, tree_planes
-from ropewalk.encodings import FAULTS, POLICIES, Encoding, Labels, PseudoProjective, bracketing, get, known, options_of
+from ropewalk.encodings import (
+    FAULTS,
+    POLICIES,
+    Encoding,
+    Faults,
+    Labels,
+    PseudoProjective,
+    bracketing,
+    get,
+    known,
+    options_of,
+    register,
+    registry,
+)
+from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.brackets import Brackets
-from ropewalk.encodings.indexed import OptimalNonprojective, largest_index
+from ropewalk.encodings.optimal import OptimalNonprojective, largest_index
+from ropewalk.encodings.positions import RelativeGraphs
 from ropewalk.errors import (
     EncodingError,
     EncodingOptionError,
@@ -37,6 +53,7 @@ from ropewalk.errors import (
     UnknownNameError,
 )
 from ropewalk.kernels import compiled
+from ropewalk.testing import check_encoding
 from ropewalk.treebank.treebank import Treebank
 from strategies import RELATIONS, trees
 from test_ropes import every_tree
@@ -47,7 +64,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ropewalk.core.arrays import Bools, Ints
-    from ropewalk.encodings.base import Ids
 
 MOST_WORDS = 7 if compiled() else 5
 PROJECTIVE = ("optimal", "four-bit", "brackets(stacks=1)", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")
@@ -108,7 +124,7 @@ def test_every_small_tree_comes_back_if_and_only_if_it_is_covered(spec: str) -> 
     for words in range(MOST_WORDS + (spec not in PSEUDO)):  # which write what the encoding inside them writes
         bank = every_bank(words)
         labels = encoding.encode(bank)
-        labels_seen.update(labels.alphabets[0][number] for number in np.flatnonzero(np.bincount(labels.ids[0])))
+        labels_seen.update(labels.columns[0])
         decoded = encoding.decode(labels)
         covered = encoding.covers(bank)
         back = same_heads(bank.heads, decoded.heads, bank.offsets)
@@ -567,9 +583,9 @@ def test_labels_that_do_not_fit_their_words_are_refused() -> None:
 
 def test_labels_come_in_the_smallest_type() -> None:
     bank = every_bank(4)
-    assert get("optimal").encode(bank).ids[0].dtype == np.uint8
+    assert get("optimal").encode(bank).columns[0].ids.dtype == np.uint8
     long = Tree([*range(2, 402), 0])
-    assert get("absolute").encode(long).ids[0].dtype == np.int16
+    assert get("absolute").encode(long).columns[0].ids.dtype == np.int16
     assert get("absolute").decode(get("absolute").encode(long)).heads.tolist() == long.heads.tolist()
 
 
@@ -581,9 +597,9 @@ def test_threads_change_nothing(spec: str) -> None:
     for column in range(len(encoding.columns)):
         assert one.texts(column) == two.texts(column)
     assert one.relations.texts() == two.relations.texts()
-    shuffled = np.random.default_rng(1).permutation(len(one.ids[0]))  # labels full of faults
+    shuffled = np.random.default_rng(1).permutation(one.offsets.total)  # labels full of faults
     wrong = Labels(
-        one.encoding, one.offsets, tuple(ids[shuffled] for ids in one.ids), one.alphabets, one.relations, one.upos
+        one.encoding, one.offsets, tuple(column.take(shuffled) for column in one.columns), one.relations, one.upos
     )
     for labels in (one, wrong):
         alone, both = encoding.decode(labels), encoding.decode(labels, threads=2)
@@ -601,18 +617,17 @@ def figures() -> str:
     for spec in SPECS:
         encoding = get(spec)
         labels = encoding.encode(every_bank(4))
-        order = np.random.default_rng(2).permutation(len(labels.ids[0]))
+        order = np.random.default_rng(2).permutation(labels.offsets.total)
         wrong = Labels(
             labels.encoding,
             labels.offsets,
-            tuple(ids[order] for ids in labels.ids),
-            labels.alphabets,
+            tuple(column.take(order) for column in labels.columns),
             labels.relations,
             labels.upos,
         )
         for given_labels in (labels, wrong):
             decoded = encoding.decode(given_labels)
-            texts = [given_labels.texts(column) for column in range(len(labels.ids))]
+            texts = [given_labels.texts(column) for column in range(len(labels.columns))]
             out.append(repr((spec, texts, decoded.heads.tolist(), decoded.faults())))
             out.append(repr(encoding.recover(given_labels, repair_policy="root").trees.heads.tolist()))
     return "\n".join(out)
@@ -659,12 +674,11 @@ class Chain(Encoding):
         self,
         trees: Trees,
         upos: Column | None,  # noqa: ARG002 - the protocol's
-    ) -> list[tuple[Ids, tuple[str, ...]]]:
-        return [(np.zeros(len(trees.heads), dtype=np.uint8), (self.mark,))]
+    ) -> list[Column]:
+        return [Column.constant(self.mark, len(trees.heads))]
 
-    def read(self, labels: Labels) -> tuple[Ints, Ints, Ints]:
-        none = np.zeros(0, dtype=np.int32)
-        return labels.offsets.positions() - 1, none, none
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
+        return labels.offsets.positions() - 1, Faults.of(labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:  # noqa: ARG002 - the protocol's
         if text != self.mark:
@@ -681,9 +695,9 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ]
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    known.cache_clear()
+    registry.installed.cache_clear()
     yield
-    known.cache_clear()
+    registry.installed.cache_clear()
 
 
 @pytest.mark.usefixtures("third_party")
@@ -738,3 +752,79 @@ def test_the_documentation_names_every_encoding() -> None:
         if labels is not None:
             row = next(line for line in table.split("\n") if f"| `{name}` |" in line)
             assert row.split(" | ")[2] == str(len(labels))
+
+
+def test_an_encoding_can_be_registered_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encodings.REGISTRY, "_registered", {})
+    assert register(Chain) is Chain
+    assert register(Chain, name="chain-2") is Chain
+    assert list(known())[-2:] == ["chain", "chain-2"]
+    assert get("chain-2(mark=y)").encode(Tree([0, 1])).texts() == ["y", "y"]
+    assert "chain" not in graph_encodings.known()
+    with pytest.raises(EncodingOptionError, match="optimal is the name of one of Ropewalk's own encodings"):
+        register(Chain, name="optimal")
+    with pytest.raises(EncodingOptionError, match="'Chain X' cannot name an encoding"):
+        register(Chain, name="Chain X")
+    with pytest.raises(EncodingOptionError, match="3 makes no encoding"):
+        register(3, name="three")
+
+
+def test_a_graph_encoding_can_be_registered_at_run_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_encodings.REGISTRY, "_registered", {})
+    graph_encodings.register(RelativeGraphs, name="my-relative")
+    assert list(graph_encodings.known())[-1] == "my-relative"
+    assert graph_encodings.get("my-relative").encode(Graph(2, [(0, 1), (1, 2)])).texts() == ["0", "-1"]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_our_own_encodings_pass_the_check_for_others(spec: str) -> None:
+    check_encoding(get(spec), words=4, junk=50)
+
+
+class Wrong(Chain):
+    """An encoding that does as it is told wrongly."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(policy="refuse")
+        self.fault = fault
+
+    def covered(self, trees: Trees) -> Bools:
+        return np.ones(len(trees), dtype=np.bool_) if self.fault == "covers" else super().covered(trees)
+
+    def write(self, trees: Trees, upos: Column | None) -> list[Column]:
+        if self.fault == "batch":
+            return [Column.constant("x" if len(trees) == 1 else "y", len(trees.heads))]
+        return super().write(trees, upos)
+
+    def read(self, labels: Labels) -> tuple[Ints, Faults]:
+        heads, faults = super().read(labels)
+        if self.fault == "fault":
+            faults = Faults.of(labels.offsets, [0], 1)
+        if self.fault == "raises" and labels.offsets.longest > 4:
+            raise ZeroDivisionError
+        if self.fault == "cycle" and labels.offsets.longest > 4:
+            heads = np.where(
+                labels.offsets.positions() == 1, np.repeat(labels.offsets.lengths, labels.offsets.lengths), heads
+            )
+        return heads.astype(np.int32), faults
+
+    def check_label(self, text: str, column: int = 0) -> None:
+        if self.fault == "label" or (text != "y" and self.fault != "batch"):
+            super().check_label(text + "!" if self.fault == "label" else text, column)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("covers", r"the tree \[2, 0\] is covered but comes back as \[0, 1\] from \['x', 'x'\]"),
+        ("fault", "have a fault at word 1: unmatched closing bracket"),
+        ("label", "check_label refuses 'x', which write uses"),
+        ("batch", "has other labels alone than in a batch"),
+        ("raises", "read raises ZeroDivisionError on labels of its own"),
+        ("cycle", "are read into"),
+    ],
+)
+def test_the_check_for_others_finds_what_is_wrong(fault: str, message: str) -> None:
+    check_encoding(Chain(), words=4)
+    with pytest.raises(AssertionError, match=message):
+        check_encoding(Wrong(fault), words=4)

@@ -15,7 +15,7 @@ from ropewalk import conllu
 from ropewalk.core.projectivity import SCHEMES
 from ropewalk.core.trees import Trees, projective, same_heads
 from ropewalk.encodings import PseudoProjective, get
-from ropewalk.encodings.indexed import largest_index
+from ropewalk.encodings.optimal import largest_index
 from ropewalk.formats import label_files
 from test_encodings import SPECS
 
@@ -109,7 +109,7 @@ def test_every_tree_comes_back_if_and_only_if_it_is_covered(path: Path) -> None:
             assert recovered.relations.texts() == bank.relations.texts()
             assert projective(Trees(decoded.heads, bank.offsets)).all()
         if encoding.alphabet is None:  # the texts are enough to read them again
-            parts = list(zip(*(labels.texts(column) for column in range(len(labels.ids))), strict=True))
+            parts = list(zip(*(labels.texts(column) for column in range(len(labels.columns))), strict=True))
             rows = [parts[where] for where in bank.offsets]
             tags = None if bank.upos is None else [bank.upos.texts()]
             assert np.array_equal(encoding.decode(encoding.labels(rows, upos=tags)).heads, decoded.heads)
@@ -160,7 +160,8 @@ def test_a_label_file_filled_into_its_treebank_gives_the_file_again(path: Path, 
         encoding = get(spec)
         whole = bool(encoding.restores(bank.trees()).all()) if isinstance(encoding, PseudoProjective) else True
         file = tmp_path / "labels.gz"
-        label_files.write(file, encoding, conllu.stream(path, chunk_bytes=1 << 18))
+        banks = conllu.stream(path, chunk_bytes=1 << 18)
+        label_files.write(file, encoding, (label_files.text_of(encoding, one) for one in banks))
         out = io.BytesIO()
         decoding = label_files.LabelTrees(label_files.LabelReader(file, chunk_bytes=100_003))
         for piece in label_files.fill(conllu.stream(path), decoding):

@@ -130,8 +130,8 @@ NAMED = {
     "Treebank(ints(0, 3), ints(0), {'deprel': column(1)})": "MismatchError offsets end at 3, but there are 1 values",
     "Treebank(ints(0, 1), ints(0), {'deprel': column(2)})": "MismatchError 2 values for column deprel",
     "Column(ints(0, 2), ('a', 'b'))": "MismatchError numbers of a column: value 2 is 2, expected 0 to 1",
-    "Labels('absolute', ints(0, 1), (ints(1),), (('0',),), column(1))": "MismatchError numbers of labels: value 1 is 1",
-    "Labels('absolute', ints(0, 2), (ints(0),), (('0',),), column(1))": "MismatchError numbers of labels: 1 values",
+    "Labels('absolute', ints(0, 1), (ints(1),), column(1))": "MismatchError a column of labels is ndarray",
+    "Labels('absolute', ints(0, 2), (column(1),), column(1))": "MismatchError 1 labels for 2 words",
     "get('brackets').decode(get('brackets(planes=2)').labels([['<*', '>/*']]))": "LabelError '<*' is not a label",
     "projectivity.lift(Trees.of(Tree([0])), ints(0, 3))": "UnknownNameError unknown pseudo-projective scheme array",
     "get('hexatags').decode(get('optimal').labels([['>^']]))": "LabelError '>^' is not a label of hexatags",
@@ -193,7 +193,14 @@ def test_every_function_over_trees_is_tried_with_random_arrays() -> None:
     }
     taking = {name for name, function in functions.items() if ARRAYS.search(str(signature(function)).split("->")[0])}
     assert {"planes", "check_heads", "repair", "lift", "judge", "evaluate", "decode", "sentences"} <= taking
-    parts = {"holds", "numbered", "scratch", "tree_error"}  # of functions that are tried
+    parts = {
+        "graphs_of_pairs",
+        "holds",
+        "joined_relations",
+        "numbered",
+        "scratch",
+        "tree_error",
+    }  # of functions that are tried
     assert taking - tried == parts
 
 

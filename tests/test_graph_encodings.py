@@ -19,8 +19,7 @@ from ropewalk.core.graphs import Graph, Graphs, arc_planes, same_graphs
 from ropewalk.core.ragged import Offsets
 from ropewalk.decoding.graphs import best_labels, can_be_exact
 from ropewalk.encodings import graphs as graph_encodings
-from ropewalk.encodings.graphs import get
-from ropewalk.encodings.graphs.base import FAULTS
+from ropewalk.encodings.graphs import FAULTS, get
 from ropewalk.errors import (
     LabelError,
     MismatchError,
@@ -240,7 +239,7 @@ def test_labels_of_another_kind_are_refused(spec: str, label: str) -> None:
 
 
 def test_names_and_options_are_checked() -> None:
-    assert {get(name).name for name in graph_encodings.KNOWN} == set(graph_encodings.KNOWN)
+    assert {get(name).name for name in graph_encodings.known()} == set(graph_encodings.known())
     for spec in SPECS:
         assert get(get(spec).spec).spec == get(spec).spec
     with pytest.raises(UnknownNameError, match="encoding of graphs 'optimal'"):

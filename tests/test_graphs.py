@@ -15,9 +15,9 @@ from ropewalk import conllu, deps, sdp
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.graphs import Graph, Graphs, cyclic
 from ropewalk.core.ragged import Offsets
-from ropewalk.encodings.graphs import KNOWN, get
+from ropewalk.encodings.graphs import get, known
 from ropewalk.errors import FormatError, GraphError, MismatchError
-from ropewalk.formats import graph_label_files
+from ropewalk.formats import label_files
 from strategies import many_graphs
 
 if TYPE_CHECKING:
@@ -257,26 +257,28 @@ def test_any_bytes_are_semantic_dependencies_or_are_a_format_error(noise: bytes,
     assert sdp.dumps(bank) == raw
 
 
-@pytest.mark.parametrize("spec", sorted(KNOWN))
+@pytest.mark.parametrize("spec", sorted(known()))
 def test_label_files_lead_back_to_the_same_bytes(spec: str, tmp_path: Path, sample: Path) -> None:
     file = tmp_path / "labels.gz"
     several = tmp_path / "several.conllu"
     several.write_bytes(ROPES.encode() + sample.read_bytes() + ROPES.encode())
     banks = conllu.stream(several, chunk_bytes=500)
-    graph_label_files.write(file, get(spec), map(graph_label_files.Nodes.of, banks))
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file, chunk_bytes=300))
-    back = b"".join(graph_label_files.fill(conllu.stream(several, chunk_bytes=700), found))
+    texts = [label_files.graph_text_of(get(spec), label_files.Nodes.of(bank)) for bank in banks]
+    label_files.write(file, get(spec), texts)
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file, chunk_bytes=300))
+    back = b"".join(label_files.fill_graphs(conllu.stream(several, chunk_bytes=700), found))
     assert back == several.read_bytes()
     assert not found.faults
     semantic = sdp.loads(SEMANTIC)
-    graph_label_files.write(file, get(spec), [graph_label_files.Nodes.of(semantic)])
-    found = graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(file))
-    assert graph_label_files.fill_semantic(semantic, found).graphs == semantic.graphs
+    text = label_files.graph_text_of(get(spec), label_files.Nodes.of(semantic))
+    label_files.write(file, get(spec), [text])
+    found = label_files.LabelGraphs(label_files.GraphLabelReader(file))
+    assert label_files.fill_semantic(semantic, found).graphs == semantic.graphs
 
 
-def labels(text: str, tmp_path: Path) -> graph_label_files.LabelledGraphs:
+def labels(text: str, tmp_path: Path) -> label_files.LabelGraphs:
     (tmp_path / "labels").write_text(text, encoding="utf-8")
-    return graph_label_files.LabelledGraphs(graph_label_files.GraphLabelReader(tmp_path / "labels"))
+    return label_files.LabelGraphs(label_files.GraphLabelReader(tmp_path / "labels"))
 
 
 @pytest.mark.parametrize(
@@ -294,25 +296,25 @@ def labels(text: str, tmp_path: Path) -> graph_label_files.LabelledGraphs:
 )
 def test_faults_of_label_files_are_named_by_line(before: str, after: str, kind: str, line: int, tmp_path: Path) -> None:
     bank = conllu.loads(ROPES, "ropes.conllu")
-    text = graph_label_files.header(get("relative"))
-    text += graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
+    text = label_files.header(get("relative"))
+    text += label_files.graph_text_of(get("relative"), label_files.Nodes.of(bank))
     assert before in text
     with pytest.raises(FormatError) as caught:
-        list(graph_label_files.fill([bank], labels(text.replace(before, after, 1), tmp_path)))
+        list(label_files.fill_graphs([bank], labels(text.replace(before, after, 1), tmp_path)))
     assert (caught.value.kind, caught.value.line) == (kind, line)
 
 
 def test_missing_and_additional_sentences_are_told(tmp_path: Path) -> None:
     bank, two = conllu.loads(ROPES), conllu.loads(2 * ROPES, "two.conllu")
-    head = graph_label_files.header(get("relative"))
-    text = graph_label_files.text_of(get("relative"), graph_label_files.Nodes.of(bank))
+    head = label_files.header(get("relative"))
+    text = label_files.graph_text_of(get("relative"), label_files.Nodes.of(bank))
     with pytest.raises(FormatError, match=r"^two.conllu:13: .* has no labels for this sentence"):
-        list(graph_label_files.fill([two], labels(head + text, tmp_path)))
+        list(label_files.fill_graphs([two], labels(head + text, tmp_path)))
     with pytest.raises(FormatError, match=r"labels:12: labels for a sentence that .* does not have"):
-        list(graph_label_files.fill([bank], labels(head + 2 * text, tmp_path)))
+        list(label_files.fill_graphs([bank], labels(head + 2 * text, tmp_path)))
     semantic = sdp.loads(SEMANTIC, "a.sdp")
     with pytest.raises(FormatError, match=r"^a.sdp:2: the words from this sentence on"):
-        graph_label_files.fill_semantic(semantic, labels(head + text, tmp_path))
+        label_files.fill_semantic(semantic, labels(head + text, tmp_path))
 
 
 def test_graphs_are_checked_and_compared() -> None:

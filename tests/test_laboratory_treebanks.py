@@ -97,14 +97,14 @@ COUNTS = {
 
 
 @cache
-def corpus(folder: Path, name: str) -> Corpus:
+def corpus(folder: Path, name: str) -> Corpus[Treebank]:
     if not (folder / name).is_dir():
         pytest.skip(f"{name} is not at hand")
     (source,) = splits.find(folder / name)
     return splits.read(source)
 
 
-def assert_coverage(bank: Corpus, encoding: Encoding, expected: str) -> None:
+def assert_coverage(bank: Corpus[Treebank], encoding: Encoding, expected: str) -> None:
     rows = {row.split: row.scores for row in coverage(bank, [encoding]) if row.kind == "theoretical"}
     found = [rows[split] for split in ("dev", "test")]
     assert ", ".join(f"{100 * s.uas_sentences:.2f}/{100 * s.um:.2f}" for s in found) == expected
@@ -143,7 +143,7 @@ def test_the_other_published_form_of_the_optimal_labels(treebanks: Path, name: s
     bank = corpus(treebanks, name)
     encoding = get("optimal(policy=published-12)")
     assert_coverage(bank, encoding, PUBLISHED_12[name])
-    assert len(np.unique(encoding.encode(bank.splits["train"]).ids[0])) == 12
+    assert len(np.unique(encoding.encode(bank.splits["train"]).columns[0].ids)) == 12
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ import pytest
 
 import ropewalk
 from ropewalk import conllu, encodings
-from ropewalk.core.projectivity import MOST_CROSSED, _count_crossed, lift, lift_until
+from ropewalk.core.arcs import Arcs
+from ropewalk.core.projectivity import MOST_CROSSED, lift, lift_until
 from ropewalk.core.trees import Tree, Trees, projective
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError
@@ -417,7 +418,7 @@ def test_crossed_arcs_are_counted_as_by_looking_at_all_pairs(words: int) -> None
         heads = random_heads(words, seed)
         arcs = [(min(h, d), max(h, d)) for d, h in enumerate(heads, start=1)]
         crossed = sum(any(a < c < b < d or c < a < d < b for c, d in arcs) for a, b in arcs)
-        assert _count_crossed(np.array(heads, dtype=np.int32)) == crossed
+        assert Arcs.of_trees(Trees.of(Tree(heads))).crossed().sum() == crossed
 
 
 def test_numbers_that_no_machine_has(sample: Path, tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from docs_tools import install_example
 from ropewalk import decoding, encodings
 from ropewalk.core.trees import Tree, Trees, check_heads, is_projective, projective
 from ropewalk.drawing import to_steps, trace
-from ropewalk.encodings import Machine, Marks
+from ropewalk.encodings import Machine, Marks, registry
 from ropewalk.errors import EncodingError, OptionError, UnknownNameError
+from ropewalk.testing import check_encoding
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoding]:
     site = tmp_path_factory.mktemp("site-packages")
     install_example("docs/own-encoding.md", site)
     sys.path.insert(0, str(site))
-    encodings.known.cache_clear()
+    registry.installed.cache_clear()
     try:
         yield encodings.get("letters")
     finally:
         sys.path.remove(str(site))
         sys.modules.pop("letters", None)
-        encodings.known.cache_clear()
+        registry.installed.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def rows(letters: Encoding) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any
         found[words] = every[projective(trees)].tolist()
     return {
         words: (
-            letters.encode(Treebank.of([Tree(heads) for heads in trees])).ids[0].reshape(-1, words),
+            letters.encode(Treebank.of([Tree(heads) for heads in trees])).columns[0].ids.reshape(-1, words),
             np.array(trees),
         )
         for words, trees in found.items()
@@ -66,6 +67,11 @@ def rows(letters: Encoding) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any
 
 def noise(words: int, labels: int, seed: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(seed).normal(size=(words, labels)) * 2
+
+
+def test_it_passes_the_check_for_encodings(letters: Encoding) -> None:
+    check_encoding(letters)
+    check_encoding(encodings.get("letters+head"))
 
 
 def test_it_is_one_encoding_among_the_others(letters: Encoding) -> None:
@@ -188,10 +194,10 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
     labels = wrapped.encode(bank)
     assert list(wrapped.recover(labels).trees) == [bank.tree(0)]
     scores = np.full((4, 14), -5.0)
-    scores[np.arange(4), labels.ids[0]] = 0.0
+    scores[np.arange(4), labels.columns[0].ids] = 0.0
     best = decoding.decode(wrapped, [scores], [0, 4], [wrapped.alphabet or ()])
     assert best.exact.all()
-    assert best.ids[0].tolist() == labels.ids[0].tolist()
+    assert best.ids[0].tolist() == labels.columns[0].ids.tolist()
     assert list(trace(labels.texts(), wrapped).heads) == best.heads.tolist()
 
 
@@ -202,7 +208,7 @@ def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     alphabet = letters.alphabet or ()
     sequences = SequenceLoss("letters", alphabet)
     scores = torch.zeros((3, 14), dtype=torch.double, requires_grad=True)
-    right = torch.tensor(letters.encode(Tree([2, 0, 2])).ids[0].astype(np.int64))
+    right = torch.tensor(letters.encode(Tree([2, 0, 2])).columns[0].ids.astype(np.int64))
     loss = sequences(scores, None, right, right, [3])
     assert loss.item() == pytest.approx(np.log(7)), "there are seven projective trees of three words"
     (gradient,) = torch.autograd.grad(loss, scores)

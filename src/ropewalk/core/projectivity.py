@@ -62,7 +62,7 @@ def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -
 
 
 def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
-    """Raise if a tree has more than MOST_CROSSED crossing arcs: to lift it could take hours."""
+    """Raise if a tree has more than MOST_CROSSED crossing arcs, since lifting it would take hours."""
     for sentence in chosen[trees.offsets.lengths[chosen] > MOST_CROSSED].tolist():
         crossed = int(Arcs.of_trees(trees.select(np.array([sentence]))).crossed().sum())
         if crossed > MOST_CROSSED:

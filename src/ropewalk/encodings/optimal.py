@@ -58,8 +58,8 @@ def _places(codes: Codes) -> Codes:
 
 def cover_codes(trees: Trees, cover: str) -> Codes:
     """Write projective trees by a compact rope cover."""
-    codes = np.empty(len(trees.heads), dtype=np.uint8)
     structural = structural_arcs(Arcs.of_trees(trees), cover)
+    codes = np.empty(len(trees.heads), dtype=np.uint8)
     kernel.write(view(trees.heads), view(trees.offsets.array), view(structural), view(codes))
     return codes
 

@@ -40,9 +40,10 @@ def _numbered(values: Ints, to_text: Callable[[int], str]) -> Column:
         return Column(np.zeros(0, dtype=np.int32), ())
     low = int(values.min())
     present = np.flatnonzero(np.bincount(values - low))
-    table = np.zeros(int(present[-1]) + 1, dtype=np.int32)
-    table[present] = np.arange(len(present))
-    return Column(table[values - low], tuple(to_text(value + low) for value in present.tolist()))
+    names = Column(np.arange(len(present)), tuple(to_text(value + low) for value in present.tolist())).narrow()
+    table = np.zeros(int(present[-1]) + 1, dtype=names.ids.dtype)
+    table[present] = names.ids
+    return Column(table[values - low], names.names)
 
 
 def _signed(number: int) -> str:
@@ -83,7 +84,7 @@ class HeadPositions(ArcEncoding):
         """Read the heads of each word, those outside the sentence included."""
         for text in columns[0].names:
             self.check_label(text)
-        spelled = [_numbers(text) for text in columns[0].names]
+        spelled = [[int(text)] if self.of_trees else _numbers(text) for text in columns[0].names]
         flat = np.array([number for row in spelled for number in row] or [0], dtype=np.int32)
         if all(len(row) == 1 for row in spelled):
             dependents, shown, arc_offsets = offsets.positions(), flat[columns[0].ids], offsets.array
@@ -111,10 +112,10 @@ class HeadPositions(ArcEncoding):
     @final
     def check_label(self, text: str, column: int = 0) -> None:
         """Raise a `LabelError` if the text is no head, or for graphs no list of heads, or names one twice."""
-        parts = [text] if self.of_trees else text.split(",")
-        if text == NOTHING and not self.of_trees:
+        if self.item.fullmatch(text) or (text == NOTHING and not self.of_trees):
             return
-        if not all(map(self.item.fullmatch, parts)) or not _rises([int(part) for part in parts]):
+        parts = text.split(",")
+        if self.of_trees or not all(map(self.item.fullmatch, parts)) or not _rises([int(part) for part in parts]):
             raise LabelError(self.spec, text, self.expected)
 
     def _listed(self, numbers: Sequence[int]) -> str:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Lines = npt.NDArray[np.int64]
+    LineNumbers = npt.NDArray[np.int64]
 
 Path = str | os.PathLike[str]
 Kind = TypeVar("Kind", Encoding, GraphEncoding)
@@ -147,7 +147,7 @@ class Labelled(Generic[Piece]):
 
     forms: Column
     labels: Piece
-    lines: Lines
+    lines: LineNumbers
 
 
 class LabelRows(ABC, Generic[Kind, Piece]):
@@ -172,7 +172,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         """Return the encoding that the first line names, or raise an `EncodingError`."""
 
     @abstractmethod
-    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> Piece:
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> Piece:
         """Return the labels of some sentences; `lines` are the numbers of their lines in the file."""
 
     def checks(self) -> dict[str, Callable[[str], object]]:
@@ -283,7 +283,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
         return self._error(self._line + line, "columns", message)
 
-    def _check(self, column: Column, check: Callable[[str], object], lines: Lines) -> None:
+    def _check(self, column: Column, check: Callable[[str], object], lines: LineNumbers) -> None:
         for number, name in enumerate(column.names):
             try:
                 check(name)
@@ -302,7 +302,7 @@ class LabelReader(LabelRows[Encoding, Labels]):
         """Return the encoding of trees."""
         return get(spec)
 
-    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> Labels:
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> Labels:
         """Return the labels of trees."""
         del lines
         labels = tuple(columns[name].narrow() for name in self.encoding.columns)
@@ -323,7 +323,7 @@ class GraphLabelReader(LabelRows[GraphEncoding, GraphLabels]):
         """Check each column of labels, and the relations."""
         return {**super().checks(), "relations": partial(_check_relations, self.encoding.spec)}
 
-    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: Lines) -> GraphLabels:
+    def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> GraphLabels:
         """Return the labels of graphs; numbers tell words from empty nodes."""
         empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
         no_arcs = Offsets.of_lengths(np.zeros(len(offsets), dtype=np.int64))
@@ -341,26 +341,26 @@ def _check_relations(spec: str, text: str) -> None:
         raise LabelError(spec, text, "relations separated by |, two of one arc by ' & ', or _ for none")
 
 
-def _column(raw: npt.NDArray[np.uint8], starts: Lines, stops: Lines) -> Column:
+def _column(raw: npt.NDArray[np.uint8], starts: LineNumbers, stops: LineNumbers) -> Column:
     ids, firsts = intern(raw, starts, stops)
     return Column(frozen_ints(ids), tuple(raw[starts[i] : stops[i]].tobytes().decode("utf-8") for i in firsts.tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spelled(Generic[Structures]):
+class LabelledSentences(Generic[Structures]):
     """Some sentences of a label file: forms of their words or nodes, trees or graphs, and the number of each line."""
 
     forms: Column
     structures: Structures
-    lines: Lines
+    lines: LineNumbers
 
     def __len__(self) -> int:
         return len(self.structures)
 
-    def cut(self, first: int, last: int) -> Spelled[Structures]:
+    def cut(self, first: int, last: int) -> LabelledSentences[Structures]:
         """Return the sentences from `first` up to, but without, `last`."""
         where = slice(*self.structures.offsets.array[[first, last]].tolist())
-        return Spelled(self.forms[where], self.structures.select(np.arange(first, last)), self.lines[where])
+        return LabelledSentences(self.forms[where], self.structures.select(np.arange(first, last)), self.lines[where])
 
 
 class LabelTrees:
@@ -379,7 +379,7 @@ class LabelTrees:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Spelled[Treebank]:
+    def __next__(self) -> LabelledSentences[Treebank]:
         piece = next(self._reader)
         found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
         self.faults.update(found.decoded.counts())
@@ -391,7 +391,7 @@ class LabelTrees:
         relations = rooted_relations(trees.heads, trees.relations, among=mended)
         columns = {"form": piece.forms, "upos": piece.labels.upos, "deprel": relations}
         known = {name: column for name, column in columns.items() if column is not None}
-        return Spelled(piece.forms, Treebank(trees.offsets, trees.heads, known), piece.lines)
+        return LabelledSentences(piece.forms, Treebank(trees.offsets, trees.heads, known), piece.lines)
 
 
 class LabelGraphs:
@@ -408,11 +408,11 @@ class LabelGraphs:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Spelled[Graphs]:
+    def __next__(self) -> LabelledSentences[Graphs]:
         piece = next(self._reader)
         found = self._reader.encoding.decode(piece.labels)
         self.faults.update(found.counts())
-        return Spelled(piece.forms, found.graphs, piece.lines)
+        return LabelledSentences(piece.forms, found.graphs, piece.lines)
 
 
 def named(trees: LabelTrees) -> Iterator[Treebank]:
@@ -442,10 +442,10 @@ def fill_graphs(originals: Iterable[Treebank], found: LabelGraphs) -> Iterator[b
 
 
 def _aligned(
-    originals: Iterable[Treebank], pieces: Iterator[Spelled[Structures]], file: str
-) -> Iterator[tuple[Treebank, Spelled[Structures]]]:
+    originals: Iterable[Treebank], pieces: Iterator[LabelledSentences[Structures]], file: str
+) -> Iterator[tuple[Treebank, LabelledSentences[Structures]]]:
     """Pair the sentences of originals with those of a label file, or raise a `FormatError` where they differ."""
-    rest: Spelled[Structures] | None = None
+    rest: LabelledSentences[Structures] | None = None
     original = "the original"
     for bank in originals:
         original = bank.file
@@ -467,7 +467,7 @@ def _aligned(
         raise FormatError(file, int(rest.lines[0]), "sentences-differ", message)
 
 
-def _demand_same_words(bank: Treebank, labelled: Spelled[Structures], file: str) -> None:
+def _demand_same_words(bank: Treebank, labelled: LabelledSentences[Structures], file: str) -> None:
     """Raise a `FormatError` at the first sentence of which the label file has other words."""
     structures, forms, lines = labelled.structures, labelled.forms, labelled.lines
     offsets, sentence_lines = structures.offsets, lines[structures.offsets.starts]

@@ -50,18 +50,15 @@ MEASURES: Final[dict[Measure, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Generic[Scores]):
-    """What came back of one split through one encoding, and how many words or arcs had to change label or relation.
-
-    The latter two are None for theoretical coverage.
-    """
+    """What came back of one split through one encoding, and how many words or arcs had to change label or relation."""
 
     treebank: str
     split: str
     encoding: str
     kind: str
     scores: Scores
-    unknown_labels: int | None = None
-    unknown_relations: int | None = None
+    unknown_labels: int = 0
+    unknown_relations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +233,5 @@ def _columns(scores: Sequence[tuple[str, str, str]], labels_of: str, relations_o
 
 
 def _row(row: Coverage[Scores], scores: Sequence[Cell]) -> tuple[Cell, ...]:
-    return row.treebank, row.split, row.kind, row.encoding, *scores, row.unknown_labels, row.unknown_relations
+    unknown = (None, None) if row.kind == THEORETICAL else (row.unknown_labels, row.unknown_relations)
+    return row.treebank, row.split, row.kind, row.encoding, *scores, *unknown
