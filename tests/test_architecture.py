@@ -51,7 +51,7 @@ UPWARD: dict[str, set[str]] = {
         "draw",
         "formats",
         "json",
-    },  # fmt: skip
+    },
 }
 
 MAY_TOUCH_FILES = {"files", "cli"}
