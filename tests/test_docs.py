@@ -27,7 +27,7 @@ import click
 import pytest
 
 from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
-from ropewalk import conllu
+from ropewalk import conllu, formats
 from ropewalk.encodings import registry
 
 if TYPE_CHECKING:
@@ -271,11 +271,14 @@ def test_the_code_of_a_page_runs(page: str, request: pytest.FixtureRequest) -> N
             pytest.skip(f"{tool} is not installed")
     address = request.getfixturevalue("server") if "127.0.0.1:8080" in text else ""
     registry.installed.cache_clear()  # a page may bring one of its own
+    formats.known.cache_clear()
     try:
         run_page(page, request.getfixturevalue("heavy" if page in TORCH else "light"), address)
     finally:
         registry.installed.cache_clear()
-        sys.modules.pop("letters", None)
+        formats.known.cache_clear()
+        for module in ("letters", "arcs"):
+            sys.modules.pop(module, None)
 
 
 @pytest.mark.cluster
