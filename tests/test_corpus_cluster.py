@@ -121,7 +121,7 @@ def working() -> list[int]:
             command = (folder / "cmdline").read_bytes()
         except OSError:  # no process, or no more
             continue
-        if command.startswith(b"ray::MapBatches(_worked)"):
+        if command.startswith(b"ray::MapBatches(_applied)"):
             found.append(int(folder.name))
     return found
 
