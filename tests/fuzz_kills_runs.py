@@ -224,7 +224,7 @@ class Corpora:
 
 
 def may_write(process: int) -> bool:
-    """Tell whether a process goes on that is no agent of Ray's own, which live a minute longer."""
+    """Return whether a process is alive that is no agent of Ray; agents live a minute longer."""
     try:
         command = Path(f"/proc/{process}/cmdline").read_bytes()  # nothing if it has ended and nobody asked
     except OSError:

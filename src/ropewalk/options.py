@@ -52,7 +52,7 @@ def option(  # noqa: PLR0913 - all that can be known of a field
 
 @dataclass(frozen=True, slots=True)
 class ParserOptions:
-    """What `ropewalk.load` can be told about parsing; None is the model's own choice.
+    """Options of parsing for `ropewalk.load`; None is the model's own choice.
 
     Corpora, servers, the spaCy component and the commands take this value, and so every field of it.
     `docs/extending.md` adds one.

@@ -29,7 +29,7 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 
 class Format(StrEnum):
-    """How a table is written; the names are those of `ropewalk.reporting.tables.FORMATS`."""
+    """Formats of tables; the names are those of `ropewalk.reporting.tables.FORMATS`."""
 
     TABLE = "table"
     JSON = "json"
@@ -51,7 +51,7 @@ ENDINGS = {
 
 
 class Repair(StrEnum):
-    """How missing heads are filled in; the names are those of `ropewalk.core.repair.POLICIES`."""
+    """Policies for missing heads; the names are those of `ropewalk.core.repair.POLICIES`."""
 
     NEAREST = "nearest"
     ROOT = "root"

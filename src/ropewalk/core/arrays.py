@@ -140,7 +140,7 @@ def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") 
 
 
 def frozen_bools(values: npt.ArrayLike) -> Bools:
-    """Take one row of truth values that nobody can change."""
+    """Return one row of truth values that nobody can change, or raise a `MismatchError`."""
     array = as_array(values, "marks of empty nodes")
     if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
         raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")

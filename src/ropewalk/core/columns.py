@@ -24,7 +24,7 @@ ID_TYPES = (np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32))
 
 
 def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, Ints]:
-    """Give equal stretches of bytes one number, in order of first appearance.
+    """Number spans of bytes, equal ones alike, in order of first appearance.
 
     Returns the number of each stretch, and for each number the first stretch that has it.
     """
@@ -45,7 +45,7 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
 
 
 def are_places(array: npt.NDArray[Any]) -> bool:
-    """Tell whether an array is one row of places in bytes."""
+    """Return whether an array is one row of positions in bytes."""
     return isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
 
 
@@ -105,7 +105,7 @@ class Column(Rebuilt):
 
     @classmethod
     def concat(cls, columns: Sequence[Column]) -> Column:
-        """Lay columns end to end."""
+        """Return columns joined end to end."""
         numbers: dict[str, int] = {}
         ids = [
             np.array([numbers.setdefault(name, len(numbers)) for name in column.names], dtype=np.int32)[column.ids]

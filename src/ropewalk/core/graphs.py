@@ -61,7 +61,7 @@ class Graph:
 
     @classmethod
     def from_tree(cls, tree: Tree) -> Graph:
-        """Take a tree as a graph in which each word has one head."""
+        """Return a tree as a graph in which each word has one head."""
         return cls(len(tree), [(h, d, r) for (h, d), r in zip(tree.arcs(), tree.relations, strict=True)])
 
     def __len__(self) -> int:

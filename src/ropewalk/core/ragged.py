@@ -109,7 +109,7 @@ class Offsets:
 
     @property
     def total(self) -> int:
-        """How many elements there are in all."""
+        """The number of elements of all sentences."""
         return int(self.array[-1])
 
     @property
@@ -119,7 +119,7 @@ class Offsets:
 
     @property
     def lengths(self) -> Ints:
-        """How many elements each sentence has."""
+        """The number of elements of each sentence."""
         return self.array[1:] - self.array[:-1]
 
     @property
@@ -171,16 +171,3 @@ class Offsets:
     def demand(self, values: object, what: str) -> Ints:
         """Return one 32-bit integer for each element, or raise a `MismatchError`."""
         return ints(as_array(values, what), what, size=self.total)
-
-
-def gather(offsets: npt.NDArray[Any], sentences: npt.NDArray[Any]) -> tuple[Places, Places]:
-    """Say where some of many stretches lie: the new offsets, and the old place of every element."""
-    starts = offsets[sentences].astype(np.int64)
-    lengths = offsets[sentences + 1] - starts
-    stops = starts_of(lengths)
-    return stops, np.arange(stops[-1]) + np.repeat(starts - stops[:-1], lengths)
-
-
-def lengths_to_offsets(lengths: Sequence[int] | npt.NDArray[Any]) -> Ints:
-    """Say where each of some stretches begins, and where the last ends."""
-    return frozen_ints(np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]))

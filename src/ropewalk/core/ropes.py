@@ -46,7 +46,7 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
 
 
 def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
-    """Give for each arc the rope on which it leans and with which end, as the codes of `kernels.codes`."""
+    """Return for each arc the rope on which it leans, and the code of the shared end (`kernels.codes`)."""
     structural = numbers_below(structural, 2, "marks of structural arcs", size=len(arcs.left))
     structural = np.ascontiguousarray(structural, dtype=np.uint8)
     rope = np.empty(len(arcs.left), dtype=np.int32)
@@ -110,7 +110,7 @@ class RopeCover:
 
     @property
     def brackets(self) -> int:
-        """How many brackets the cover needs: two for a structural arc, one for an auxiliary one."""
+        """The number of brackets of the cover: two for a structural arc, one for an auxiliary one."""
         return len(self.arcs) + sum(self.structural)
 
     @property

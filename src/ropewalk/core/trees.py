@@ -61,7 +61,7 @@ def scratch(offsets: Offsets, extra: int = 2) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadFaults:
-    """What keeps the heads of each sentence from being a tree: a code, the word at fault; and the number of roots."""
+    """Faults of the heads of each sentence: a code, 0 for a tree, the word at fault, and the number of roots."""
 
     codes: Ints
     words: Ints

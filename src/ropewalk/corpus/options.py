@@ -42,7 +42,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is done, which changes nothing about its output.
+    """Options of a run that do not change its output.
 
     `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
     The run stops after more than `max_errors` errors. With `verify`, shards that are done are checked by their hashes.

@@ -120,7 +120,7 @@ def demand_few(words: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
-    """What a picture of a tree, a graph or a sentence shows.
+    """Options of a picture of a tree, a graph or a sentence.
 
     `columns` names columns of a sentence, such as `lemma`, and `labels` encodings, to be written under the words.
     `cover` (`proper`, `farthest`, `all`, or its own (head, dependent) pairs) tells structural arcs, red and solid, from

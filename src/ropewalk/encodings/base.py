@@ -44,7 +44,7 @@ POLICIES = ("lift", "refuse", "published", "published-12")
 
 
 class LabelEncoding(ABC):
-    """What encodings of trees and of graphs have in common: a name, options, and columns of labels."""
+    """Base class for encodings of trees and of graphs: a name, options, and columns of labels."""
 
     name: ClassVar[str]
     summary: ClassVar[str]

@@ -189,7 +189,7 @@ class PlanarGraphs(NaiveBrackets, GraphEncoding):
 
     @property
     def start(self) -> tuple[int, ...]:
-        """How many brackets are open in each plane and direction: none."""
+        """The state of an empty stack for each plane and direction."""
         return (0,) * (2 * self.planes)
 
     def advance(self, state: Hashable, text: str) -> tuple[int, ...] | None:

@@ -120,7 +120,7 @@ class Labels(LabelColumns):
 
     @classmethod
     def concat(cls, parts: Sequence[Labels]) -> Labels:
-        """Lay labels of one encoding end to end."""
+        """Return labels of one encoding joined end to end."""
         tags = [part.upos for part in parts if part.upos is not None]
         return cls(
             parts[0].encoding,
@@ -238,7 +238,7 @@ class FaultBuffer:
 
 
 class Spelled:
-    """What labels spell, and what was wrong with them."""
+    """Trees or graphs that labels spell, and the faults of the labels."""
 
     __slots__ = ()
     problems: Faults

@@ -249,7 +249,7 @@ class OptimalNonprojective(HierarchicalArcs, ArcTrees):
         return tuple(labels)
 
     def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks:
-        """Put all brackets on one stack; projective trees need the labels of the optimal encoding alone."""
+        """Return labels as brackets on one stack; projective trees need only the labels of the optimal encoding."""
         rows = (tuple((0, symbol) for symbol in self._symbols(label)) for label in labels)
         plain = [label for label in labels if label in OPTIMAL_LABELS]
         return BracketStacks(tuple(labels), tuple(rows), projective=BracketMachine.of(plain, plain))

@@ -26,7 +26,7 @@ OWN = ("conllu", "json", "tree")
 
 
 class Look(NamedTuple):
-    """What a writer knows of its output: whether it begins here, and the width and colours of a terminal."""
+    """Context of a writer: whether the output begins here, and the width and colours of the terminal."""
 
     begins: bool = True
     width: int | None = None

@@ -77,7 +77,7 @@ def header(encoding: Encoding | GraphEncoding) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """What becomes a label file of graphs: graphs, and the forms of their nodes."""
+    """Graphs and the forms of their nodes, to be written as a label file."""
 
     bank: Treebank | SemanticBank
     graphs: Graphs
@@ -427,13 +427,13 @@ def named(trees: LabelTrees) -> Iterator[Treebank]:
 
 
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
-    """Put trees over the same words of an original; sentences or words that differ are a `FormatError`."""
+    """Replace the trees of an original; raise a `FormatError` where its sentences or words differ."""
     for bank, piece in _aligned(originals, trees, trees.file):
         yield bank.with_trees(piece.structures.heads, piece.structures.relations)
 
 
 def fill_graphs(originals: Iterable[Treebank], found: LabelGraphs) -> Iterator[bytes]:
-    """Put graphs into the DEPS of an original with the same words; sentences or words that differ are a `FormatError`.
+    """Replace the DEPS of an original; raise a `FormatError` where its sentences or words differ.
 
     The empty nodes become those of the labels.
     """
@@ -501,7 +501,7 @@ def _demand_same_words(bank: Treebank, labelled: LabelledSentences[Structures], 
 
 
 def fill_semantic(bank: SemanticBank, found: LabelGraphs) -> SemanticBank:
-    """Put graphs over the same words of an `.sdp` file; sentences or words that differ are a `FormatError`."""
+    """Replace the graphs of an `.sdp` file; raise a `FormatError` where its sentences or words differ."""
     pieces = list(found)
     found_graphs = Graphs.concat([piece.structures for piece in pieces])
     mine, theirs = bank.forms.texts(), Column.concat([piece.forms for piece in pieces]).texts()

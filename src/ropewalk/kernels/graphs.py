@@ -78,7 +78,7 @@ def planes(arcs: ArcEnds, order: Ints, rule: int, out: Ints, work: Sweep) -> Non
 def _planes_of_one_direction(
     arcs: ArcEnds, s: int, order: Ints, rule: int, direction: int, out: Ints, work: Sweep
 ) -> None:
-    """Give planes to the arcs of one direction, with a sweep over their left ends.
+    """Assign planes to the arcs of one direction, with a sweep over their left ends.
 
     A new arc goes into the first plane whose innermost open arc ends where it does or beyond: the tree `reach` leads
     from its root to that plane.

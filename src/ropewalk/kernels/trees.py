@@ -47,7 +47,7 @@ class Crossed:
 
 
 class LiftMarks:
-    """What relations say about lifted words.
+    """Marks in relations that show where lifted words belong.
 
     The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
     first, or -1 for any. `relations` are compared as they stand, `plain` are those without marks. With `along_path`

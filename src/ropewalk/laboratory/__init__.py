@@ -1,1 +1,1 @@
-"""What researchers measure: coverage, statistics, the paper's tables, experiments."""
+"""Measurements for researchers: coverage, statistics, the paper's tables, experiments."""

@@ -1,4 +1,4 @@
-"""How much of a treebank comes back from its labels: the most that a perfect tagger could score.
+"""Coverage of encodings: the score that a perfect tagger would reach on a treebank.
 
 Theoretical coverage encodes, decodes, repairs and compares. Empirical coverage does the same with only the labels and
 relations that train has; each other one becomes the most frequent one of train (the paper's appendix on detailed
@@ -50,7 +50,7 @@ MEASURES: Final[dict[Measure, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Generic[Scores]):
-    """What came back of one split through one encoding, and how many words or arcs had to change label or relation."""
+    """Scores of one split after encoding and decoding, and the number of words or arcs that had to change."""
 
     treebank: str
     split: str

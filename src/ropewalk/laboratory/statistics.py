@@ -1,4 +1,4 @@
-"""What treebanks demand of the encodings: the paper's table of treebank and encoding statistics, and more.
+"""Statistics of treebanks and encodings: the paper's table, and more.
 
 Trees, indices, ropes and brackets are counted over all splits that there are; labels and relations in train, as in
 the paper, or in all splits.
@@ -54,7 +54,7 @@ class LabelStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What one treebank holds; number k of `indices`, `stars` and `thickness` counts the trees that have k.
+    """Counts of one treebank; number k of `indices`, `stars` and `thickness` counts the trees that have k.
 
     `indices` goes by the largest index of a tree's optimal non-projective labels, `stars` by the largest number of
     `*` in one of its labels, which is what the paper's "#indices" counts. `brackets` gives the brackets per word of
@@ -76,7 +76,7 @@ class Statistics:
 
     @property
     def all_trees(self) -> int:
-        """How many trees there are in all splits."""
+        """The number of trees of all splits."""
         return sum(self.trees.values())
 
 
@@ -103,7 +103,7 @@ def statistics(corpus: Corpus[Treebank], encodings: Sequence[Encoding], *, label
 
 
 def _distinct(ids: npt.NDArray[np.integer]) -> int:
-    """How many different numbers there are."""
+    """Return the number of different ids."""
     return int(np.count_nonzero(np.bincount(ids)))
 
 
@@ -205,7 +205,7 @@ def labels_table(many: Sequence[Statistics]) -> Table:
 
 
 def indices_table(many: Sequence[Statistics]) -> Table:
-    """How many trees have which largest index, and which largest number of `*` in one label."""
+    """Return the table of trees by their largest index, and by the most `*` in one label."""
     most = max((len(one.stars) for one in many), default=1)
 
     def rows(one: Statistics) -> list[tuple[Cell, ...]]:
@@ -226,7 +226,7 @@ def indices_table(many: Sequence[Statistics]) -> Table:
 
 
 def ropes_table(many: Sequence[Statistics]) -> Table:
-    """How many trees have which rope thickness, and how many brackets a word takes in each rope cover."""
+    """Return the table of trees by rope thickness, and of brackets per word in each rope cover."""
     most = max((len(one.thickness) for one in many), default=1)
     return Table(
         title="Rope thickness and brackets, all splits",

@@ -68,7 +68,7 @@ PUNCTUATION: Final[Mapping[PunctuationBy, Callable[[str], bool]]] = MappingProxy
 
 @dataclass(frozen=True, slots=True)
 class ScoringRules:
-    """What counts: subtypes of relations, and punctuation.
+    """Rules of scoring: whether subtypes of relations and punctuation count.
 
     Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
     them: `punctuation_by` is their relation, their tag `upos` or `xpos`, or their `form`, and `punctuation_list` the

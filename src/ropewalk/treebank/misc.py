@@ -15,7 +15,7 @@ _LITERAL: Final = {character: f"\\{name}" for name, character in _NAMED.items()}
 
 
 def _place(digits: str) -> int:
-    """Take a place in a text; what is none, or beyond any text, is -1."""
+    """Return a position in a text, -1 if `digits` is none or lies beyond any text."""
     return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else -1
 
 

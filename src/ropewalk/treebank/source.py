@@ -1,4 +1,4 @@
-"""What a treebank was read from, so that writing it again loses nothing."""
+"""The CoNLL-U that a treebank was read from, so that writing it again loses nothing."""
 
 from __future__ import annotations
 
@@ -76,25 +76,25 @@ class Source:
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
+        """The number of bytes."""
         return len(self.raw)
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words."""
         return len(self.fields)
 
     def sentence(self, number: int) -> bytes:
-        """Give the bytes of one sentence, its blank line included."""
+        """Return the bytes of one sentence, its blank line included."""
         return bytes(view(self.raw)[self.sentences[number] : self.sentences[number + 1]])
 
     def line(self, sentence: int, word: int) -> int:
-        """Give the number in its file of a word's line; words count from 0 over the whole treebank."""
+        """Return the line number of a word in its file; words count from 0 over the whole treebank."""
         before = self.raw[self.sentences[sentence] : self.fields[word, 0]]
         return int(self.lines[sentence]) + int(np.count_nonzero(before == 10))
 
     def comments(self, sentence: int) -> tuple[str, ...]:
-        """Give the comment lines of one sentence as written."""
+        """Return the comment lines of one sentence as written."""
         lines = self.sentence(sentence).decode("utf-8").split("\n")
         return tuple(itertools.takewhile(lambda line: line.startswith("#"), lines))
 
@@ -140,7 +140,7 @@ class Source:
         )
 
     def _multiwords(self, sentence: int) -> Iterator[list[str]]:
-        """Give the columns of the lines of multiword tokens."""
+        """Return the columns of the lines of multiword tokens."""
         for line in self.sentence(sentence).decode("utf-8").split("\n"):
             if line[:1] not in {"#", ""} and "-" in line.partition("\t")[0]:
                 yield line.split("\t")
@@ -175,7 +175,7 @@ class Source:
 
     @classmethod
     def concat(cls, sources: Sequence[Source]) -> Source:
-        """Lay texts end to end; each sentence keeps the line number it had in its own file."""
+        """Return sources joined end to end; each sentence keeps its line number in its own file."""
         texts = sources
         sizes = starts_of([len(text.raw) for text in texts])
         files = {text.file for text in texts}
@@ -194,7 +194,7 @@ class Source:
         )
 
     def splice(self, offsets: Offsets, columns: Mapping[str, Column]) -> Source:
-        """Put other text into some columns of every word; nothing else changes."""
+        """Replace some columns of every word; nothing else changes."""
         offsets = Offsets.of(offsets, end=len(self.fields))
         self._demand_order(offsets)
         for name, column in columns.items():

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probabilities:
-    """How likely a model holds what it predicted to be right; NaN where it is not known.
+    """Probabilities that predictions are right, as a model estimates them; NaN where unknown.
 
     `arcs` has a value for each word's head, `trees` one for each sentence, `tags` those of each column of tags by name.
     """
@@ -46,7 +46,7 @@ class Probabilities:
 
     @classmethod
     def concat(cls, banks: Sequence[Treebank]) -> Probabilities:
-        """Lay the probabilities of treebanks end to end."""
+        """Return the probabilities of treebanks joined end to end."""
         parts = [bank.probabilities or cls() for bank in banks]
         words = [bank.words for bank in banks]
 
@@ -85,7 +85,7 @@ class Surface:
 
     @classmethod
     def of_words(cls, words: int) -> Surface:
-        """Take every word for a token with one space after it."""
+        """Return a surface on which every word is a token with one space after it."""
         unknown = frozen_ints(np.full(words, -1, dtype=np.int32))
         after = Column(frozen_ints(np.zeros(words, dtype=np.int32)), (" ",))
         return cls(frozen_ints(np.arange(words + 1)), {}, after, {}, unknown, unknown)
@@ -114,7 +114,7 @@ class Surface:
 
     @classmethod
     def concat(cls, banks: Sequence[Treebank]) -> Surface:
-        """Lay the tokens of treebanks end to end."""
+        """Return the tokens of treebanks joined end to end."""
         parts = [bank.surface for bank in banks]
         tokens = starts_of([len(part) for part in parts]).tolist()
         words = starts_of([bank.words for bank in banks]).tolist()
@@ -136,7 +136,7 @@ def _chosen(texts: Mapping[int, str], tokens: npt.NDArray[Any]) -> dict[int, str
 
 
 class Heading(NamedTuple):
-    """What is known of a sentence as a whole: its name, its running text, and what begins with it.
+    """Facts about a whole sentence: its name, its running text, and what begins with it.
 
     `document` is the name of the document that begins with it, empty if that has none, and None if none begins.
     """

@@ -83,7 +83,7 @@ class Treebank:
 
     @classmethod
     def of(cls, trees: Iterable[Tree], upos: Sequence[Sequence[str]] | None = None) -> Treebank:
-        """Lay trees side by side."""
+        """Return a treebank of some trees."""
         demand_type("trees", trees, Iterable)
         trees = trees if isinstance(trees, Trees) else Trees.of(trees)
         return cls(
@@ -102,7 +102,7 @@ class Treebank:
         tokens: Surface | None = None,
         headings: tuple[Heading, ...] | None = None,
     ) -> Treebank:
-        """Lay sentences of words side by side that have no trees yet."""
+        """Return a treebank of words that have no trees yet."""
         nothing = np.full(len(forms), -1, dtype=np.int32)
         return cls(
             offsets,
@@ -114,7 +114,7 @@ class Treebank:
 
     @classmethod
     def concat(cls, banks: Iterable[Treebank]) -> Treebank:
-        """Lay treebanks end to end; either all or none of them were read from a file."""
+        """Return treebanks joined end to end; either all or none of them were read from a file."""
         demand_type("treebanks", banks, Iterable)
         given = list(banks)
         for bank in given:
@@ -179,12 +179,12 @@ class Treebank:
 
     @property
     def words(self) -> int:
-        """How many words there are in all."""
+        """The number of words of all sentences."""
         return len(self.heads)
 
     @property
     def lengths(self) -> Ints:
-        """How many words each sentence has."""
+        """The number of words of each sentence."""
         return self.offsets.lengths
 
     @property
@@ -193,7 +193,7 @@ class Treebank:
         return "<treebank>" if self.source is None else self.source.file
 
     def line(self, sentence: int, word: int | None = None) -> int:
-        """Give the number of a word's line in the file, or of the sentence's first one; words count from 0 over all.
+        """Return the line number of a word, or of the sentence's first line; words count from 0 over the treebank.
 
         Without a file it is the line that the word would have if nothing but words were written.
         """
@@ -214,25 +214,25 @@ class Treebank:
 
     @property
     def probabilities(self) -> Probabilities | None:
-        """How likely predictions are held to be right; None if nothing says."""
+        """Probabilities of predictions, None if there are none."""
         held, source = self.estimates, self.source
         if held is None and source is not None:
             held = self.kept("probabilities", lambda: source.probabilities(self.offsets, self.column("misc")))
         return None if held is None or (held.arcs is None and held.trees is None and not held.tags) else held
 
     def heading(self, sentence: int) -> Heading:
-        """Say what is known of one sentence as a whole."""
+        """Return the heading of one sentence."""
         sentence = self._number(sentence)
         if self.headings is not None:
             return self.headings[sentence]
         return Heading() if self.source is None else self.source.heading(sentence)
 
     def comments(self, sentence: int) -> tuple[str, ...]:
-        """Give the comment lines of one sentence as they were read."""
+        """Return the comment lines of one sentence as they were read."""
         return () if self.source is None else self.source.comments(self._number(sentence))
 
     def tree(self, sentence: int) -> Tree:
-        """Take one sentence's tree as a value of its own."""
+        """Return the tree of one sentence."""
         where = self.offsets[self._number(sentence)]
         return Tree(self.heads[where], self.relations[where].texts())
 
@@ -263,7 +263,7 @@ class Treebank:
         )
 
     def column(self, name: str) -> Column:
-        """Give one column of every word, as it would be written."""
+        """Return one column of every word, as it would be written."""
         demand_known("column", name, COLUMNS)
         if name == "head":
             return Column.of_heads(self.heads)
@@ -280,7 +280,7 @@ class Treebank:
         return Column.constant("_", self.words)
 
     def with_trees(self, heads: Ints, relations: Column) -> Treebank:
-        """Put other trees over the same words."""
+        """Return the same words with other trees."""
         heads = frozen_ints(heads, "heads")
         self._fits("head", len(heads))
         self._fits("deprel", len(relations))
@@ -288,7 +288,7 @@ class Treebank:
         return self._with(heads=heads, columns=columns, changed=self.changed | {"head", "deprel"})
 
     def with_graphs(self, graphs: Graphs | None) -> Treebank:
-        """Put other enhanced graphs over the same words; empty nodes of the source are no longer there."""
+        """Return the same words with other enhanced graphs; empty nodes of the source are dropped."""
         return self._with(graphs=graphs, changed=self.changed | {"deps"})
 
     @property
@@ -307,7 +307,7 @@ class Treebank:
         return self._with(columns=known, changed=self.changed | columns.keys(), graphs=graphs)
 
     def with_probabilities(self, probabilities: Probabilities | None) -> Treebank:
-        """Say how likely predictions are to be right, or nothing of it; what an earlier parser said is forgotten."""
+        """Return the treebank with these probabilities, or with none; those of an earlier parser are dropped."""
         estimates = probabilities or Probabilities()
         if estimates.trees is not None and len(estimates.trees) != len(self):
             raise MismatchError(f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences")
@@ -317,13 +317,13 @@ class Treebank:
         return self._with(estimates=estimates)
 
     def with_headings(self, headings: Sequence[Heading]) -> Treebank:
-        """Say what is known of the sentences of a treebank that comes from no file."""
+        """Return a treebank that was not read from a file with these headings."""
         if len(headings) != len(self) or self.source is not None:
             raise MismatchError(f"{len(headings)} headings for {len(self)} sentences, which come from {self.file}")
         return self._with(headings=tuple(headings))
 
     def with_document(self, name: str) -> Treebank:
-        """Say that a document begins with the first sentence of a treebank that comes from no file."""
+        """Return the treebank with a document that begins at the first sentence."""
         headings = [self.heading(number) for number in range(len(self))]
         return self.with_headings([headings[0]._replace(document=name), *headings[1:]])
 
@@ -335,7 +335,7 @@ class Treebank:
         return found
 
     def alias(self) -> Treebank:
-        """Give a treebank of the same columns that has computed nothing yet."""
+        """Return a treebank of the same columns without computed values."""
         return self._with()
 
     def _with(self, **changes: Any) -> Treebank:  # noqa: ANN401 - the fields of the class
