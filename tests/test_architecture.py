@@ -277,6 +277,41 @@ def test_a_public_name_stands_for_one_type() -> None:
     assert {name: found for name, found in types.items() if len(found) > 1} == {}
 
 
+# Functions that still have more than seven parameters.
+MANY_PARAMETERS = {
+    "decoding/best.py decode", "decoding/best.py _expected", "decoding/paths.py joint_paths",
+    "decoding/stacks.py stack_paths", "models/tags.py tag_columns",
+}  # fmt: skip
+MOST_SIDE_BY_SIDE = 10  # functions that take heads and offsets
+
+
+def functions(*without: str) -> list[tuple[str, set[str]]]:
+    """Return file and name of every function with its parameters, without `self`; some parts are left out."""
+    found = []
+    for file in modules():
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and part_of(file) not in without:
+                parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                names = {one.arg for one in parameters} - {"self", "cls"}
+                found.append((f"{file.relative_to(PACKAGE).as_posix()} {node.name}", names))
+    assert len(found) > 1000
+    return found
+
+
+def test_few_functions_have_more_than_seven_parameters() -> None:
+    """Commands have one for each option, and kernels one for each array."""
+    assert {name for name, names in functions("kernels", "cli") if len(names) > 7} == MANY_PARAMETERS
+
+
+def test_few_functions_take_heads_beside_offsets() -> None:
+    side_by_side = [name for name, names in functions("kernels") if {"heads", "offsets"} <= names]
+    assert len(side_by_side) <= MOST_SIDE_BY_SIDE, side_by_side
+
+
+def test_the_top_level_is_short() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= 10
+
+
 def test_importing_is_light_and_has_no_side_effects() -> None:
     program = """
 import logging, os, random, signal, sys, threading, warnings
