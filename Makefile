@@ -24,7 +24,7 @@ coverage: setup  ## the share of lines that the tests run
 	$(PYTHON) -m coverage report --skip-covered
 
 KERNEL_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
-	combinations conllu decoding encodings fuzz_arrays graph_encodings graphs lexicon projectivity repair ropes spanning treebank trees))
+	arc_decoding combinations conllu decoding encodings fuzz_arrays graph_encodings graphs lexicon projectivity recurrence repair ropes spanning treebank trees))
 
 pure: setup  ## the tests of what kernels do, with kernels in plain Python
 	ROPEWALK_PURE=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
@@ -36,13 +36,14 @@ bounds: setup  ## the same tests, with kernels that look at every index before t
 	PYTHONPATH=$(CHECKED) ROPEWALK_BOUNDSCHECK=1 $(PYTHON) -m pytest -n auto $(KERNEL_TESTS)
 
 CORE_TESTS := $(addprefix tests/test_, $(addsuffix .py, \
-	attachment calibration cli cli_graphs cli_scoring combinations coverage enhancement english errors \
+	attachment calibration cli cli_graphs cli_scoring combinations coverage edits enhancement english errors \
 	files graph_scores graphs lemmas model_folders models packages packed parse_cli pipeline plots progress pruning repair \
-	reproduce ropes serving serving_robust significance spanning statistics tables text_rules threads treebank trees ud))
+	reproduce ropes serving serving_robust significance spanning statistics tables text_rules threads treebank trees ud \
+	walks word_tables))
 
 oldest: setup  ## the core tests, which need no torch, with the lowest versions that pyproject.toml allows
 	python3 -m venv --clear build/oldest
-	build/oldest/bin/pip install -q $$($(PYTHON) .ci/oldest.py plot serve subwords test)
+	build/oldest/bin/pip install -q $$($(PYTHON) .ci/oldest.py plot serve subwords tables test)
 	PYTHONPATH=src build/oldest/bin/python -m pytest -n auto -W ignore::DeprecationWarning $(CORE_TESTS)
 
 ROUNDS := 25
@@ -77,8 +78,9 @@ types: setup
 	.venv/bin/mypy
 
 docs: setup  ## the pages that are made from the program
-	$(PYTHON) docs/commands.py > docs/commands.md.new && mv docs/commands.md.new docs/commands.md
+	$(PYTHON) docs/commands.py
 	$(PYTHON) docs/list_encodings.py > docs/encodings-list.md.new && mv docs/encodings-list.md.new docs/encodings-list.md
+	$(PYTHON) docs/list_options.py > docs/options.md.new && mv docs/options.md.new docs/options.md
 
 models: setup  ## the list of models under models/ that comes with the package
 	$(PYTHON) recipes/list_models.py > src/ropewalk/data/models.json.new && mv src/ropewalk/data/models.json.new src/ropewalk/data/models.json

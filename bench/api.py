@@ -48,7 +48,7 @@ ENDS = (".", "!", " again?", ", as the clerk wrote in his book.", " because it r
 
 
 def best(action: Callable[[], object]) -> float:
-    """Give the least processor time of some runs, in seconds."""
+    """Return the least processor time of some runs, in seconds."""
     found = []
     for _ in range(RUNS):
         begin = time.process_time()
@@ -58,7 +58,7 @@ def best(action: Callable[[], object]) -> float:
 
 
 def paragraphs_of(bank: Treebank, most: int) -> list[str]:
-    """Give the raw text of a treebank's paragraphs."""
+    """Return the raw text of a treebank's paragraphs."""
     groups: list[list[Any]] = []
     for sentence in tokens_of(bank):
         if sentence.paragraph or not groups:

@@ -1,5 +1,5 @@
 # ruff: noqa: A005 - a script, which nothing imports
-"""How fast encodings write and read trees, on one core, and whether the cost grows linearly with sentences.
+"""Speed of encoding and decoding trees on one core, and whether the cost is linear in the sentences.
 
     python bench/codecs.py [FILE] [--format markdown] [--runs N]
 
@@ -98,7 +98,7 @@ def lifting_speed(bank: Treebank, scheme: str, runs: int) -> float:
 
 
 def blocks(bank: Treebank) -> tuple[Treebank, Treebank]:
-    """Take the trees of ten words, over and over, as they are and chained to long sentences."""
+    """Return the trees of ten words, repeated, as they are and chained to long sentences."""
     chosen = np.flatnonzero(bank.lengths == SHORT)
     some = np.resize(chosen, LINEARITY_WORDS // SHORT)
     short = bank.select(some)

@@ -44,7 +44,7 @@ TICKS = 100  # of a second of CPU time in /proc
 
 
 class Run(NamedTuple):
-    """What was seen of a program: seconds, seconds of CPU by process, and megabytes by process, in quarters."""
+    """Measurements of a program: seconds, CPU seconds by process, and megabytes by process, in quarters."""
 
     seconds: float
     cpu: dict[str, float]
@@ -56,7 +56,7 @@ class Run(NamedTuple):
         return sum(self.cpu.values())
 
     def pace(self, cores: int) -> float:
-        """The seconds that it needs on so many free cores."""
+        """Return the seconds that it would need on `cores` free cores."""
         return max(*self.cpu.values(), self.used / cores)
 
 

@@ -1,4 +1,4 @@
-"""How fast graphs are read, written as labels and read back, on one core.
+"""Speed of reading graphs, writing them as labels and reading them back, on one core.
 
     python bench/graphs.py [FILE] [--format markdown] [--runs N]
 
@@ -30,7 +30,7 @@ LEAST = 1.0  # millions of nodes a second
 
 
 def fastest(action: Callable[[], object], runs: int) -> float:
-    """Give the shortest CPU time of some runs."""
+    """Return the shortest CPU time of some runs."""
     found = float("inf")
     for _ in range(runs):
         begin = time.process_time()

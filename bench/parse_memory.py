@@ -51,7 +51,7 @@ def feed(out: IO[bytes], form: str, words: int) -> None:
 
 
 def resident(process: int) -> float:
-    """Say how many megabytes a process holds now; Linux only."""
+    """Return the megabytes that a process uses now; Linux only."""
     for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024

@@ -1,6 +1,7 @@
-"""How fast models without torch are, on one thread: the network alone, and from CoNLL-U to CoNLL-U.
+"""Speed of models without torch on one thread: of the network alone, and from CoNLL-U to CoNLL-U.
 
-    python bench/runtime.py [FILE] [--model FOLDER …] [--hidden 128 …] [--depth 2 …] [--weights int8] [--vectors 64]
+    python bench/runtime.py [FILE] [--model FOLDER …] [--kind bilstm sru …] [--hidden 128 …] [--depth 2 …]
+                            [--weights int8] [--vectors 64]
 
 FILE is by default the English EWT test file in the folder named by ROPEWALK_UD. Without models, untrained ones of the
 sizes asked for are made with the vocabulary and the labels of FILE: what they say means nothing, and costs the same.
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 RUNS = 4
 
 
-def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weights: str) -> Path:
-    """Make an untrained model and export it."""
+def made(options: argparse.Namespace, home: Path, encoder: tuple[str, int, int], weights: str) -> Path:
+    """Make an untrained model and export it; an `encoder` has a kind, hidden units and layers."""
+    kind, hidden, depth = encoder
     from ropewalk.training.config import from_mapping
     from ropewalk.training.examples import label_set, read_treebank
     from ropewalk.training.export import export
@@ -61,7 +63,7 @@ def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weigh
                 "hidden": options.head,
                 "relations": {"from": "word+head", "hidden": options.head},
                 "encoder": {
-                    "kind": "bilstm",
+                    "kind": kind,
                     "hidden": hidden,
                     "depth": depth,
                     "least_count": 1,
@@ -74,14 +76,14 @@ def made(options: argparse.Namespace, home: Path, hidden: int, depth: int, weigh
         }
     )
     labels, rows = label_set(config, bank)
-    trained, out = home / f"{hidden}-{depth}", home / f"{hidden}-{depth}-{weights}"
+    trained, out = home / f"{kind}-{hidden}-{depth}", home / f"{kind}-{hidden}-{depth}-{weights}"
     save(trained, Trainable.create(config, labels, rows), config)
     export(trained, out, weights=weights)
     return out
 
 
 def seconds(task: Callable[[], object], runs: int = RUNS) -> float:
-    """Take the best CPU time of several runs."""
+    """Return the shortest CPU time of several runs."""
     best = float("inf")
     for _ in range(runs):
         start = time.process_time()
@@ -97,16 +99,19 @@ def row(folder: Path, name: str, raw: bytes, bank: Treebank) -> tuple[Cell, ...]
     loaded = load_model(folder, threads=1)
     loading = time.process_time() - start
 
+    def encoder(model: Model) -> None:
+        model.scorer.encoder.vectors(bank.column("form"), bank.offsets.array, model.decoding.batch)
+
     def network(model: Model) -> None:
         for part, scores in model.scores(bank):
-            scores.relations(part.heads)
+            scores.trees.relations(part.heads)
 
     def whole(model: Model, *, confidence: bool = False) -> None:
         parsed = model.with_decoding(confidence=confidence).parse(conllu.loads(raw))
         io.BytesIO().write(conllu.dumps(parsed))
 
     cold = seconds(lambda: whole(loaded), 1)
-    times = [seconds(lambda: network(loaded)), cold, seconds(lambda: whole(loaded))]
+    times = [seconds(lambda: encoder(loaded)), seconds(lambda: network(loaded)), cold, seconds(lambda: whole(loaded))]
     times.append(seconds(lambda: whole(loaded, confidence=True)))
     return (name, round(size, 1), round(loading, 3), *(round(bank.words / one) for one in times))
 
@@ -117,6 +122,7 @@ def main() -> None:
     default = Path(os.environ.get("ROPEWALK_UD", "")) / "UD_English-EWT" / "en_ewt-ud-test.conllu"
     parser.add_argument("file", nargs="?", default=str(default))
     parser.add_argument("--model", nargs="*", default=[], help="folders that `ropewalk export` made")
+    parser.add_argument("--kind", nargs="*", default=["bilstm"], choices=("bilstm", "sru"), help="kinds of encoders")
     parser.add_argument("--hidden", nargs="*", type=int, default=[128])
     parser.add_argument("--depth", nargs="*", type=int, default=[2])
     parser.add_argument("--weights", nargs="*", default=["int8"])
@@ -132,11 +138,11 @@ def main() -> None:
     bank = conllu.loads(raw)
     rows = [row(Path(folder), Path(folder).name, raw, bank) for folder in options.model]
     with tempfile.TemporaryDirectory() as home:
-        sizes = product(options.hidden, options.depth, options.weights) if not options.model else ()
-        for hidden, depth, weights in sizes:
-            folder = made(options, Path(home), hidden, depth, weights)
-            rows.append(row(folder, f"hidden {hidden}, depth {depth}, {weights}", raw, bank))
-    heads = ("MB", "loading, s", "network", "first run", "CoNLL-U to CoNLL-U", "with confidences")
+        sizes = product(options.kind, options.hidden, options.depth, options.weights) if not options.model else ()
+        for kind, hidden, depth, weights in sizes:
+            folder = made(options, Path(home), (kind, hidden, depth), weights)
+            rows.append(row(folder, f"{kind}, hidden {hidden}, depth {depth}, {weights}", raw, bank))
+    heads = ("MB", "loading, s", "encoder", "network", "first run", "CoNLL-U to CoNLL-U", "with confidences")
     columns = (TableColumn("model", numeric=False), *(TableColumn(head) for head in heads))
     note = "Words a second of CPU time, one thread; the first run begins with no word known."
     sys.stdout.write(FORMATS[options.format](Table("Speed", columns, tuple(rows), notes=(note,))))

@@ -1,4 +1,4 @@
-"""How fast raw text becomes sentences and words, and how well, on one core.
+"""Speed and accuracy of segmenting raw text into sentences and words, on one core.
 
     python bench/segmentation.py MODEL [FILE] [--format markdown] [--runs N]
 

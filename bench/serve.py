@@ -44,7 +44,7 @@ MOST_GROWTH = 1.1  # of the memory after the first round of requests
 
 
 class Load(NamedTuple):
-    """What many clients saw."""
+    """The measurements of many clients."""
 
     answered: int
     failed: int
@@ -98,7 +98,7 @@ def family(pid: int) -> list[int]:
 
 
 def cpu_of(pids: list[int]) -> float:
-    """Give the CPU seconds that some processes have used."""
+    """Return the CPU seconds that some processes have used."""
     total = 0.0
     for pid in pids:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -107,7 +107,7 @@ def cpu_of(pids: list[int]) -> float:
 
 
 def memory_of(pids: list[int]) -> float:
-    """Give the megabytes that some processes hold."""
+    """Return the megabytes that some processes use."""
     text = "".join(Path(f"/proc/{pid}/status").read_text(encoding="utf-8") for pid in pids)
     return sum(int(found) for found in re.findall(r"VmRSS:\s*(\d+)", text)) / 1024
 

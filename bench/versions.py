@@ -40,7 +40,7 @@ def cpu(command: str, folder: Path, *, tests: bool = False) -> float:
 
 
 def copied(clone: Path, home: Path) -> Path:
-    """Take what a clone tracks, so that nothing that was made there before is used."""
+    """Copy the files that a clone tracks, so that no earlier builds are used."""
     home.mkdir()
     cpu(f"git archive HEAD | tar -x -C {shlex.quote(str(home))}", clone)
     return home
@@ -55,7 +55,7 @@ def compiled(home: Path) -> float:
 
 
 def test_command(home: Path) -> str:
-    """Give the README's test command."""
+    """Return the README's test command."""
     lines = (home / "README.md").read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith("python3 -m venv") and "pytest" in line)
 

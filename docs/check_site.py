@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 
 def problems(site: Path) -> list[str]:
-    """Say for each page what it lacks, and what it would fetch from elsewhere."""
+    """Return for each page its missing parts, and the addresses that it would load from elsewhere."""
     pages = {file.resolve(): Page(file) for file in sorted(site.rglob("*.html"))}
     found = [f"{file}: fetches from elsewhere" for file in sorted(site.rglob("*.css")) if outside(file)]
     for file, page in pages.items():
@@ -72,7 +72,7 @@ def problems(site: Path) -> list[str]:
 
 
 def outside(style: Path) -> bool:
-    """Tell whether a style sheet fetches anything from elsewhere."""
+    """Return whether a style sheet loads anything from elsewhere."""
     return OUTSIDE.search(style.read_text(encoding="utf-8")) is not None
 
 

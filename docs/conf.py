@@ -51,6 +51,7 @@ html_show_sphinx = False
 html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 
+COMMANDS = "docs/commands"  # the overview of commands
 OWN_PAGES = ("docs/figures/steps.html",)  # pages that are no sources of Sphinx, linked as they are
 QUOTED = re.compile(r"(`+[^`]*`+)")
 
@@ -67,9 +68,14 @@ def plain(_app: Sphinx, _what: str, name: str, _object: object, _options: object
 
 
 def with_contents(app: Sphinx, page: str, text: list[str]) -> None:
-    """Put the order of all pages under the first one, which is read on forges too and has no directives."""
+    """Add the order of all pages to the first one, which is shown on forges too and has no directives.
+
+    The pages of commands come under their overview in the same way.
+    """
     if page == root_doc:
         text[0] += "\n" + (Path(app.confdir) / "site" / "contents.md").read_text(encoding="utf-8")
+    elif page == COMMANDS:
+        text[0] += "\n```{toctree}\n:hidden:\n:glob:\n\ncommands/*\n```\n"
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:

@@ -25,6 +25,13 @@ WALKS = Tree(
     ["nsubj", "root", "advmod", "det", "obl:tmod", "punct", "advcl", "obj", "case", "obl", "punct"],
 )
 WORDS = ["She", "walks", "backwards", "all", "day", ",", "twisting", "hemp", "into", "rope", "."]
+# The sentence of docs/idea.md, and the same with a clause about its first noun, whose arc crosses others.
+BOATS = Tree([2, 3, 0, 6, 6, 3], ["amod", "nsubj", "root", "det", "amod", "obj"])
+BOATS_WORDS = ["Old", "ropes", "hold", "the", "heavy", "boats"]
+CROSSED = Tree(
+    [2, 3, 0, 6, 6, 3, 9, 9, 2], ["amod", "nsubj", "root", "det", "amod", "obj", "nsubj", "advmod", "acl:relcl"]
+)
+CROSSED_WORDS = [*BOATS_WORDS, "that", "never", "break"]
 STEPWISE = [(7, 2), (1, 3), (7, 4), (8, 5), (9, 6), (1, 7), (3, 8), (4, 9)]
 
 
@@ -49,6 +56,12 @@ def figures() -> dict[str, str]:
         "paper-complex": draw(complex_graph, bracketing=True),
         "readme-tree": draw(WALKS, words=WORDS),
         "readme-ropes": draw(WALKS, PictureOptions(words=WORDS, bracketing=True, relations=False)),
+        "idea-tree": draw(BOATS, words=BOATS_WORDS),
+        "idea-naive": draw(BOATS, words=BOATS_WORDS, labels=["brackets(stacks=1)"], cover="all"),
+        "idea-ropes": draw(BOATS, words=BOATS_WORDS, labels=["optimal"], cover="proper"),
+        "idea-four-bit": draw(BOATS, words=BOATS_WORDS, labels=["four-bit"], cover="farthest"),
+        "idea-crossing": draw(CROSSED, words=CROSSED_WORDS, labels=["optimal-nonprojective"], cover="proper"),
+        "idea-labels": draw(BOATS, words=BOATS_WORDS, labels=["optimal", "four-bit", "hexatags"]),
         "tree": draw(maker, tags=True),
         "labels": draw(maker, labels=["optimal", "four-bit", "hexatags"]),
         "cover": draw(knot, bracketing=True),

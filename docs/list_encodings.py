@@ -14,7 +14,7 @@ def listing() -> str:
     app = app_of(["encodings"])
     parts = [
         "# All encodings",
-        "Made by `make docs` from the program's own list; [encodings.md](encodings.md) explains.",
+        "Look up an encoding here. [Choosing](choosing.md) helps to choose one. `make docs` writes this page.",
     ]
     for title, options in (("Of trees", []), ("Of graphs", ["--graphs"])):
         command = ["encodings", *options, "--format", "markdown"]

@@ -14,7 +14,7 @@ MODELS = Path(__file__).resolve().parent.parent / "models"
 
 
 def folders() -> list[Path]:
-    """Give the folders of the models, each in its package."""
+    """Return the folders of the models, each in its package."""
     return [
         file.parent / module_of(file.parent.name) / file.parent.name for file in sorted(MODELS.glob("*/pyproject.toml"))
     ]

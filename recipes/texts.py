@@ -217,7 +217,7 @@ def cut(text: str) -> Iterator[str]:
 
 
 def is_prose(text: str, *, loose: bool) -> bool:
-    """Tell English sentences from headings, code, tables, names and other languages."""
+    """Return whether a text is English sentences, not headings, code, tables, names or other languages."""
     words = text.split()
     if not (LOOSE if loose else SHORTEST) <= len(words) <= 2 * LONGEST or ODD.search(text):
         return False
@@ -231,7 +231,7 @@ def is_prose(text: str, *, loose: bool) -> bool:
 
 
 def prose(source: Source, home: Path, seen: set[str]) -> list[str]:
-    """Take paragraphs of a source, spread over all of it, until they are enough."""
+    """Return enough paragraphs of a source, spread over all of it."""
     all_of_it: list[str] = []
     for path, raw in sorted(members(fetch(source, home)), key=lambda one: one[0]):
         if not re.search(source.files, path):

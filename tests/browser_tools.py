@@ -95,7 +95,7 @@ class Browser:
         return found
 
     def picture(self) -> bytes:
-        """Take a screenshot of the whole page."""
+        """Return a screenshot of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         return base64.b64decode(self.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"])

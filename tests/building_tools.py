@@ -18,7 +18,6 @@ TINY = (
     "parser.model.encoder.affix_size=4",
     "parser.model.encoder.character_size=4",
     "parser.model.hidden=12",
-    "parser.model.relations.hidden=8",
     "parser.model.biaffine.arc_size=8",
     "parser.training.epochs=2",
     "segmenter.model.character_hidden=8",

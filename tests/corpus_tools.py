@@ -1,4 +1,4 @@
-"""What the tests of corpora share: invented documents, and what one process makes of them."""
+"""Tools for the tests of corpora: invented documents, and their annotation in one process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def text(seed: int, sentences: int) -> str:
 
 
 def expected(texts: dict[str, str]) -> list[dict[str, Any]]:
-    """What one process, without any table of documents, makes of texts by their ids."""
+    """Return the annotation of texts by id, made by one process without tables of documents."""
     out = []
     for name, given in texts.items():
         document = parser()(given)

@@ -1,4 +1,4 @@
-"""What the tests of the documentation share: the blocks of its pages, and a program that starts at once.
+"""Tools for the tests of the documentation: the code blocks of its pages, and a program that starts at once.
 
 Run as a program, this file loads what `ropewalk` needs and then runs each command it is sent in a fork of itself, so
 that a page of twenty commands does not load everything twenty times: `python docs_tools.py ADDRESS [MODULE …]`.
@@ -91,7 +91,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(script: str) -> list[list[str]]:
-    """Take a shell script apart into commands, without running it: their words, comments and redirections left out."""
+    """Split a shell script into the words of its commands without running it, without comments and redirections."""
     plain = re.sub(r"(^|\s)#.*$", "", script.replace("\\\n", " "), flags=re.MULTILINE)
     words = shlex.shlex(plain, posix=True, punctuation_chars="();<>|&\n")
     words.whitespace, words.whitespace_split, words.commenters = " \t", True, ""
@@ -106,7 +106,7 @@ def commands(script: str) -> list[list[str]]:
 
 @functools.cache
 def program() -> Any:  # noqa: ANN401 - typer gives it no type
-    """Give the command line as click knows it, to read arguments without doing what they ask."""
+    """Return the click command, to read arguments without executing them."""
     import typer
 
     from ropewalk.cli import COMMANDS, app_of
@@ -149,7 +149,7 @@ def _run(main: Callable[[], None], arguments: list[str]) -> None:
 
 
 def answer(server: socket.socket, store: Path) -> None:
-    """Take one command, run it as if whoever sent it had, and send its exit code."""
+    """Receive one command, run it as if its sender did, and send its exit code."""
     _, files, _, _ = socket.recv_fds(server, 1, 3)
     given = b"".join(iter(lambda: server.recv(65536), b""))
     arguments, folder, environment = json.loads(given)
@@ -211,7 +211,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
 
 
 def _bury(*_: object) -> None:
-    """Take note of forks that ended, so that their time is counted as that of the tests."""
+    """Wait for forks that ended, so that their time is counted as that of the tests."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from decoding_tools import decode
 from fuzz_tools import answered, arguments, run
-from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels
+from ropewalk import Graph, Tree, Treebank, conllu, decoding, kernels, search
 from ropewalk.core import arrays, columns, graphs, projectivity, repair, ropes, trees
 from ropewalk.core.arcs import Arcs
 from ropewalk.core.columns import Column
@@ -29,7 +30,7 @@ from ropewalk.drawing import draw
 from ropewalk.encodings import Encoding, Labels, bracketing, get, optimal
 from ropewalk.encodings import graphs as graph_encodings
 from ropewalk.encodings.pseudo import PseudoProjective
-from ropewalk.formats import deps
+from ropewalk.formats import deps, word_tables
 from ropewalk.formats.text import treebank_of_tokens
 from ropewalk.laboratory import coverage, statistics
 from ropewalk.laboratory.splits import Corpus
@@ -54,7 +55,7 @@ UPOS = ("NOUN", "VERB", "X")
 
 
 class Dice:
-    """What one round draws: sentences, and arrays for them that are right or damaged."""
+    """The random values of one round: sentences, and arrays for them that are right or damaged."""
 
     def __init__(self, seed: tuple[int, int]) -> None:
         self.rng = np.random.default_rng(seed)
@@ -186,7 +187,7 @@ class Dice:
         return self.spelled(bank) if self.rng.random() < 0.3 else bank
 
     def spelled(self, bank: Treebank) -> Treebank:
-        """Put a treebank over CoNLL-U."""
+        """Build a treebank over CoNLL-U."""
         kept = bank.select(bank.lengths > 0)
         if not len(kept):
             return kept
@@ -310,7 +311,7 @@ class Dice:
             temperature=self.choice([1.0, 0.3, 5.0]),
         )  # fmt: skip
         if self.happens(0.1):
-            return replace(found, table=self.scores(len(alphabet)), ties=self.scores(2), offsets=self.offsets())
+            return replace(found, table=self.scores(len(alphabet)), root_scores=self.scores(2), offsets=self.offsets())
         return found
 
     def best(self) -> decoding.Best:
@@ -320,12 +321,12 @@ class Dice:
             columns = [column.names for column in self.labels(encoding).columns]
         size = int((self.lengths * (self.lengths + 1)).sum())
         arcs = self.rng.normal(size=size) * self.choice([1, 1e30, 1e38, 1e300])
-        return decoding.decode(
+        return decode(
             encoding,
             [self.scores(len(names)) for names in columns],
             self.offsets(),
             columns,
-            decoder=self.name(decoding.DECODERS),
+            decoder=self.name(decoding.label_decoders()),
             root=self.root(),
             upos=self.choice([None, self.tags()]),
             depth=int(self.choice([1, 3, 6])),
@@ -421,7 +422,7 @@ def _tree_scores(dice: Dice) -> object:
 
 def _temperature(dice: Dice) -> object:
     given = dice.scored()
-    best = decoding.decode(given.encoding, [given.table], given.offsets, [given.machine.labels])
+    best = decode(given.encoding, [given.table], given.offsets, [given.machine.labels])
     return decoding.fit_temperature(given, best, dice.heads(), depth=3)
 
 
@@ -440,7 +441,7 @@ def _arc_sums(dice: Dice) -> object:
     arcs = dice.rng.normal(size=int((dice.lengths * (dice.lengths + 1)).sum())) * dice.choice([1, 30, 1e30, 1e300])
     summed = dice.choice([decoding.arc_sums, decoding.spanning_tree_sums])
     summed(dice.junk() if dice.happens(0.1) else arcs, dice.offsets())
-    return decoding.decode_arcs(arcs, dice.offsets(), decoder=dice.name(decoding.ARC_DECODERS))
+    return decoding.decode_arcs(arcs, dice.offsets(), decoder=dice.name(decoding.arc_decoders()))
 
 
 def _spanning(dice: Dice) -> object:
@@ -473,6 +474,13 @@ def _edges(dice: Dice) -> object:
     structure = dice.choice((dice.tree, dice.graph))()
     pairs = [arc for arc in structure.arcs() if dice.rng.random() < 0.9]
     return ropes.rope_cover(structure, [*pairs, (1, 7)] if dice.happens() else pairs)
+
+
+def _replaced(dice: Dice) -> object:
+    bank = dice.bank()
+    where = dice.choice((dice.junk, lambda: dice.numbers(bank.words, 3), lambda: bank.heads > 0, lambda: None))()
+    edits = {"head": dice.choice([1, dice.heads()]), "upos": dice.choice(["X", dice.tags(), dice.junk()])}
+    return conllu.dumps(bank.replace(edits if dice.happens() else {dice.choice(COLUMNS): "a"}, where))
 
 
 def _selected(dice: Dice) -> object:
@@ -517,6 +525,11 @@ def _parts(dice: Dice) -> list[attachment.Parts]:
     return [attachment.Parts(above, below)]
 
 
+RULES = (
+    "{}=a > {}=b => a.head = b",
+    "{}=a .. {}=b => b.head = a; b.relation = dep; a.Number = Sing",
+    "{$}=a > {}=b => add a @>dep b; delete b @> a; a.misc.Gloss = b.relation",
+)
 TARGETS: dict[str, Callable[[Dice], object]] = {
     "trees.Tree": Dice.tree,
     "trees.Graph": Dice.graph,
@@ -552,6 +565,12 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "treebank.Treebank.with_trees": lambda dice: conllu.dumps(dice.bank().with_trees(dice.heads(), dice.column())),
     "treebank.Treebank.with_columns": _edited,
     "treebank.Treebank.select": _selected,
+    "treebank.Treebank.replace": _replaced,
+    "word_tables.rows": lambda dice: list(word_tables.rows(dice.bank())),
+    "word_tables.columns": lambda dice: word_tables.columns(dice.bank(), dice.choice([(), ("Number",), dice.junk()])),
+    "word_tables.arrow": lambda dice: word_tables.arrow(dice.bank()),
+    "word_tables.pandas": lambda dice: word_tables.pandas(dice.bank()),
+    "word_tables.polars": lambda dice: word_tables.polars(dice.bank()),
     "source.Source": Dice.text,
     "source.Source.column": lambda dice: dice.text().column(dice.choice(COLUMNS)),
     "source.Source.splice": lambda dice: dice.text().splice(dice.offsets(), {"form": dice.column()}),
@@ -590,7 +609,8 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "encodings.Encoding.recover": _recovered,
     "encodings.PseudoProjective.restores": _restores,
     "encodings.decode_graphs": _graphs,
-    "graphs.Graphs": lambda dice: dice.many_graphs().deps(),
+    "graphs.Graphs": lambda dice: dice.many_graphs().names(),
+    "deps.texts": lambda dice: deps.texts(dice.many_graphs()),
     "graphs.arc_planes": lambda dice: graphs.arc_planes(dice.arcs(), dice.choice([0, 1, 2, 3, -1])),
     "graphs.cyclic": lambda dice: graphs.cyclic(dice.many_graphs()),
     "encodings.largest_index": lambda dice: optimal.largest_index(dice.trees_or_not()),
@@ -601,6 +621,7 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "decoding.marginals": lambda dice: decoding.marginals(dice.scored(), depth=int(dice.choice([1, 4, 6]))),
     "decoding.tree_scores": _tree_scores,
     "decoding.confidences": _confident,
+    "decoding.head_probabilities": lambda dice: decoding.head_probabilities(dice.scored(), dice.heads(), depth=4),
     "decoding.arc_probabilities": lambda dice: decoding.arc_probabilities(dice.scored(), dice.sentence(), depth=4),
     "decoding.k_best": lambda dice: decoding.k_best(dice.scored(), dice.choice([1, 3, 0]), dice.sentence(), depth=4),
     "decoding.sample": lambda dice: decoding.sample(dice.scored(), 2, dice.sentence(), seed=1, depth=4),
@@ -648,6 +669,9 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
         [_parts(dice) for _ in range(dice.choice([1, 2]))],
         samples=20,
     ),
+    "scoring.compare_means": lambda dice: significance.compare_means(
+        [([_parts(dice)], [_parts(dice)]) for _ in range(dice.choice([0, 1, 3]))], samples=20
+    ),
     "scoring.compare": lambda dice: significance.compare(_parts(dice), _parts(dice), samples=dice.choice([1, 20, 0])),
     "arcs.crossed": lambda dice: Arcs.of_trees(dice.trees_or_not()).crossed(),
     "scoring.coverage": _coverage,
@@ -656,6 +680,10 @@ TARGETS: dict[str, Callable[[Dice], object]] = {
     "scoring.brackets_per_word": lambda dice: statistics.brackets_per_word(dice.bank(), dice.name(ropes.COVERS)),
     "summary.summarize": lambda dice: summary.summarize(dice.bank()),
     "conllu.dumps": lambda dice: conllu.dumps(dice.bank()),
+    "conllu.as_written": lambda dice: conllu.as_written(dice.spelled(dice.bank())),
+    "search.rewrite": lambda dice: search.rewrite(
+        dice.bank(), dice.choice(RULES), passes=dice.choice([1, 3]), on_refusal=dice.name(["stop", "skip"])
+    ),
     "conllu.sentences": lambda dice: list(conllu.sentences(dice.bank())),
     "deps.forms": lambda dice: deps.forms(dice.bank()),
     "deps.problems": lambda dice: list(deps.problems(dice.spelled(dice.bank()))),

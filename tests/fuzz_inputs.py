@@ -100,7 +100,7 @@ PIECES = (
 
 
 class Chance(random.Random):
-    """What one round draws."""
+    """The random values of one round."""
 
     def damaged(self, raw: bytes) -> bytes:
         """Damage some bytes a few times, or not at all."""
@@ -183,7 +183,7 @@ def parser() -> Parser:
 
 @cache
 def line_parser(unit: str) -> Parser:
-    return ropewalk.load("en", threads=1, each_line=unit)
+    return ropewalk.load("en", ropewalk.ParserOptions(each_line=unit), threads=1)
 
 
 def _seen(bank: Treebank) -> None:
@@ -279,7 +279,7 @@ def read_labels(chance: Chance, home: Path) -> None:
     reader = label_files.LabelReader(file, chunk_bytes=chance.choice((1, 30, 1 << 20)))
     trees = label_files.LabelTrees(reader, repair_policy=chance.choice(("nearest", "root")))
     for piece in trees:
-        bank = piece.structures
+        bank = piece.content
         assert all(sum(head == 0 for head in tree.heads) == 1 for tree in bank.trees())
         demand_readable(conllu.dumps(bank))
 

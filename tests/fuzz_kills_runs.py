@@ -212,7 +212,7 @@ class Corpora:
 
     @staticmethod
     def _done(out: Path) -> dict[str, tuple[int, str]]:
-        """Give the shards whose records say that they are done: when each was written, and its hash."""
+        """Return the time and the hash of each shard whose record marks it as done."""
         found = {}
         for file in (out / "done").glob("part-*.json"):
             record = json.loads(file.read_text(encoding="utf-8"))

@@ -36,7 +36,7 @@ SOURCE = embedded_folder() / "en"
 
 
 def trees(folder: Path) -> bytes:
-    """Give all that a model says of a text, but for its name."""
+    """Return all predictions of a model for a text, without its name."""
     parser = ropewalk.load(folder, threads=1)
     return conllu.dumps(parser.treebank(Treebank.concat(parser.segmented([TEXT]))))
 
@@ -55,7 +55,7 @@ def cut(file: Path, chance: random.Random) -> None:
 
 
 def swap(file: Path, chance: random.Random) -> None:
-    """Take another file for this one."""
+    """Replace this file by another."""
     other = chance.choice([one for one in sorted(file.parent.iterdir()) if one != file and one.suffix == file.suffix])
     file.write_bytes(other.read_bytes())
 
@@ -104,7 +104,7 @@ def damaged(folder: Path, chance: random.Random) -> tuple[str, bool]:
 
 
 def whole(found: bytes) -> bool:
-    """Tell whether there is one tree with one root over each sentence, and all of the text."""
+    """Return whether each sentence has one tree with one root, and the text is complete."""
     bank = conllu.loads(found, trees="required")
     return bool((check_heads(bank.heads, bank.offsets).roots == 1).all()) and text_of(bank) == TEXT
 

@@ -1,4 +1,4 @@
-"""What the fuzzers share: rounds, each drawn from its own seed, until one fails or there are no more."""
+"""Tools for the fuzzers: rounds, each drawn from its own seed, until one fails or the last is done."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fuzzed(rounds: int, trace: Path, *words: str) -> None:
 
 
 def answered(action: Callable[[], object]) -> bool:
-    """Tell whether a call returned; it may also raise an error of ours, or that a sentence is not there."""
+    """Return whether a call returned; it may also raise an error of ours, or an `IndexError` for a sentence."""
     try:
         action()
     except (RopewalkError, IndexError) as error:

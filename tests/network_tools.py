@@ -1,4 +1,4 @@
-"""What the tests of ONNX files share: small networks, and other ways to write the same file."""
+"""Tools for the tests of ONNX files: small networks, and other ways to write the same file."""
 
 from __future__ import annotations
 

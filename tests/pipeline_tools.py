@@ -1,4 +1,4 @@
-"""What the tests of pipelines share: a parser and a segmenter of a few lines each, and a real model."""
+"""Tools for the tests of pipelines: a parser and a segmenter of a few lines each, and a real model."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def toy_parser(*, confidence: bool = True) -> Parser:
 
 
 def salad(seed: int) -> str:
-    """Give words in no order that makes sense, so that labels for them do not fit together."""
+    """Return words in a random order, so that labels for them do not fit together."""
     words = "rope hemp twist walk the of and backwards had never whom all day if seen it rather which tar by"
     return " ".join(np.random.default_rng(seed).permutation(words.split())) + "."
 
@@ -96,7 +96,7 @@ def load(_: object, options: ParserOptions, **__: object) -> Parser:
 
 
 def exported(factory: pytest.TempPathFactory) -> Path:
-    """Give a real model, hardly trained: a parser and a segmenter in one folder that needs no torch.
+    """Return a real model, hardly trained: a parser and a segmenter in one folder that needs no torch.
 
     It is made once in a session of tests; the trained model is `trained` beside it.
     """

@@ -1,4 +1,4 @@
-"""What tests ask of processes: which there are below another, whether they have ended, and to wait for it."""
+"""Tools for tests of processes: list the descendants of a process, check that they ended, and wait for it."""
 
 from __future__ import annotations
 

@@ -7,13 +7,17 @@ itself, of signals or of terminals takes `PROGRAM`, which is started like any ot
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import importlib
 import json
 import os
+import pty
 import socket
+import struct
 import subprocess
 import sys
+import termios
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -79,6 +83,23 @@ def run_bytes(
     return forking.run(arguments, {"folder": str(Path.cwd()), "environment": wanted, "toy": toy}, stdin)
 
 
+def run_in_terminal(*words: object, columns: int = 80, heavy: bool = False, **environment: str) -> str:
+    """Run a command that shall succeed in a terminal of `columns`, and return what that shows, of both streams."""
+    wanted = {name: text for name, text in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}} | environment
+    around = {"folder": str(Path.cwd()), "environment": {"TERM": "xterm", **wanted}, "toy": False}
+    done = _forking(HEAVY if heavy else LIGHT).run([str(word) for word in words], around, b"", columns=columns)
+    shown = done.stdout.decode()
+    assert done.returncode == 0, shown
+    return shown.replace("\r\n", "\n")
+
+
+def terminal_of(columns: int) -> tuple[int, int]:
+    """Open a pseudo-terminal of a width, and return its two ends: ours, and the program's."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    return ours, theirs
+
+
 def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name in AT_START or name.startswith("PYTHON")}
 
@@ -117,13 +138,14 @@ class Forking:
         self._process.communicate()
 
     def run(
-        self, arguments: list[str], around: Mapping[str, object], stdin: bytes
+        self, arguments: list[str], around: Mapping[str, object], stdin: bytes, *, columns: int = 0
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run one command, with pipes for its streams."""
-        pipes = [os.pipe() for _ in range(3)]
+        """Run one command, with pipes for its streams, or with a terminal of `columns` for what it writes."""
+        pipes = [os.pipe(), *([terminal_of(columns), os.pipe()] if columns else [os.pipe(), os.pipe()])]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
         message = json.dumps({"arguments": arguments, **around}).encode()
-        socket.send_fds(self._channel, [len(message).to_bytes(HEADER)], theirs)
+        streams = [*theirs[:2], theirs[1]] if columns else theirs
+        socket.send_fds(self._channel, [len(message).to_bytes(HEADER)], streams)
         self._channel.sendall(message)
         for number in theirs:
             os.close(number)
@@ -142,8 +164,12 @@ def _write(number: int, data: bytes) -> None:
 
 
 def _read(number: int) -> bytes:
-    with os.fdopen(number, "rb") as stream:
-        return stream.read()
+    seen = b""
+    with suppress(OSError):  # how the end of a terminal shows
+        while block := os.read(number, 1 << 16):
+            seen += block
+    os.close(number)
+    return seen
 
 
 def serve(given: Sequence[str]) -> None:
@@ -174,7 +200,7 @@ def serve(given: Sequence[str]) -> None:
 
 
 def _become(command: dict[str, Any], streams: Sequence[int]) -> None:
-    """Take over what the command was given."""
+    """Adopt the streams and the environment of the command."""
     for here, there in enumerate(streams):
         os.dup2(there, here)
         os.close(there)

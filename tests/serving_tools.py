@@ -1,4 +1,4 @@
-"""What the tests of the server share: a server of its own process, and clients of a few lines."""
+"""Tools for the tests of the server: a server in its own process, and clients of a few lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_to_end(raw: socket.socket) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back."""
+    """The answer of a server."""
 
     status: int
     body: bytes

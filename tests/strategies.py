@@ -1,4 +1,4 @@
-"""What the tests draw from: trees, words and CoNLL-U sentences of every shape the format allows."""
+"""Strategies for the tests: trees, words and CoNLL-U sentences of every shape that the format allows."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import all_heads
 from ropewalk.core.trees import Trees, check_heads, projective
-from ropewalk.decoding import ARC_DECODERS, arc_sums, arcs, decode_arcs, spanning_tree_sums
+from ropewalk.decoding import arc_decoders, arc_sums, decode_arcs, mbr, spanning_tree_sums
 from ropewalk.errors import MismatchError, UnknownNameError
 
 LONGEST = 5
@@ -83,8 +83,8 @@ def test_mbr_finds_the_tree_with_the_highest_expected_accuracy(
     weights = marginals * np.where(marginals >= 0.05, likely, 0.0) if related else marginals
     highest = weights[np.arange(words), TREES[words]].sum(axis=1).max()
     assert weights[np.arange(words), best.heads].sum() == pytest.approx(highest, abs=1e-6)
-    assert best.shares is not None
-    np.testing.assert_allclose(best.shares, marginals[np.arange(words), best.heads], atol=1e-6)
+    assert best.marginals is not None
+    np.testing.assert_allclose(best.marginals, marginals[np.arange(words), best.heads], atol=1e-6)
     assert best.exact.all()
 
 
@@ -96,12 +96,12 @@ def test_exact_finds_the_tree_with_the_highest_score(words: int, seed: int) -> N
     highest = scores[np.arange(words), TREES[words]].sum(axis=1).max()
     assert scores[np.arange(words), best.heads].sum() == pytest.approx(highest)
     assert best.scores[0] == pytest.approx(highest)
-    assert best.shares is None
+    assert best.marginals is None
 
 
-@pytest.mark.parametrize("decoder", ARC_DECODERS)
+@pytest.mark.parametrize("decoder", arc_decoders())
 def test_many_sentences_are_decoded_as_each_is_alone(decoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arcs, "LONGEST", 8)  # one sentence is longer
+    monkeypatch.setattr(mbr, "LONGEST", 8)  # one sentence is longer
     lengths = [4, 0, 9, 1, 4, 7]
     tables = [random_arcs(words, words + place).astype(np.float32) for place, words in enumerate(lengths)]
     whole = decode_arcs(
@@ -114,8 +114,8 @@ def test_many_sentences_are_decoded_as_each_is_alone(decoder: str, monkeypatch: 
     assert whole.found.all()
     longest = slice(4, 13)
     if decoder != "exact":
-        assert whole.shares is not None
-        assert (whole.shares[longest] == 1.0).all()
+        assert whole.marginals is not None
+        assert (whole.marginals[longest] == 1.0).all()
         exact = decode_arcs(tables[2].reshape(-1), [0, 9])
         assert whole.heads[longest].tolist() == exact.heads.tolist()
 
@@ -135,5 +135,5 @@ def test_scores_far_apart_give_probabilities(decoder: str, scale: float) -> None
 def test_wrong_input_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="joint"):
         decode_arcs(np.zeros(2, dtype=np.float32), [0, 1], decoder="joint")
-    with pytest.raises(MismatchError, match="6 for these sentences"):
+    with pytest.raises(MismatchError, match="expected 6 in one row"):
         decode_arcs(np.zeros(5, dtype=np.float32), [0, 2])

@@ -34,6 +34,7 @@ from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError, RopewalkError, TrainingError
 from ropewalk.laboratory.splits import of_files
 from ropewalk.training import segmenter_training
+from ropewalk.training.checks import demand_decoder, unused_options
 from ropewalk.training.export import Report
 from ropewalk.training.loop import Clock, Progress
 from ropewalk.training.segmenter_training import SegmenterOutcome
@@ -60,6 +61,7 @@ SEEN = Survey(
     script="Latin",
     coverage={PROJECTIVE: 0.999, LIFTED: 1.0},
 )
+CROSSING = replace(SEEN, coverage={PROJECTIVE: 0.90, LIFTED: 0.95})
 ABOUT = {"name": "UD_Invented-Test", "licence": "CC0"}
 CJK = ("山", "水", "火", "木", "人", "口")
 HEBREW = ("אב", "גד", "הת", "מח", "של")
@@ -93,7 +95,7 @@ def test_a_plan_gives_every_choice_a_reason_and_follows_the_data() -> None:
     assert all(choice.value and choice.reason for choice in made.choices)
     assert made.parser.model.encoding == PROJECTIVE
     assert made.parser.model.tags == ("lemma", "upos", "xpos", "feats")
-    assert made.parser.decoding.decoder == "joint"
+    assert (made.parser.model.loss, made.parser.decoding.decoder) == ("trees", "mbr")
     assert made.parser.data.name == made.segmenter.data.name == ABOUT["name"]
     assert made.lacks == ()
     large = plan(replace(SEEN, words=2_000_000), BuildOptions(seed=7, threads=3), ABOUT)
@@ -115,6 +117,32 @@ def test_the_encoding_is_chosen_by_coverage(coverage: dict[str, float], parser: 
     made = plan(replace(SEEN, coverage=coverage), BuildOptions(), ABOUT).parser.model
     assert made.parser == parser
     assert not encoding or made.encoding == encoding
+
+
+@pytest.mark.parametrize(
+    ("seen", "teachers", "learnt", "reason"),
+    [
+        (SEEN, 0, ("labels", "trees", "word*head", "mbr"), "this one has 40,000"),
+        (SEEN, 2, ("labels", "trees", "word*head", "mbr"), "this one has 40,000"),
+        (
+            replace(SEEN, unsummed=0.05),
+            0,
+            ("labels", "trees", "word*head", "mbr"),
+            "5.00 % of all words, are learnt word",
+        ),
+        (replace(SEEN, unsummed=0.2), 0, ("labels", "words", "word+head", "joint"), "20.00 % of the words"),
+        (CROSSING, 0, ("biaffine", "trees-nonprojective", "word+head", "mbr-nonprojective"), "over all trees"),
+        (replace(CROSSING, unsummed=0.2), 0, ("biaffine", "words", "word+head", "exact"), "20.00 % of the words"),
+    ],
+)
+def test_whole_trees_are_learnt_where_they_can_be_summed(
+    seen: Survey, teachers: int, learnt: tuple[str, ...], reason: str
+) -> None:
+    made = plan(seen, BuildOptions(teachers=teachers), ABOUT)
+    model = made.parser.model
+    assert (model.parser, model.loss, model.relations.from_, made.parser.decoding.decoder) == learnt
+    assert reason in next(choice.reason for choice in made.choices if choice.what == "learning")
+    demand_decoder(made.parser)
 
 
 def test_columns_features_and_spaces_decide() -> None:
@@ -146,6 +174,13 @@ def test_an_encoder_or_vectors_are_read_as_they_ask() -> None:
     vectors = plan(SEEN, BuildOptions(vectors="v.txt"), ABOUT, ReaderFacts(50, 0.8))
     assert vectors.parser.model.encoder.vectors == "v.txt"
     assert "80.00 %" in chosen(vectors, "reader")
+
+
+def test_simple_recurrent_units_are_an_option() -> None:
+    changes = [f"parser.model.encoder.{change}" for change in ("kind=sru", "depth=3", "input_size=0")]
+    made = plan(SEEN, BuildOptions(changes=tuple(changes)), ABOUT)
+    assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == ("sru", 3)
+    assert not [name for name in unused_options(made.parser) if ".encoder." in name]
 
 
 def test_options_are_set_otherwise_by_name() -> None:
@@ -213,6 +248,7 @@ def test_the_licence_is_that_of_the_folder(tmp_path: Path, file: str, text: str,
 @pytest.mark.parametrize(
     ("kind", "what", "value"),
     [
+        ("a sentence of 300 words", "learning", "each word's label and arc alone"),
         ("no spaces between words", "raw text", "14 characters"),
         ("marks and no spaces", "raw text", "14 characters"),
         ("words with spaces", "raw text", "neighbours"),
@@ -352,7 +388,7 @@ def test_a_pretrained_encoder_is_looked_at_and_used(tmp_path: Path, faked: Faked
     assert f"knows all pieces of {100 * known:.2f} % of the words" in reason
     assert faked.ran[-1] == "export"
     assert (work_folder(tmp_path / "m") / "parser" / "encoder").is_dir()
-    with pytest.raises(ModelError, match="is no folder; expected that of a pretrained encoder"):
+    with pytest.raises(ModelError, match="is no folder; pass that of a pretrained encoder"):
         build(source, tmp_path / "n", replace(options, encoder="./nowhere"))
 
 
@@ -488,7 +524,8 @@ def test_a_dry_run_says_why_and_writes_nothing(tmp_path: Path) -> None:
     Invented().write(home / "xx_test-ud-train.conllu", 30)
     done = CliRunner().invoke(app_of(["build"]), ["build", str(home), "--dry-run"])
     assert done.exit_code == 0, done.output
-    assert "trees: four-bit with arcs, decoded jointly (crossing arcs are lifted" in done.stdout
+    assert "trees: four-bit with arcs (crossing arcs are lifted" in done.stdout
+    assert "learning: whole trees; the tree with the highest expected accuracy (mbr)" in done.stdout
     assert "no test file: the model stays unscored" in done.stdout
     assert sorted(tmp_path.rglob("*")) == [home, home / "xx_test-ud-train.conllu"]
     missing = CliRunner().invoke(app_of(["build"]), ["build", str(home)])

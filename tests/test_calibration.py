@@ -1,4 +1,4 @@
-"""How sure the trees of decoders with arcs are, against made-up scores whose reliability is known."""
+"""Probabilities of trees from decoders with arcs, compared with made-up scores of known reliability."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def test_shares_of_trees_are_evidence_enough() -> None:
     scores, arcs, offsets, best, gold = made_up(1)
     shares = np.exp(arcs.reshape(len(gold), -1)[:, 1].astype(np.float64))
     nothing = np.zeros_like(scores)
-    weights = calibrate(nothing, np.zeros_like(arcs), offsets, replace(best, shares=shares), gold)
+    weights = calibrate(nothing, np.zeros_like(arcs), offsets, replace(best, marginals=shares), gold)
     assert weights[:3] == pytest.approx((0.0, 0.0, 0.5), abs=0.1)
-    sure, _ = confidences(nothing, np.zeros_like(arcs), offsets, replace(best, shares=shares), weights)
+    sure, _ = confidences(nothing, np.zeros_like(arcs), offsets, replace(best, marginals=shares), weights)
     assert sure.mean() == pytest.approx((best.heads == gold).mean(), abs=0.01)
 
 

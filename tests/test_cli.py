@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,11 +18,13 @@ import typer
 
 from conftest import REPOSITORY
 from program_tools import PROGRAM, run
-from ropewalk.cli import COMMANDS, app_of
+from ropewalk.cli import COMMANDS, SECTIONS, app_of
 from ropewalk.kernels import compiled
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click import Command
 
 
 @pytest.fixture
@@ -30,6 +34,21 @@ def broken(tmp_path: Path, sample: Path) -> Path:
     file = tmp_path / "broken.conllu"
     file.write_text(text.replace("\t3\tdet\t", "\t99\tdet\t", 1), encoding="utf-8", newline="\n")
     return file
+
+
+def test_shells_complete_commands_and_options(tmp_path: Path) -> None:
+    program = tmp_path / "ropewalk"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    asked = f"""PATH={tmp_path}:$PATH; eval "$(_ROPEWALK_COMPLETE=source_bash ropewalk)"
+    for words in "ropewalk st" "ropewalk stats --ta"; do
+      COMP_WORDS=($words) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) COMPREPLY=()
+      _ropewalk_completion ropewalk && echo "${{COMPREPLY[@]}}"
+    done"""
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["stats", "--table"], done.stderr
+    assert "#compdef ropewalk" in run("", _ROPEWALK_COMPLETE="source_zsh").stdout
+    assert "complete --command ropewalk" in run("", _ROPEWALK_COMPLETE="source_fish").stdout
 
 
 def test_help_comes_at_once() -> None:
@@ -143,8 +162,9 @@ def test_validate_writes_problems_for_programs_too(sample: Path, broken: Path, t
     done = run("validate", sample, broken, "--format", "json", "-o", out)
     assert (done.returncode, done.stdout) == (1, "")
     (found,) = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert (found["file"], found["word"], found["kind"]) == (str(broken), "1", "head-range")
-    assert run("validate", broken).stdout == f"{broken}:{found['line']}: word 1: {found['message']}\n"
+    assert (found["file"], found["word"], found["code"]) == (str(broken), "1", "head-range")
+    told = f"{found['message']} [head-range in {found['sentence']}]"
+    assert run("validate", broken).stdout == f"{broken}:{found['line']}: word 1: {told}\n"
     assert run("validate", broken, "-o", broken).returncode == 2, "which is read"
 
 
@@ -341,3 +361,54 @@ def test_tables_are_written_as_the_name_of_the_file_says(sample: Path, tmp_path:
     assert json.loads((tmp_path / "facts.json").read_text(encoding="utf-8"))
     assert run("info", sample, "--format", "csv", "-o", tmp_path / "x.json").returncode == 0
     assert (tmp_path / "x.json").read_text(encoding="utf-8") == (tmp_path / "facts.csv").read_text(encoding="utf-8")
+
+
+def commands() -> dict[str, Command]:
+    program = typer.main.get_command(app_of(COMMANDS))
+    assert isinstance(program, typer.core.TyperGroup)
+    return {name: command for name, command in program.commands.items() if not command.hidden}
+
+
+def test_help_has_sections_and_whole_summaries() -> None:
+    lines = run("--help", COLUMNS="80").stdout.splitlines()
+    assert [line for line in lines if line in {f"{name}:" for name in SECTIONS}] == [f"{name}:" for name in SECTIONS]
+    assert sorted(COMMANDS) == sorted(name for names in SECTIONS.values() for name in names)
+    assert not [line for line in lines if "..." in line and "COMMAND [ARGS]..." not in line]
+    for name, command in commands().items():
+        summary = (command.help or "").partition("\n")[0]
+        assert 0 < len(summary) <= 50, name
+        assert any(line.split(maxsplit=1) == [name, summary] for line in lines), name
+
+
+def test_help_explains_every_choice_by_its_name() -> None:
+    for name, command in commands().items():
+        for param in command.params:
+            listed = re.fullmatch(r"\[(.*)\]", param.metavar or "") if param.param_type_name == "option" else None
+            choices = listed[1].split("|") if listed else getattr(param.type, "choices", ())
+            for choice in () if getattr(param, "hidden", False) else choices:
+                stem = str(getattr(choice, "value", choice)).split(".")[0]
+                told = getattr(param, "help", "") or ""
+                assert re.search(rf"(?<![\w-]){stem}(?![\w-])", told), f"{name} {param.opts}: {choice}"
+
+
+def test_help_shows_what_can_be_repeated() -> None:
+    for name, command in commands().items():
+        context = typer.Context(command)
+        for param in command.params:
+            if param.nargs == -1:
+                assert param.make_metavar(context).rstrip("]").endswith("..."), f"{name} {param.name}"
+            elif param.multiple:
+                assert "repeatable" in str(getattr(param, "help", "")), f"{name} {param.opts}"
+
+
+def test_usage_leaves_out_hidden_arguments() -> None:
+    for name, command in commands().items():
+        assert "MOVED" not in command.get_usage(typer.Context(command, info_name=name)), name
+
+
+def test_a_wrong_command_has_one_suggestion() -> None:
+    done = run("prase")
+    assert done.returncode == 2
+    assert done.stderr.count("Did you mean") == 1
+    assert "'parse'" in done.stderr
+    assert "Did you mean" not in run("nonsense").stderr

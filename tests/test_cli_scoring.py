@@ -115,7 +115,7 @@ def test_systems_are_compared_pair_by_pair_with_the_same_draws(sample: Path, sys
     found = rows("compare", sample, *systems, "--samples", "200", "--seed", "3")
     assert len(found) == 3 * len(attachment.MEASURES)
     assert {(row["first"], row["second"]) for row in found} == {
-        (str(systems[a]), str(systems[b])) for a, b in [(0, 1), (0, 2), (1, 2)]
+        (systems[a].stem, systems[b].stem) for a, b in [(0, 1), (0, 2), (1, 2)]
     }
     for row in found:
         assert "first_deviation" not in row
@@ -146,7 +146,34 @@ def test_systems_are_compared_over_seeds(sample: Path, systems: list[Path], tmp_
     again = ["--system", f"A={systems[0]}", "--system", f"A={systems[1]}", *named[2:]]
     assert rows("compare", sample, *again, "--samples", "200") == found
     shown = run("compare", sample, systems[2], *named, "--samples", "10").stdout
-    assert f"{systems[2]}: 1 seed, A: 2 seeds, B: 2 seeds" in " ".join(shown.split())
+    assert f"{systems[2].stem}: 1 seed, A: 2 seeds, B: 2 seeds" in " ".join(shown.split())
+
+
+def test_a_table_of_systems_is_ready_for_a_paper(sample: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conllu"
+    gold.write_text(sample.read_text(encoding="utf-8") * 20, encoding="utf-8")
+    spoilt_file = tmp_path / "baseline" / "test.conllu"
+    spoilt_file.parent.mkdir()
+    conllu.write(spoilt_file, spoilt(conllu.read(gold), 1, share=0.3))
+    words = ("compare", gold, spoilt_file, "--system", f"ours={gold}", "--samples", "200", "--table", "systems")
+    chosen = (*words, "--columns", "system,LAS over words,LM")
+    text = run(*chosen, "--format", "latex").stdout
+    assert text.count("&") == 2 * 3
+    assert r"ours & \textbf{100.00}\rlap{\textsuperscript{**}}" in text
+    assert r"\label{tab:scores-of-systems}" in text
+    caption = next(line for line in text.splitlines() if "caption" in line)
+    assert caption.endswith("against test.}")
+    found = rows(*words)
+    assert [row["system"] for row in found] == ["test", "ours"]
+    assert found[1]["las_over_words"] == 100.0  # marks are for people
+    other = tmp_path / "other" / "test.conllu"
+    other.parent.mkdir()
+    other.write_bytes(spoilt_file.read_bytes())
+    shown = rows("compare", gold, spoilt_file, other, "--samples", "10")
+    assert {(row["first"], row["second"]) for row in shown} == {("baseline/test", "other/test")}
+    assert run(*words, "--by", "sentence").returncode == 2
+    relations = rows(*words, "--by", "relation")
+    assert {"nsubj", "det"} <= set(relations[0])
 
 
 @pytest.mark.parametrize("by", BREAKDOWNS)

@@ -16,7 +16,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.trees import Tree
 from ropewalk.models.combinations import MOST, WEIGHTS, Combinations
 from ropewalk.models.labels import LabelSet
-from ropewalk.models.tags import fitted_relation_weight, tag_columns
+from ropewalk.models.tags import TagWeights, best_tags, fitted_relation_weight
 from ropewalk.treebank.treebank import Treebank
 
 SETS = {"upos": ("A", "B"), "xpos": ("a", "b", "c")}
@@ -103,8 +103,13 @@ def test_the_weight_of_relations_is_that_by_which_most_is_right() -> None:
     assert weight == WEIGHTS[1]
     forms = gold.column("form")
     for relations, right in ((gold.relations, ["A", "B", "B"]), (None, ["A", "B", "A"])):
-        found, _ = tag_columns(
-            labels, {0: open_scores.copy()}, forms, relations=relations, relation_weight=weight, shares=False
+        found, _ = best_tags(
+            labels,
+            {0: open_scores.copy()},
+            forms,
+            TagWeights(relations=weight),
+            relations=relations,
+            probabilities=False,
         )
         assert found["upos"].texts() == right
     certain = {0: np.log(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]], dtype=np.float32))}

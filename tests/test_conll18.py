@@ -62,7 +62,7 @@ def cut(rng: random.Random, text: str, mean: float) -> list[str]:
 
 
 def form(rng: random.Random, token: str) -> str:
-    """Put spaces of several kinds into a token, and change nothing else."""
+    """Add spaces of several kinds inside a token, and change nothing else."""
     if rng.random() < 0.15:
         at = rng.randint(0, len(token))
         return token[:at] + rng.choice((" ", "\u00a0", "\u2003")) + token[at:]
@@ -193,7 +193,7 @@ def test_texts_that_differ_are_named_where_they_part() -> None:
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (("1\tab", "1\t\u00a0 "), "system.conllu:1: FORM holds nothing but spaces"),
+        (("1\tab", "1\t\u00a0 "), "system.conllu:1: FORM has only spaces"),
         (("\t1\tobj", "\t0\troot"), "system.conllu:2: word 2: a second root"),
         (("\t1\tobj", "\t_\tobj"), "system.conllu:2: word 2: it has no head"),
         (("\t0\troot", "\t2\troot"), "system.conllu:1: word 1: heads form a cycle"),

@@ -132,7 +132,7 @@ WRONG = {
     ),
     "a range too late": (
         words("1", "1-2", "2"),
-        (2, "multiword-start", "1-2", "the multiword token stands before word 2; expected it to begin there"),
+        (2, "multiword-start", "1-2", "the multiword token is before word 2; expected it to begin there"),
     ),
     "ranges that overlap": (
         words("1-2", "1", "2-3", "2", "3"),

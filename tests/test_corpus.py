@@ -63,7 +63,7 @@ def plan(
         one, keys = partition.inspect(file, options)
         looked.append(one)
         doubles.add(keys, number)
-    return looked, partition.parts(looked, doubles.found(), options)
+    return looked, partition.parts(looked, doubles.repeated(), options)
 
 
 def records(parts: Iterable[FilePart], options: Options) -> list[sources.Record]:
@@ -75,7 +75,7 @@ def annotate(files: Iterable[Path | str], out: Path | str, options: Options) -> 
 
 
 def named(out: Path) -> list[dict[str, Any]]:
-    """What was set aside."""
+    """Return the errors of a run."""
     files = sorted((out / "errors").iterdir())
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
 
@@ -308,7 +308,7 @@ def test_double_ids_are_found_however_many_there_are(held: int, monkeypatch: pyt
                 wanted.add((file, number))
             seen.add(name)
         doubles.add(ids.keys(), file)
-    found = doubles.found()
+    found = doubles.repeated()
     assert len(found) == len(wanted) > 20
     assert set(found) == wanted
 
@@ -391,7 +391,7 @@ def test_tables_are_annotated(kind: Rows) -> None:
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(FormatError, match="no column 'text'; found a"):
         Annotate()(pa.table({"a": ["x"]}))
-    with pytest.raises(FormatError, match="column 'error', which is ours"):
+    with pytest.raises(FormatError, match="column 'error', which the annotation adds"):
         Annotate()(pa.table({"text": ["x"], "error": ["x"]}))
     with pytest.raises(OptionError, match="rows='word'"):
         Annotate(rows="word")  # type: ignore[arg-type]  # what is tested
@@ -417,9 +417,9 @@ def test_columns_that_are_not_text_are_refused() -> None:
     ("keep", "kind", "message"),
     [
         (("error",), "document", "--keep error: the output has a column of that name"),
-        (("sentences",), "document", "expected another than id, sentences, error: rename it"),
+        (("sentences",), "document", "among id, sentences, error; rename it"),
         (("n", "id"), "document", "--keep id"),
-        (("number",), "sentence", "expected another than id, number, sentence, error: rename it"),
+        (("number",), "sentence", "among id, number, sentence, error; rename it"),
         (("tags", "n", "tags"), "document", "--keep tags: is given twice"),
     ],
 )
@@ -496,7 +496,7 @@ def test_conllu_in_and_out_keeps_the_rest(sample: Path, tmp_path: Path) -> None:
 
 
 def problems(out: Path) -> list[str]:
-    """What `ropewalk validate` finds in shards of CoNLL-U."""
+    """Return the problems that `ropewalk validate` finds in shards of CoNLL-U."""
     files = sorted((out / "data").iterdir())
     return [str(one) for file in files for one in conllu.problems(file, also=(deps.problems, ud.Checker().problems))]
 
@@ -811,7 +811,7 @@ def test_stores_are_found_by_uri(tmp_path: Path) -> None:
     for wrong in (str(tmp_path / "nowhere"), "nonsense://a/b"):
         with pytest.raises(FormatError):
             stores.listed(wrong)
-    with pytest.raises(FormatError, match="does not tell what it holds"):
+    with pytest.raises(FormatError, match="does not show its format"):
         partition.find([str(tmp_path / "in" / "a.txt"), str(tmp_path / "file" / "tries" / "part-000000")], NOWHERE)
 
 
@@ -903,11 +903,11 @@ def test_another_run_than_the_manifests_is_refused(tmp_path: Path) -> None:
     manifest.demand_same_files(out, known, again, look)  # touched, and the same
     source.write_text("Two.", encoding="utf-8")
     again, _ = partition.find([str(source)], NOWHERE)
-    with pytest.raises(MismatchError, match=r"another .*a\.txt than there is now"):
+    with pytest.raises(MismatchError, match=r"another version of .*a\.txt"):
         manifest.demand_same_files(out, known, again, look)
     with pytest.raises(MismatchError, match="was made without b"):
         manifest.demand_same_files(out, known, [*files, partition.File("b", 1, 1)], look)
-    with pytest.raises(MismatchError, match="which is not there or not given now"):
+    with pytest.raises(MismatchError, match="which is missing now"):
         manifest.demand_same_files(out, known, [], look)
     (tmp_path / "out" / "manifest.json").write_text("{}", encoding="utf-8")
     with pytest.raises(MismatchError, match="damaged"):
@@ -942,7 +942,7 @@ def test_a_corpus_from_start_to_end(tmp_path: Path) -> None:
         line for line in done.stderr.splitlines() if " words a second, " not in line
     ]  # a slow run tells how far it is
     assert told == [
-        "ropewalk: 1 files to look into",
+        "ropewalk: 1 files to inspect",
         f"ropewalk: 1 document or file set aside: see {out}/errors",
     ]
     table = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
@@ -1017,4 +1017,4 @@ def test_the_base_install_gains_nothing(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "pip install ropewalk[corpus]" in done.stderr.splitlines()[-1]
+    assert "pip install -c constraints.txt '.[corpus]'" in done.stderr.splitlines()[-1]

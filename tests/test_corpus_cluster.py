@@ -109,7 +109,7 @@ def is_open(port: int) -> bool:
 
 
 def done(out: Path) -> int:
-    """How many parts are done."""
+    """Return the number of parts that are done."""
     return len(list((out / "done").glob("part-*.json"))) if (out / "done").is_dir() else 0
 
 

@@ -15,8 +15,9 @@ from ropewalk.core.trees import Tree, is_projective  # noqa: E402 - likewise
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
 from ropewalk.encodings import Labels, get  # noqa: E402 - likewise
 from ropewalk.errors import TrainingError  # noqa: E402 - likewise
+from ropewalk.models.labels import MISSING  # noqa: E402 - likewise
 from ropewalk.training import crf  # noqa: E402 - likewise
-from ropewalk.training.crf import SequenceLoss, TreeLoss, whole_loss  # noqa: E402 - likewise
+from ropewalk.training.crf import SequenceLoss, TreeLoss, TreeMarginals, Wanted, whole_loss  # noqa: E402 - likewise
 
 
 def well_formed(encoding: str, words: int) -> list[tuple[int, ...]]:
@@ -40,7 +41,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
     scores = torch.randn(sum(lengths), len(alphabet), dtype=torch.float64, requires_grad=True)
     rows = [well_formed(encoding, n) for n in lengths]
     wanted = torch.tensor(list(itertools.chain.from_iterable(options[len(options) // 2] for options in rows)))
-    loss = SequenceLoss(encoding, alphabet)(scores, None, wanted, wanted, lengths)
+    loss = SequenceLoss(encoding, alphabet)(scores, None, Wanted(wanted, wanted), lengths)
     loss.backward()  # type: ignore[no-untyped-call] # torch has no types for it
     plain = scores.detach().clone().requires_grad_()
     expected = torch.zeros((), dtype=torch.float64)
@@ -61,7 +62,7 @@ def test_value_and_gradient_equal_the_sum_written_out(encoding: str) -> None:
 def test_labels_that_spell_nothing_are_refused() -> None:
     sequences, nothing = SequenceLoss("optimal", ("<",)), torch.zeros(2, dtype=torch.long)
     with pytest.raises(TrainingError, match="no sequence of the 1 labels of optimal"):
-        sequences(torch.zeros(2, 1), None, nothing, nothing, [2])
+        sequences(torch.zeros(2, 1), None, Wanted(nothing, nothing), [2])
 
 
 @pytest.mark.parametrize("encoding", ["optimal", "four-bit"])
@@ -77,7 +78,7 @@ def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: 
     right = [len(options) // 2 for options in rows]
     wanted = torch.tensor([label for options, one in zip(rows, right, strict=True) for label in options[one]])
     heads = torch.tensor([head for options, one in zip(trees, right, strict=True) for head in options[one]])
-    loss = TreeLoss(encoding, alphabet)(scores, arcs, wanted, heads, lengths)
+    loss = TreeLoss(encoding, alphabet)(scores, arcs, Wanted(wanted, heads), lengths)
     found = torch.autograd.grad(loss, (scores, arcs))
     expected = torch.zeros(())
     for number, (own, options) in enumerate(zip(scores.split(lengths), rows, strict=True)):
@@ -94,6 +95,46 @@ def test_the_loss_of_trees_and_its_gradient_equal_the_sum_written_out(encoding: 
         np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize("encoding", ["optimal", "four-bit"])
+@pytest.mark.parametrize("weight", [0.3, 1.0])
+def test_the_share_of_a_teacher_is_the_cross_entropy_of_two_distributions_over_trees(
+    encoding: str, weight: float
+) -> None:
+    alphabet = get(encoding).alphabet or ()
+    torch.manual_seed(2)
+    words, n = torch.arange(4), 4
+    rows = [row for row in well_formed(encoding, n) if is_projective(tree_of(encoding, row))]
+    trees = [tree_of(encoding, row).heads.tolist() for row in rows]
+    scores = torch.randn(n, len(alphabet), requires_grad=True)
+    arcs = torch.randn(1, n, n + 1, requires_grad=True)
+    totals = torch.stack(
+        [
+            scores[words, torch.tensor(row)].sum() + arcs[0][words, torch.tensor(tree)].sum()
+            for row, tree in zip(rows, trees, strict=True)
+        ]
+    )
+    logs = totals.log_softmax(0)
+    teacher = torch.randn(len(rows)).softmax(0)  # any distribution over trees, also one that no scores give
+    labels, heads = torch.zeros(n, len(alphabet)), torch.zeros(n, n + 1)
+    for share, row, tree in zip(teacher, rows, trees, strict=True):
+        labels[words, torch.tensor(row)] += share
+        heads[words, torch.tensor(tree)] += share
+    wanted = Wanted(torch.tensor(rows[3]), torch.tensor(trees[3]), TreeMarginals(weight, labels, heads))
+    loss = TreeLoss(encoding, alphabet)(scores, arcs, wanted, [n])
+    expected = -(1 - weight) * logs[3] - weight * (teacher * logs).sum()
+    assert loss.item() == pytest.approx(expected.item(), abs=1e-4)
+    found = torch.autograd.grad(loss, (scores, arcs))
+    for one, other in zip(found, torch.autograd.grad(expected, (scores, arcs)), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-5)
+
+
+def test_a_label_that_the_model_lacks_counts_nothing() -> None:
+    scores, arcs, heads = torch.zeros(2, 16), torch.zeros(1, 2, 3), torch.tensor([2, 0])
+    whole = TreeLoss("four-bit", get("four-bit").alphabet or ())
+    missing = whole(scores, arcs, Wanted(torch.tensor([MISSING, 12]), heads), [2])
+    assert missing.item() == pytest.approx(np.log(2), abs=1e-5), "there are two trees of two words"
+
+
 def tree_of(encoding: str, row: tuple[int, ...]) -> Tree:
     alphabet = get(encoding).alphabet or ()
     none = Column(np.zeros(len(row), dtype=np.int32), ("_",))
@@ -107,8 +148,8 @@ def test_sentences_too_long_to_be_summed_are_learnt_word_by_word(monkeypatch: py
     scores, arcs = torch.randn(5, 16), torch.randn(2, 3, 4)
     wanted, heads = torch.tensor([13, 8, 13, 9, 12]), torch.tensor([0, 1, 0, 1, 2])
     whole = TreeLoss("four-bit", alphabet)
-    together = whole(scores, arcs, wanted, heads, [2, 3])
-    short = whole(scores[:2], arcs[:1], wanted[:2], heads[:2], [2])
+    together = whole(scores, arcs, Wanted(wanted, heads), [2, 3])
+    short = whole(scores[:2], arcs[:1], Wanted(wanted[:2], heads[:2]), [2])
     words = torch.nn.functional.cross_entropy(scores[2:], wanted[2:], reduction="sum")
     words += torch.nn.functional.cross_entropy(arcs[1], heads[2:], reduction="sum")
     assert together.item() == pytest.approx((short + words).item(), rel=1e-5)

@@ -19,17 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from decoding_tools import decode
 from ropewalk import decoding, kernels
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
 from ropewalk.core.trees import UP, Tree, check_heads, is_projective, tree_planes
-from ropewalk.decoding import Candidate, Scored, build, decode, machine_of, root_ties, scored
-from ropewalk.decoding import best as best_module
+from ropewalk.decoding import Candidate, Scored, build, expected, machine_of, mbr, root_score_table, scored, search
 from ropewalk.decoding.deep import Memory, deep_search
-from ropewalk.decoding.inputs import DEEPEST, LARGEST
-from ropewalk.encodings import Labels, get
+from ropewalk.decoding.problem import DEEPEST, LARGEST
+from ropewalk.encodings import Labels, Machine, get
+from ropewalk.encodings.optimal import OPTIMAL_CODES
 from ropewalk.errors import LabelError, MismatchError, OptionError, UnknownNameError
+from ropewalk.kernels import chart
 from ropewalk.treebank.treebank import Treebank
 from strategies import projective_trees, trees
 
@@ -56,11 +58,11 @@ class All:
     heads: npt.NDArray[np.int64]
     depths: list[int]
 
-    def totals(self, scores: Floats, ties: Floats | None = None) -> Floats:
-        """What each sequence gains."""
+    def totals(self, scores: Floats, root_scores: Floats | None = None) -> Floats:
+        """Return the score of each sequence."""
         words = np.arange(len(scores))
         out: Floats = scores[words, self.rows].sum(axis=1)
-        return out if ties is None else out + ties[words, (self.heads == 0).astype(int)].sum(axis=1)
+        return out if root_scores is None else out + root_scores[words, (self.heads == 0).astype(int)].sum(axis=1)
 
 
 def symbols(label: str) -> list[str]:
@@ -437,7 +439,7 @@ def test_the_automaton_is_deterministic_trim_and_minimal(spec: str, depth: int) 
         assert automaton.states == 2 ** (depth + 1) - 1, "every string of left and right brackets up to a depth"
 
 
-def _machine(spec: str) -> decoding.Machine:
+def _machine(spec: str) -> Machine:
     machine = machine_of(get(spec), alphabet_of(spec))
     assert machine is not None
     return machine
@@ -456,11 +458,11 @@ def test_ties_move_the_root() -> None:
 
 def test_ties_never_make_a_root_impossible() -> None:
     certain = np.array([0.0, 0.0, -np.inf])
-    ties = root_ties(_machine("optimal"), certain, 3)
-    assert np.isfinite(ties).all()
+    root_scores = root_score_table(_machine("optimal"), certain, 3)
+    assert np.isfinite(root_scores).all()
     best = decode(get("optimal"), [np.zeros((3, 12))], [0, 3], [alphabet_of("optimal")], root=certain)
     assert best.heads[2] != 0
-    assert (root_ties(_machine("hexatags"), certain, 3) == 0).all(), "hexatags do not say which word is the root"
+    assert (root_score_table(_machine("hexatags"), certain, 3) == 0).all(), "hexatags do not say which word is the root"
 
 
 def test_relations_are_root_at_the_root_and_nowhere_else() -> None:
@@ -484,7 +486,7 @@ def assert_trees(spec: str, best: decoding.Best, offsets: npt.NDArray[np.int32],
     for start, stop in pairwise(offsets.tolist()):
         assert (best.heads[start:stop] == 0).sum() == (stop > start)
     assert (best.found | ~best.exact).all()
-    if best.shares is not None:
+    if best.marginals is not None:
         return  # labels are each word's likeliest
     encoding = get(spec)
     none = Column(np.zeros(len(best.heads), dtype=np.int32), ("_",))
@@ -515,8 +517,10 @@ def test_there_is_always_one_tree_with_one_root(spec: str, data: st.DataObject) 
     scores = data.draw(wild_scores(len(names)))
     offsets = np.array([0, len(scores)], dtype=np.int32)
     arcs = random_arcs(len(scores), len(scores)).reshape(-1)
-    for decoder in decoding.DECODERS:
-        if (decoder == "joint" and spec == "hexatags") or (decoder == "mbr" and spec not in decoding.mbr_encodings()):
+    for decoder in decoding.label_decoders():
+        if (decoder == "joint" and spec == "hexatags") or (
+            decoder == "mbr" and spec not in decoding.encodings_of("mbr")
+        ):
             continue
         best = decode(get(spec), [scores], offsets, [names], decoder=decoder, arcs=arcs)
         assert_trees(spec, best, offsets, names)
@@ -594,7 +598,7 @@ def nested(levels: int) -> list[int]:
 
 
 def needed(spec: str, tree: Tree) -> int:
-    """How many brackets a tree's labels have open at once."""
+    """Return the largest number of brackets that a tree's labels have open at once."""
     encoding = get(spec)
     machine = _machine(spec)
     state, most = machine.start, 1
@@ -677,7 +681,7 @@ def all_heads(words: int) -> list[tuple[int, ...]]:
 
 
 def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Tell whether two arcs, of dependent and head, cross."""
+    """Return whether two arcs, of dependent and head, cross."""
     (a, b), (c, d) = sorted(one), sorted(other)
     return a < c < b < d or c < a < d < b
 
@@ -768,8 +772,8 @@ def test_searches_over_stacks_find_what_brute_force_finds(
     spec: str, words: int, widths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scores are plain noise, which is harder to search than what taggers say."""
-    monkeypatch.setattr(best_module, "STACK_WIDTHS", widths)
-    monkeypatch.setattr(best_module, "JOINT_STACK_WIDTHS", widths)
+    monkeypatch.setattr(search, "STACK_WIDTHS", widths)
+    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", widths)
     all_of, names = every_spelling(spec, words), beam_alphabet(spec)
     proved = []
     for seed in range(12 if kernels.compiled() else 2):
@@ -797,8 +801,8 @@ def test_searches_over_stacks_find_what_brute_force_finds(
 def test_a_search_over_stacks_that_dropped_something_better_does_not_call_itself_exact(
     spec: str, decoder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(best_module, "STACK_WIDTHS", (1,))
-    monkeypatch.setattr(best_module, "JOINT_STACK_WIDTHS", (1,))
+    monkeypatch.setattr(search, "STACK_WIDTHS", (1,))
+    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", (1,))
     words = MOST_WORDS
     all_of, names = every_spelling(spec, words), beam_alphabet(spec)
     missed = 0
@@ -888,8 +892,8 @@ def test_where_a_search_over_stacks_finds_nothing_projective_labels_do(
     arcs = np.concatenate([random_arcs(5, 1).reshape(-1), random_arcs(4, 2).reshape(-1)])
     usual = decode(get(spec), [scores], [0, 5, 9], [names], decoder=decoder, arcs=arcs)
     assert usual.found.all()
-    monkeypatch.setattr(best_module, "STACK_WIDTHS", ())
-    monkeypatch.setattr(best_module, "JOINT_STACK_WIDTHS", ())
+    monkeypatch.setattr(search, "STACK_WIDTHS", ())
+    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", ())
     fallen = decode(get(spec), [scores], [0, 5, 9], [names], decoder=decoder, arcs=arcs)
     assert fallen.found.all()
     assert_trees(spec, fallen, np.array([0, 5, 9], dtype=np.int32), names)
@@ -1128,7 +1132,7 @@ def test_a_joint_search_that_dropped_something_better_does_not_call_itself_exact
         arcs = random_arcs(words, seed, scale=4.0)
         all_of = every("optimal", words)
         totals = all_of.totals(scores) + arcs[np.arange(words), all_of.heads].sum(axis=1) - arcs.max(axis=1).sum()
-        monkeypatch.setattr(best_module, "WIDTHS", (1,))
+        monkeypatch.setattr(search, "WIDTHS", (1,))
         best = decode(
             get("optimal"), [scores], [0, words], [alphabet_of("optimal")], decoder="joint", arcs=arcs.reshape(-1)
         )
@@ -1170,9 +1174,9 @@ def test_arcs_that_say_nothing_change_nothing() -> None:
 def test_the_joint_decoder_says_what_it_lacks() -> None:
     scores, _ = random_scores("optimal", 3, 1)
     names = alphabet_of("optimal")
-    with pytest.raises(MismatchError, match=r"12 for these sentences.*found none"):
+    with pytest.raises(MismatchError, match=r"there are no arc scores; expected 12"):
         decode(get("optimal"), [scores], [0, 3], [names], decoder="joint")
-    with pytest.raises(MismatchError, match="found an array of shape"):
+    with pytest.raises(MismatchError, match="the arc scores have the shape"):
         decode(get("optimal"), [scores], [0, 3], [names], decoder="joint", arcs=np.zeros(9, dtype=np.float32))
     with pytest.raises(MismatchError, match="not finite"):
         decode(get("optimal"), [scores], [0, 3], [names], decoder="joint", arcs=np.full(12, np.nan, dtype=np.float32))
@@ -1192,7 +1196,7 @@ SUMMED = ("optimal", "four-bit")
 
 
 def sums_written_out(
-    spec: str, scores: Floats, arcs: Floats, ties: Floats | None = None
+    spec: str, scores: Floats, arcs: Floats, root_scores: Floats | None = None
 ) -> tuple[Floats, Floats, float]:
     """Shares of labels and arcs, and the log of the sum, by every projective tree; optimal labels spell others too."""
     words = len(scores)
@@ -1200,7 +1204,7 @@ def sums_written_out(
     known = {*projective_heads(words)}
     kept = [tuple(tree) in known for tree in whole.heads.tolist()]
     all_of = All(whole.rows[kept], whole.heads[kept], [])
-    totals = all_of.totals(scores, ties) + arcs[np.arange(words), all_of.heads].sum(axis=1)
+    totals = all_of.totals(scores, root_scores) + arcs[np.arange(words), all_of.heads].sum(axis=1)
     shares = np.exp(totals - log_sum(totals))
     labels, heads = np.zeros_like(scores), np.zeros((words, words + 1))
     for share, row, tree in zip(shares, all_of.rows, all_of.heads, strict=True):
@@ -1210,7 +1214,7 @@ def sums_written_out(
 
 
 @pytest.mark.parametrize("spec", SUMMED)
-@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30), scale=st.sampled_from([0.1, 3.0, 30.0]))
+@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30), scale=st.sampled_from([0.1, 3.0, 30.0, 700.0]))
 @settings(max_examples=40, deadline=None)
 def test_sums_over_trees_by_labels_and_arcs_are_those_written_out(
     spec: str, words: int, seed: int, scale: float
@@ -1222,6 +1226,70 @@ def test_sums_over_trees_by_labels_and_arcs_are_those_written_out(
     assert sums.logs[0] == pytest.approx(log)
     np.testing.assert_allclose(sums.labels, of_labels, atol=1e-9)
     np.testing.assert_allclose(sums.arcs.reshape(words, words + 1), of_arcs, atol=1e-9)
+
+
+@pytest.mark.parametrize("spec", SUMMED)
+@given(words=st.integers(1, LONGEST), seed=st.integers(0, 1 << 30), scale=st.sampled_from([1.0, 700.0]))
+@settings(max_examples=40, deadline=None)
+def test_labels_that_are_impossible_have_no_share_in_sums_over_trees(
+    spec: str, words: int, seed: int, scale: float
+) -> None:
+    scores, _ = random_scores(spec, words, seed, scale)
+    scores[np.random.default_rng(seed).random(scores.shape) < 0.3] = -np.inf
+    arcs = random_arcs(words, seed, scale).astype(np.float64)
+    sums = decoding.tree_sums(get(spec), scores, [0, words], alphabet_of(spec), arcs.reshape(-1))
+    with np.errstate(invalid="ignore"):  # where no tree is possible
+        of_labels, of_arcs, log = sums_written_out(spec, scores, arcs)
+    possible = np.isfinite(log)
+    assert sums.logs[0] == pytest.approx(log if possible else -np.inf)
+    np.testing.assert_allclose(sums.labels, of_labels if possible else 0.0, atol=1e-9)
+    np.testing.assert_allclose(sums.arcs.reshape(words, words + 1), of_arcs if possible else 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("optimal", [True, False])
+@pytest.mark.parametrize("scale", [0.0, 0.3, 3.0, 30.0, 700.0, 1e6])
+@pytest.mark.parametrize("words", [1, 2, 25, 300])
+def test_sums_by_products_are_those_by_logarithms(words: int, scale: float, *, optimal: bool) -> None:
+    if words > 25 and not kernels.compiled():
+        words = 30
+    dice = np.random.default_rng(words)
+    labels = dice.normal(size=(words, 16)) * scale
+    if optimal:
+        labels[:, ~np.isin(np.arange(16), OPTIMAL_CODES)] = -np.inf
+    labels[:, 3] = -np.inf
+    arcs = (dice.normal(size=words * (words + 1)) * scale).astype(np.float32)
+    bounds = np.array([0, words], dtype=np.int32)
+    found = expected.summed(labels, arcs, bounds, optimal=optimal)
+    of_labels, of_arcs, logs = expected.summed_by_logarithms(labels, arcs, bounds, optimal=optimal)
+    np.testing.assert_allclose(found.logs, logs, rtol=1e-9)
+    np.testing.assert_allclose(found.labels, of_labels, atol=1e-7)
+    np.testing.assert_allclose(found.arcs, of_arcs, atol=1e-7)
+    assert found.labels.sum() == pytest.approx(words)
+    assert found.arcs.sum() == pytest.approx(words)
+
+
+def test_sums_by_products_leave_out_scores_that_lie_too_far_apart() -> None:
+    words, bounds = 10, np.array([0, 10, 20], dtype=np.int32)
+    labels = np.zeros((20, 16))
+    arcs = np.full((2, words, words + 1), -700.0, dtype=np.float32)
+    arcs[0, :, 0] = 0.0  # each word would be the root, and one must be
+    arcs[1, :, 0] = -690.0
+    logs = np.zeros(2)
+    chart.sums(
+        labels,
+        arcs.reshape(-1),
+        bounds,
+        np.array([0, 110, 220]),
+        0,
+        chart.Chart(words),
+        np.zeros((20, 16)),
+        np.zeros(220),
+        logs,
+    )
+    assert np.isnan(logs).tolist() == [True, False]
+    found = expected.summed(labels, arcs.reshape(-1), bounds, optimal=False)
+    assert found.logs[0] == pytest.approx(found.logs[1] + 690.0)
+    np.testing.assert_allclose(found.arcs[:110], found.arcs[110:], atol=1e-9)
 
 
 @pytest.mark.parametrize("spec", SUMMED)
@@ -1244,14 +1312,14 @@ def test_mbr_finds_the_tree_with_most_right_on_average(
         relations=(lambda words, heads: likely[words, heads]) if related else None,
     )
     _, shares, _ = sums_written_out(spec, scores, arcs.astype(np.float64), ties_of(root) if rooted else None)
-    gains = shares * np.where(shares >= best_module.LIKELY, likely, 0.0) if related else shares
+    gains = shares * np.where(shares >= mbr.LIKELY, likely, 0.0) if related else shares
     trees = np.array(all_heads(words))
     rooted_once = trees[(trees == 0).sum(axis=1) == 1]
     most = gains[np.arange(words), rooted_once].sum(axis=1).max()
     assert gains[np.arange(words), best.heads].sum() == pytest.approx(most, abs=1e-6)
-    assert best.shares is not None
-    np.testing.assert_allclose(best.shares, shares[np.arange(words), best.heads], atol=1e-6)
-    assert best.scores[0] == pytest.approx(best.shares.sum())
+    assert best.marginals is not None
+    np.testing.assert_allclose(best.marginals, shares[np.arange(words), best.heads], atol=1e-6)
+    assert best.scores[0] == pytest.approx(best.marginals.sum())
     assert best.exact.all()
 
 
@@ -1262,13 +1330,13 @@ def test_mbr_leaves_what_it_cannot_sum_to_joint(monkeypatch: pytest.MonkeyPatch)
     scores[13:] = -np.inf  # no tree at all
     arcs = np.concatenate([random_arcs(words, words).reshape(-1) for words in lengths])
     names = alphabet_of("four-bit")
-    monkeypatch.setattr(best_module, "LONGEST_SUMMED", 5)
+    monkeypatch.setattr(mbr, "LONGEST", 5)
     mixed = decode(get("four-bit"), [scores], offsets, [names], decoder="mbr", arcs=arcs)
     joint = decode(get("four-bit"), [scores], offsets, [names], decoder="joint", arcs=arcs)
     assert mixed.heads[4:].tolist() == joint.heads[4:].tolist()
-    assert mixed.shares is not None
-    assert mixed.shares[4:].tolist() == [1.0] * 12
-    assert (mixed.shares[:4] < 1.0).all()
+    assert mixed.marginals is not None
+    assert mixed.marginals[4:].tolist() == [1.0] * 12
+    assert (mixed.marginals[:4] < 1.0).all()
     assert mixed.found.tolist() == [True, True, True, False]
 
 
@@ -1291,18 +1359,18 @@ def test_mbr_of_many_sentences_is_that_of_each() -> None:
             arcs=arcs[number],
         )
         assert whole.heads[start:stop].tolist() == one.heads.tolist()
-        assert whole.shares is not None
-        assert one.shares is not None
-        assert whole.shares[start:stop].tolist() == one.shares.tolist()
+        assert whole.marginals is not None
+        assert one.marginals is not None
+        assert whole.marginals[start:stop].tolist() == one.marginals.tolist()
 
 
 def test_mbr_says_what_it_lacks() -> None:
     scores, _ = random_scores("optimal", 3, 1)
     names = alphabet_of("optimal")
-    with pytest.raises(MismatchError, match=r"12 for these sentences.*found none"):
+    with pytest.raises(MismatchError, match=r"there are no arc scores; expected 12"):
         decode(get("optimal"), [scores], [0, 3], [names], decoder="mbr")
     tags, _ = random_scores("hexatags", 3, 1)
-    with pytest.raises(UnknownNameError, match="sums over trees"):
+    with pytest.raises(UnknownNameError, match="mbr decoder"):
         decode(
             get("hexatags"),
             [tags],
@@ -1311,4 +1379,4 @@ def test_mbr_says_what_it_lacks() -> None:
             decoder="mbr",
             arcs=np.zeros(12, dtype=np.float32),
         )
-    assert set(decoding.mbr_encodings()) == set(SUMMED)
+    assert set(decoding.encodings_of("mbr")) == set(SUMMED)

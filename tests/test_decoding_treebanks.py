@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from decoding_tools import decode
 from ropewalk import conllu, decoding
 from ropewalk.core.trees import check_heads, projective, same_heads
 from ropewalk.encodings import get
@@ -30,7 +31,7 @@ def test_gold_labels_give_every_projective_tree_back(file: Path) -> None:
         labels = get(spec).encode(bank)
         scores = np.full((bank.words, len(labels.columns[0].names)), -np.inf)
         scores[np.arange(bank.words), labels.columns[0].ids] = 0.0
-        best = decoding.decode(get(spec), [scores], bank.offsets.array, [column.names for column in labels.columns])
+        best = decode(get(spec), [scores], bank.offsets.array, [column.names for column in labels.columns])
         assert same_heads(best.heads, bank.heads, bank.offsets).all()
         assert best.found.all()
         assert best.exact.all()
@@ -47,7 +48,7 @@ def test_gold_labels_give_trees_back_by_brackets_on_stacks(file: Path, spec: str
     labels = encoding.encode(bank)
     scores = np.full((bank.words, len(labels.columns[0].names)), -np.inf)
     scores[np.arange(bank.words), labels.columns[0].ids] = 0.0
-    best = decoding.decode(encoding, [scores], bank.offsets.array, [column.names for column in labels.columns])
+    best = decode(encoding, [scores], bank.offsets.array, [column.names for column in labels.columns])
     assert same_heads(best.heads, bank.heads, bank.offsets).all()
     assert best.found.all()
     assert best.exact.all()
@@ -63,7 +64,7 @@ def test_the_best_fitting_labels_are_nearer_to_gold_than_each_words_best() -> No
         scores = dice.normal(size=(bank.words, len(labels.columns[0].names))) * 2
         scores[np.arange(bank.words), labels.columns[0].ids] += 6
         found = {
-            decoder: decoding.decode(
+            decoder: decode(
                 get(spec), [scores], bank.offsets.array, [column.names for column in labels.columns], decoder=decoder
             )
             for decoder in ("exact", "greedy")

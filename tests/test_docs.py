@@ -27,7 +27,7 @@ import click
 import pytest
 
 from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
-from ropewalk import conllu, formats
+from ropewalk import conllu, decoding, formats
 from ropewalk.encodings import registry
 
 if TYPE_CHECKING:
@@ -40,37 +40,41 @@ PAGES = sorted(
     for page in (
         *REPOSITORY.glob("*.md"),
         *REPOSITORY.glob("docs/*.md"),
-        *REPOSITORY.glob("docs/tutorials/*.md"),
+        *REPOSITORY.glob("docs/commands/*.md"),
         *REPOSITORY.glob("bench/peers/*.md"),
     )
 )
 WITH_CODE = [page for page in PAGES if any(block.language in {"bash", "python"} for block in blocks(page))]
-LANGUAGES = {"bash", "python", "text", "toml", "nginx"}
+LANGUAGES = {"bash", "python", "text", "toml", "nginx", "r"}
 NOT_RUN = {  # how many blocks of each page are not run; each says why
     "README.md": 2,
     "bench/peers/README.md": 2,
+    "docs/README.md": 1,
     "docs/build.md": 5,
     "docs/corpus.md": 1,
     "docs/decoding.md": 1,
+    "docs/experiments.md": 1,
     "docs/laboratory.md": 1,
     "docs/models.md": 1,
     "docs/own-endpoint.md": 1,
+    "docs/recipes.md": 1,
     "docs/results.md": 3,
     "docs/segmentation.md": 1,
     "docs/serving.md": 2,
     "docs/start.md": 1,
-    "docs/training.md": 2,
-    "docs/tutorials/serve.md": 1,
+    "docs/tables.md": 2,
+    "docs/training.md": 1,
 }
 TORCH = {
     "README.md",
     "docs/graphs.md",
-    "docs/ptb.md",
-    "docs/runtime.md",
+    "docs/laboratory.md",
+    "docs/models.md",
+    "docs/paper.md",
     "docs/segmentation.md",
     "docs/training.md",
-} | {"docs/tutorials/train.md"}
-RAY = "docs/tutorials/corpus.md"
+}
+RAY = "docs/corpus.md"
 BOOK = (
     "The old rope maker walked backwards all day. She twisted hemp, and her daughter turned the wheel.\n\n"
     'Nobody bought the rope. "Who needs it?" she asked. They don\'t sail any more, the sailors said, '
@@ -97,7 +101,7 @@ def treebank(sentences: int, seed: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the pages speak of, made once."""
+    """Return a folder with the files that the pages mention, made once."""
     home = tmp_path_factory.mktemp("materials")
     for name in ("book.txt", "article.txt", "lines.txt", "text.txt", "letters/one.txt", "documents/one.txt"):
         (home / name).parent.mkdir(exist_ok=True)
@@ -209,20 +213,24 @@ def server() -> Iterator[str]:
 
 
 def shards() -> None:
-    """Write what a run of a corpus would have written."""
+    """Write what the run of a corpus in the page would have written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from ropewalk.corpus import Annotate
 
     Path("parsed/data").mkdir(parents=True)
-    pq.write_table(Annotate("en")(pa.table({"id": ["one"], "text": [BOOK]})), "parsed/data/part-000000.parquet")
+    Path("parsed/errors").mkdir()
+    documents = pa.table({"id": ["one", "two"], "text": [BOOK, BOOK]})
+    pq.write_table(Annotate("en")(documents), "parsed/data/part-000000.parquet")
+    Path("parsed/errors/part-000000.jsonl").write_text('{"id": "three", "reason": "it is empty"}\n', encoding="utf-8")
 
 
 PREPARATIONS: dict[str, Callable[[], None]] = {
     "docs/own-encoding.md": lambda: install_example("docs/own-encoding.md", Path("site-packages")),
+    "docs/own-decoder.md": lambda: install_example("docs/own-decoder.md", Path("site-packages")),
     "docs/own-format.md": lambda: install_example("docs/own-format.md", Path("site-packages")),
-    "docs/corpus.md": shards,
+    RAY: shards,
 }
 
 
@@ -250,7 +258,6 @@ def run_shell(block: Block, text: str, programs: Path) -> None:
 
 
 def run_page(page: str, programs: Path, address: str = "") -> None:
-    PREPARATIONS.get(page, lambda: None)()
     names: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
         text = block.text.replace("127.0.0.1:8080", address) if address else block.text
@@ -263,7 +270,7 @@ def run_page(page: str, programs: Path, address: str = "") -> None:
 
 
 @pytest.mark.usefixtures("workshop")
-@pytest.mark.parametrize("page", [page for page in WITH_CODE if page != RAY])
+@pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_page_runs(page: str, request: pytest.FixtureRequest) -> None:
     text = "".join(block.text for block in blocks(page) if not block.reason)
     for tool in ("curl", "jq"):
@@ -272,18 +279,21 @@ def test_the_code_of_a_page_runs(page: str, request: pytest.FixtureRequest) -> N
     address = request.getfixturevalue("server") if "127.0.0.1:8080" in text else ""
     registry.installed.cache_clear()  # a page may bring one of its own
     formats.known.cache_clear()
+    decoding.known.cache_clear()
+    PREPARATIONS.get(page, lambda: None)()
     try:
         run_page(page, request.getfixturevalue("heavy" if page in TORCH else "light"), address)
     finally:
         registry.installed.cache_clear()
         formats.known.cache_clear()
-        for module in ("letters", "arcs"):
+        decoding.known.cache_clear()
+        for module in ("letters", "arcs", "attach"):
             sys.modules.pop(module, None)
 
 
 @pytest.mark.cluster
 @pytest.mark.usefixtures("workshop")
-def test_the_tutorial_on_corpora_runs_with_ray(light: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_on_corpora_runs_with_ray(light: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROPEWALK_DOCS_RUN_ALL", "1")
     shutil.rmtree("documents")
     run_page(RAY, light)
@@ -295,7 +305,7 @@ def test_nothing_is_left_out_without_a_reason() -> None:
     for page in PAGES:
         for block in blocks(page):
             assert block.language in LANGUAGES, block.place
-            generated = page == "docs/commands.md"
+            generated = page.startswith("docs/commands")
             code = re.search(r"^(\$ )?(ropewalk|pip|python3?|import|from \w+ import) ", block.text, re.MULTILINE)
             assert generated or block.language != "text" or not code, f"{block.place} is code"
 
@@ -395,9 +405,21 @@ def test_our_figures_beside_published_ones_are_those_that_were_measured() -> Non
 
 def test_the_lists_that_the_program_makes_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
-    from list_encodings import listing
+    import list_encodings
+    import list_options
 
-    assert (REPOSITORY / "docs" / "encodings-list.md").read_text(encoding="utf-8") == listing(), "run `make docs`"
+    docs = REPOSITORY / "docs"
+    for page, made in (("encodings-list.md", list_encodings.listing()), ("options.md", list_options.listing())):
+        assert (docs / page).read_text(encoding="utf-8") == made, "run `make docs`"
+
+
+def test_every_option_of_training_is_explained_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
+    from list_options import MODELS, options
+
+    for _, kind, _ in MODELS:
+        for option in options(kind):
+            assert 0 < len(option.about) <= 90, option.name
 
 
 def test_every_page_has_a_place_on_the_site_and_every_public_name_in_its_reference() -> None:
@@ -406,6 +428,7 @@ def test_every_page_has_a_place_on_the_site_and_every_public_name_in_its_referen
     contents = (REPOSITORY / "docs" / "site" / "contents.md").read_text(encoding="utf-8")
     names = re.findall(r"^(?:.*<)?([\w/-]+)>?$", contents, re.MULTILINE)
     listed = {name.removeprefix("/") if name.startswith("/") else f"docs/{name}" for name in names}
+    listed |= {page.removesuffix(".md") for page in PAGES if page.startswith("docs/commands/")}  # by docs/conf.py
     assert {page.removesuffix(".md") for page in PAGES} - {"docs/README"} <= listed
     reference = "".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs" / "reference").glob("*.rst"))
     for name in set(ropewalk.__all__) - {"__version__"}:

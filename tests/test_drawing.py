@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 import sys
 import time
 import xml.etree.ElementTree as ET
@@ -27,7 +28,14 @@ from ropewalk.drawing import load_ipython_extension as load_extension
 from ropewalk.drawing.layout import levels
 from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
-from ropewalk.errors import EncodingError, LabelError, MismatchError, OptionError, UnknownNameError
+from ropewalk.errors import (
+    EncodingError,
+    LabelError,
+    MismatchError,
+    MissingExtraError,
+    OptionError,
+    UnknownNameError,
+)
 from ropewalk.reporting.escaping import clean
 from strategies import head_lists, projective_trees, trees, values
 
@@ -265,9 +273,8 @@ def test_the_figures_of_the_documentation_are_up_to_date() -> None:
     assert {file.name for file in folder.iterdir()} == set(figures())
     for name, text in figures().items():
         assert (folder / name).read_text(encoding="utf-8") == text, "run `make figures`"
-    pages = "".join(
-        (REPOSITORY / page).read_text(encoding="utf-8") for page in ("README.md", "docs/drawing.md", "docs/graphs.md")
-    )
+    sources = (REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md"))
+    pages = "".join(page.read_text(encoding="utf-8") for page in sources)
     for name in figures():
         assert f"figures/{name}" in pages
 
@@ -382,7 +389,7 @@ def test_columns_stand_under_the_words(sample: Path) -> None:
         draw(sentence, PictureOptions(columns=["heads"]))
     with pytest.raises(OptionError, match="put it into a list"):
         draw(sentence, PictureOptions(columns="lemma"))
-    with pytest.raises(OptionError, match="found a Tree"):
+    with pytest.raises(OptionError, match="a Tree has no columns"):
         draw(Tree([0]), PictureOptions(columns=["lemma"]))
 
 
@@ -416,12 +423,15 @@ def test_probabilities_are_read_from_misc(misc: str, share: float | None) -> Non
 def test_notebooks_show_pictures_and_trees() -> None:
     tree = Tree([2, 0], ["nsubj", "root"])
     picture = draw(tree, words=["ropes", "hold"])
-    assert arcs_of(picture._repr_svg_()) == {(2, 1), (0, 2)}
-    assert picture._repr_html_().startswith("<figure>")
+    html = picture._repr_html_()
+    assert arcs_of(html) == {(2, 1), (0, 2)}
+    assert 'style="overflow-x:auto' in html  # it scrolls and does not burst the cell
+    assert "prefers-color-scheme" not in html
+    assert "[data-jp-theme-light=false] svg.ropewalk.notebook" in html
     assert str(picture) == picture.text()
     shown: dict[type, Callable[[object], str]] = {}
     formatter = SimpleNamespace(for_type=shown.__setitem__)
-    load_extension(SimpleNamespace(display_formatter=SimpleNamespace(formatters={"image/svg+xml": formatter})))
+    load_extension(SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": formatter})))
     assert arcs_of(shown[Tree](tree)) == {(2, 1), (0, 2)}
     assert set(shown) == {Tree, Graph, Sentence}
 
@@ -525,7 +535,7 @@ def test_the_program_compares_and_shows_probabilities(tmp_path: Path, sample: Pa
     text = sample.read_text(encoding="utf-8").replace("\t3\tdet\t3:det\t_", "\t2\tdet\t2:det\tConfidence=0.25", 1)
     other.write_text(text, encoding="utf-8", newline="\n")
     done = run("draw", sample, "--against", other, "--sentence", "1")
-    assert "missed" in done.stdout
+    assert "only in the first tree" in done.stdout
     assert "▲" in done.stdout
     assert "det 0.25" in run("draw", other, "--probabilities", "--sentence", "1").stdout
     short = tmp_path / "short.conllu"
@@ -544,6 +554,35 @@ def test_the_program_shows_the_steps_of_labels_trees_and_heads(tmp_path: Path, s
     told = run("draw", "--labels", "< <")
     assert told.returncode == 0
     assert "unmatched opening bracket" in told.stderr
+
+
+def test_pictures_as_png_and_pdf(sample: Path, tmp_path: Path) -> None:
+    pytest.importorskip("typst")
+    picture = draw(conllu.read(sample)[0])
+    png = picture.png(scale=2)
+    width, height = struct.unpack(">II", png[16:24])
+    wide, high = re.findall(r'(?:width|height)="([\d.]+)"', picture.svg())[:2]
+    assert png.startswith(b"\x89PNG")
+    assert (width, height) == (pytest.approx(2 * float(wide), abs=2), pytest.approx(2 * float(high), abs=2))
+    assert picture.png(scale=2) == png  # equal trees give equal files
+    assert picture.png(scale=2, theme="dark") != png
+    with pytest.raises(OptionError, match="the scale of a PNG is 0"):
+        picture.png(scale=0)
+    done = run("draw", sample, "-o", tmp_path / "all.pdf")
+    assert done.returncode == 0, done.stderr
+    pages = re.findall(rb"/Type\s*/Page\b", (tmp_path / "all.pdf").read_bytes())
+    assert len(pages) == len(conllu.read(sample))
+    one = run("draw", sample, "--sentence", "1", "-o", tmp_path / "one.png")
+    assert one.returncode == 0, one.stderr
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+    several = run("draw", sample, "-o", tmp_path / "several.png")
+    assert "PNG holds one picture" in several.stderr
+
+
+def test_png_and_pdf_name_the_extra_that_they_need(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    with pytest.raises(MissingExtraError, match=r"pip install -c constraints\.txt '\.\[draw\]'"):
+        draw(conllu.read(sample)[0]).pdf()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -584,7 +623,7 @@ def test_a_terminal_gets_colours_and_its_own_width(environment: dict[str, str], 
 
 def test_the_program_refuses_forms_that_it_does_not_know(tmp_path: Path) -> None:
     for words, said in (
-        (("--heads", "2,0", "-o", tmp_path / "tree.pdf"), "no form is known by .pdf"),
+        (("--heads", "2,0", "-o", tmp_path / "tree.gif"), "no picture format ends in .gif"),
         (("--heads", "2,0", "--steps", "--format", "svg"), "--steps writes an HTML page"),
         (("--heads", ""), "--heads is empty"),
     ):

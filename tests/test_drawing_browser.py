@@ -118,3 +118,27 @@ def test_words_do_not_overlap_on_a_page_of_pictures(browser: Browser, tmp_path: 
         for (_, right), (left, _) in pairwise(ordered):
             assert right <= left + 1
     assert browser.requests() == [page.as_uri()]
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize("notebook", ["light", "dark"])
+def test_a_picture_in_a_notebook_scrolls_and_has_the_colours_of_the_notebook(
+    browser: Browser, tmp_path: Path, sample: Path, notebook: str, system: str
+) -> None:
+    page = tmp_path / "notebook.html"
+    shown = conllu.read(sample)[0]._repr_html_()
+    is_light = "true" if notebook == "light" else "false"
+    page.write_text(
+        f'<body data-jp-theme-light="{is_light}"><div id="cell" style="width:200px">{shown}</div></body>',
+        encoding="utf-8",
+    )
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": system}])
+    try:
+        browser.open(page)
+        assert browser.run("matchMedia('(prefers-color-scheme: dark)').matches") == (system == "dark")
+        paper = browser.run('getComputedStyle(document.querySelector("rect.paper")).fill')
+        assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[notebook]
+        assert browser.run('document.getElementById("cell").scrollWidth') <= 200
+        assert browser.run('document.querySelector("svg").getBoundingClientRect().width') > 200
+    finally:
+        browser.call("Emulation.setEmulatedMedia", features=[])

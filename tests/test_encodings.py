@@ -523,7 +523,7 @@ def test_specs_are_read_with_spaces_and_defaults_are_left_out() -> None:
         ("optimum", UnknownNameError, "unknown encoding 'optimum'.* optimal, optimal-nonprojective, four-bit, "),
         ("brackets(plane=2)", UnknownNameError, "option of brackets 'plane'; did you mean 'planes'.*policy, stacks"),
         ("brackets(planes)", EncodingOptionError, "brackets: 'planes' is no option; expected option=value"),
-        ("brackets(planes=two)", EncodingOptionError, "planes is 'two'; expected a whole number"),
+        ("brackets(planes=two)", EncodingOptionError, "planes is 'two'; expected an integer"),
         ("brackets(planes=0)", EncodingOptionError, "planes must be 1 to 100"),
         ("brackets(stacks=1,planes=2)", EncodingOptionError, "1 with a single stack"),
         ("brackets(stacks=3)", EncodingOptionError, "stacks must be 1 or 2, found 3"),
@@ -744,8 +744,8 @@ def test_offsets_over_parts_of_speech_by_hand() -> None:
 
 
 def test_the_documentation_names_every_encoding() -> None:
-    page = (REPOSITORY / "docs" / "encodings.md").read_text(encoding="utf-8")
-    table = page.partition("## All encodings")[2].partition("\n- ")[0]
+    page = (REPOSITORY / "docs" / "choosing.md").read_text(encoding="utf-8")
+    table = page.partition("| name | paper |")[2].partition("\n\n")[0]
     for name in known():
         assert f"`{name}`" in table
         labels = get(name).alphabet
@@ -816,12 +816,12 @@ class Wrong(Chain):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ("covers", r"the tree \[2, 0\] is covered but comes back as \[0, 1\] from \['x', 'x'\]"),
-        ("fault", "have a fault at word 1: unmatched closing bracket"),
+        ("covers", r"the tree \[2, 0\] is covered but decoded as \[0, 1\] from \['x', 'x'\]"),
+        ("fault", "are decoded with a fault at word 1: unmatched closing bracket"),
         ("label", "check_label refuses 'x', which write uses"),
         ("batch", "has other labels alone than in a batch"),
-        ("raises", "read raises ZeroDivisionError on labels of its own"),
-        ("cycle", "are read into"),
+        ("raises", "read raises ZeroDivisionError for the encoding's own labels"),
+        ("cycle", "are decoded into"),
     ],
 )
 def test_the_check_for_others_finds_what_is_wrong(fault: str, message: str) -> None:

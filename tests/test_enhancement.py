@@ -68,18 +68,18 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_rules(name: str) -> None:
     text, wanted = RULES[name]
-    found = by_rules(conllu.loads(text)).deps()
+    found = deps.texts(by_rules(conllu.loads(text)))
     assert {word: found[word - 1] for word in wanted} == wanted
 
 
 def test_cases_if_asked_for() -> None:
     bank = conllu.loads(RULES["prepositions and conjunctions"][0])
-    assert by_rules(bank, cases=True).deps()[4] == "2:obl:because_of:gen"
+    assert deps.texts(by_rules(bank, cases=True))[4] == "2:obl:because_of:gen"
 
 
 def test_copies_are_the_trees() -> None:
     bank = conllu.loads(RULES["relative pronouns"][0])
-    assert copied(bank).deps() == ["0:root", "3:nsubj", "1:acl:relcl"]
+    assert deps.texts(copied(bank)) == ["0:root", "3:nsubj", "1:acl:relcl"]
 
 
 def test_the_command_fills_deps_and_leaves_the_rest(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_first_relative_pronoun_below_a_clause_is_taken() -> None:
             "break VERB _ 1 acl:relcl",
         )
     )
-    assert by_rules(bank).deps() == [
+    assert deps.texts(by_rules(bank)) == [
         "0:root|3:nmod:poss",
         "1:ref",
         "5:obj|6:nsubj",

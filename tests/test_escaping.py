@@ -204,7 +204,7 @@ def test_html_and_latex_show_text_as_it_is() -> None:
     cell = ET.fromstring(to_html(table(text))).findtext("tbody/tr/td")
     assert cell == clean(text)
     assert latex_escape("\x1b\n") == "??"
-    assert r"<b>\&?[31m" in to_latex(table(text))
+    assert r"\textless{}b\textgreater{}\&?[31m" in to_latex(table(text))
 
 
 def test_every_format_cleans_what_it_is_given() -> None:

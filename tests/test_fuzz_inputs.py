@@ -1,4 +1,4 @@
-"""Whatever is read, damaged CoNLL-U, labels, texts or JSON, there is an answer that holds together or an error of ours.
+"""Damaged CoNLL-U, labels, texts and JSON end in a consistent result or an error of ours.
 
 All of it runs in processes of its own, so that a crash is a failure like any other; `make fuzz` goes on for longer.
 """

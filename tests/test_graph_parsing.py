@@ -87,7 +87,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory, trained: Path) -> Path:
 
 def arcs_of(bank: Treebank) -> list[tuple[str, ...]]:
     return [
-        (name, *text.split("|")) for name, text in zip(bank.column("id").texts(), deps.read(bank).deps(), strict=True)
+        (name, *text.split("|"))
+        for name, text in zip(bank.column("id").texts(), deps.texts(deps.read(bank)), strict=True)
     ]
 
 
@@ -250,7 +251,7 @@ def test_a_new_graph_takes_the_place_of_empty_nodes(trained: Path) -> None:
     assert "\n2.1\t" not in written
     assert "# sent_id = 1\n" in written
     assert not deps.read(conllu.loads(written)).empty.any()
-    assert between_words(deps.read(bank)).deps() == ["0:root", "1:conj>nsubj", "1:conj>obj"]
+    assert deps.texts(between_words(deps.read(bank))) == ["0:root", "1:conj>nsubj", "1:conj>obj"]
     assert enhanced(bank, bank.with_graphs(between_words(deps.read(bank))))["ELAS"].f1 == 1.0
     assert not list(deps.problems(bank.with_graphs(between_words(deps.read(bank)))))
 

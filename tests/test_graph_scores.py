@@ -176,4 +176,4 @@ def test_graphs_between_words_have_paths_for_arcs(seed: int) -> None:
     found = scoring.between_words(deps.read(conllu.loads("".join(texts))))
     rows = [line.split("\t") for text in texts for line in collapsed(text).split("\n") if line]
     wanted = [{item for item in row[8].split("|") if item.partition(":")[0] not in {row[0], "_"}} for row in rows]
-    assert [set(text.split("|")) - {"_"} for text in found.deps()] == wanted
+    assert [set(text.split("|")) - {"_"} for text in deps.texts(found)] == wanted

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ropewalk.core.columns import Column
 from ropewalk.models.labels import LabelSet
 from ropewalk.models.lexicon import LONGEST, NOTHING, WEIGHTS, Lexicon
-from ropewalk.models.tags import fitted_weights, tag_columns, tag_sets
+from ropewalk.models.tags import TagWeights, best_tags, fitted_weights, tag_sets
 from ropewalk.training.examples import lexicon_of
 from test_tags import bank_of_words
 
@@ -82,7 +82,7 @@ def test_weights_are_those_by_which_most_is_right() -> None:
     weights = fitted_weights(labels, same(), dev)
     assert len(weights) == 4
     assert min(weights) > 0
-    found, shares = tag_columns(labels, same(), dev.column("form"), weights, shares=True)
+    found, shares = best_tags(labels, same(), dev.column("form"), TagWeights(weights), probabilities=True)
     assert found["upos"].texts() == ["Y", "Y", "X"]
     assert found["lemma"].texts() == ["rope", "deck", "mast"]
     assert all(0 < share <= 1 for column in shares.values() for share in column.tolist())

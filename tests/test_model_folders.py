@@ -75,7 +75,7 @@ def test_a_segmenter_that_was_added_makes_another_model(model: Path, tmp_path: P
     segmentation.save(tmp_path / "alone", stored)
     for file in ("segmenter.json", "segmenter.onnx"):
         shutil.copy(tmp_path / "alone" / file, model / file)
-    with pytest.raises(ModelError, match=r"segmenter\.json: is not the file that was exported"):
+    with pytest.raises(ModelError, match=r"segmenter\.json: is not the exported file"):
         ropewalk.load(model)
     segmentation.save(model, stored)  # as `train-segmenter` does
     assert open_folder(model).table["hash"] == before, "what it was before they were taken away"
@@ -205,7 +205,7 @@ def test_the_name_of_a_folder_is_checked_where_the_model_has_none(model: Path, t
 
 @pytest.mark.parametrize("name", ["a" * 5_000, "a/" * 2_500, "./" + "b" * 300])
 def test_a_name_that_no_file_can_have_is_an_error_of_one_short_line(name: str) -> None:
-    with pytest.raises(ModelError, match=r"cannot be looked for .*expected the name of a model, or a folder"):
+    with pytest.raises(ModelError, match=r"cannot be searched for .*pass the name of a model, or a folder"):
         ropewalk.load(name)
     done = run("parse", "-m", name, "She walks.")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)

@@ -18,6 +18,7 @@ from ropewalk import conllu
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError
 from ropewalk.loading import load_model
 from ropewalk.models import catalogue, storage
+from ropewalk.models import model as model_module
 from ropewalk.models.description import EXPORTED, VERSION, Description, described
 from ropewalk.models.storage import seal
 
@@ -143,7 +144,7 @@ def test_unknown_options_of_a_model_are_named() -> None:
 
 def test_a_trained_model_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ropewalk.loading.find_spec", lambda name: None if name == "torch" else object())
-    with pytest.raises(MissingExtraError, match=r"need torch, .*pip install ropewalk\[train\]"):
+    with pytest.raises(MissingExtraError, match=r"need torch, .*pip install .*'\.\[train\]'"):
         load_model(FIXTURES / "trained")
     assert load_model(FIXTURES / "exported").name == "tiny"
 
@@ -188,3 +189,20 @@ def test_the_folder_of_own_models_is_the_one_that_platformdirs_names(
     if data is not None:
         monkeypatch.setenv("XDG_DATA_HOME", data)
     assert catalogue.own_folder() == platformdirs.user_data_path("ropewalk", appauthor=False) / "models"
+
+
+def test_loading_builds_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    models: list[Model] = []
+    build = model_module.Model.__init__
+
+    def building(model: Model, *parts: Any, **about: Any) -> None:  # noqa: ANN401 - those of `Model`
+        models.append(model)
+        build(model, *parts, **about)
+
+    monkeypatch.setattr(model_module.Model, "__init__", building)
+    parser = ropewalk.load("en", decoder="greedy", columns=["tree"])
+    assert len(models) == 1
+    again = pickle.loads(pickle.dumps(models[0]))  # noqa: S301 - pickled here
+    assert models[1:] == [again]
+    assert again.decoding == models[0].decoding
+    assert parser("It rains.")[0].heads == (2, 0, 2)

@@ -195,7 +195,7 @@ def test_a_location_that_counts_as_external_in_32_bits_is_refused() -> None:
         (b"\x00\x01", "number of a field is 0"),
         (b"\xba\x80\x80\x80\x70\x00", "number of a field is"),  # 7 in the 32 bits that other readers keep
         (b"\x08" + b"\x80" * 10 + b"\x00", "does not end"),
-        (b"\x3a\x7f", "does not end"),
+        (b"\x3a\x7f", "longer than its message"),
         (b"\x3a\x80", "does not end"),
         (b"\x08", "does not end"),
         (b"\x38\x01", "is of kind 0"),
@@ -310,10 +310,10 @@ def test_integers_are_divided_by_positive_ones_alone() -> None:
     x = np.array([[-9.0, -7.0, 7.0, 9.0]], dtype=np.float32)
     assert opened(quotient(2)).run({"x": x})[0].tolist() == [[-4, -3, 3, 4]]
     for divisor in ((-1,), (0,), (1, 2, 3, -1)):
-        with pytest.raises(ModelError, match="Div: integers are divided by what may not be positive"):
+        with pytest.raises(ModelError, match="Div: integers are divided by a value that may be 0 or negative"):
             opened(quotient(*divisor))
     itself = network([as_integers, helper.make_node("Div", ["i", "i"], ["q"]), as_reals], X, {"y": ["rows", 4]})
-    with pytest.raises(ModelError, match="Div: integers are divided by what may not be positive"):
+    with pytest.raises(ModelError, match="Div: integers are divided by a value that may be 0 or negative"):
         opened(itself)
     opened(network([helper.make_node("Div", ["x", "x"], ["y"])], X, {"y": ["rows", 4]}))
 
@@ -451,7 +451,7 @@ def test_sizes_that_depend_on_a_condition_count_as_the_larger() -> None:
 
 
 def test_sizes_that_grow_as_inputs_shrink_are_seen() -> None:
-    """What is left over is large for one row, though not for many."""
+    """Check that a remainder is large for one row, but not for many."""
     nodes = [
         node("ConstantOfShape", "s", made="t"),
         node("Shape", "x", end=1, made="n"),
@@ -625,8 +625,9 @@ def compare_shapes(file: Path, given: InputSizes, inputs: dict[str, Any], monkey
 
 
 def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ropewalk.models.onnx.bilstm import _sentence_sizes, _word_sizes
+    from ropewalk.models.onnx.bilstm import _sentence_sizes
     from ropewalk.models.onnx.model import _arc_sizes, _pair_sizes
+    from ropewalk.models.onnx.word_types import _word_sizes
     from ropewalk.segmentation.segmenter import network_sizes
 
     chance = np.random.default_rng(1)

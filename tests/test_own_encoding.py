@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import REPOSITORY
+from decoding_tools import decode
 from docs_tools import install_example
 from ropewalk import decoding, encodings
 from ropewalk.core.trees import Tree, Trees, check_heads, is_projective, projective
@@ -78,7 +79,7 @@ def test_it_is_one_encoding_among_the_others(letters: Encoding) -> None:
     assert type(letters).__module__ == "letters"
     assert "letters" in encodings.known()
     assert "letters" in decoding.exact_encodings()
-    assert "letters" in decoding.joint_encodings()
+    assert "letters" in decoding.encodings_of("joint")
     with pytest.raises(UnknownNameError, match="optimal, four-bit, hexatags, letters"):
         decoding.scored(encodings.get("relative"), np.zeros((1, 1)), ["0"])
 
@@ -126,14 +127,14 @@ def test_the_exact_and_the_joint_decoder_find_what_trying_all_trees_finds(
         scores = noise(words, len(alphabet), seed)
         arcs = noise(words, words + 1, seed + 100).astype(np.float32)
         totals = scores[places, labels].sum(axis=1)
-        exact = decoding.decode(letters, [scores], [0, words], [alphabet])
+        exact = decode(letters, [scores], [0, words], [alphabet])
         assert exact.exact.all()
         assert exact.heads.tolist() == heads[totals.argmax()].tolist()
         assert exact.scores[0] == pytest.approx(totals.max())
-        greedy = decoding.decode(letters, [scores], [0, words], [alphabet], decoder="greedy")
+        greedy = decode(letters, [scores], [0, words], [alphabet], decoder="greedy")
         assert greedy.ids[0].tolist() == scores.argmax(axis=1).tolist()
         together = totals + arcs[places, heads].sum(axis=1)
-        joint = decoding.decode(letters, [scores], [0, words], [alphabet], decoder="joint", arcs=arcs.reshape(-1))
+        joint = decode(letters, [scores], [0, words], [alphabet], decoder="joint", arcs=arcs.reshape(-1))
         assert joint.exact.all()
         assert joint.heads.tolist() == heads[together.argmax()].tolist()
 
@@ -158,7 +159,7 @@ def test_its_probabilities_and_best_trees_are_those_of_all_trees(
     assert sums.labels == pytest.approx(wanted)
     assert sums.logs[0] == pytest.approx(np.logaddexp.reduce(totals))
     assert decoding.arc_probabilities(given) == pytest.approx(arcs)
-    best = decoding.decode(letters, [scores], [0, words], [alphabet])
+    best = decode(letters, [scores], [0, words], [alphabet])
     sure, whole = decoding.confidences(given, best.ids[0], best.heads)
     assert sure == pytest.approx(arcs[best.heads, places + 1])
     assert whole[0] == pytest.approx(shares.max())
@@ -195,7 +196,7 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
     assert list(wrapped.recover(labels).trees) == [bank.tree(0)]
     scores = np.full((4, 14), -5.0)
     scores[np.arange(4), labels.columns[0].ids] = 0.0
-    best = decoding.decode(wrapped, [scores], [0, 4], [wrapped.alphabet or ()])
+    best = decode(wrapped, [scores], [0, 4], [wrapped.alphabet or ()])
     assert best.exact.all()
     assert best.ids[0].tolist() == labels.columns[0].ids.tolist()
     assert list(trace(labels.texts(), wrapped).heads) == best.heads.tolist()
@@ -203,13 +204,13 @@ def test_it_can_be_pseudo_projective(letters: Encoding) -> None:
 
 def test_its_sequences_can_be_learnt(letters: Encoding) -> None:
     torch = pytest.importorskip("torch")
-    from ropewalk.training.crf import SequenceLoss
+    from ropewalk.training.crf import SequenceLoss, Wanted
 
     alphabet = letters.alphabet or ()
     sequences = SequenceLoss("letters", alphabet)
     scores = torch.zeros((3, 14), dtype=torch.double, requires_grad=True)
     right = torch.tensor(letters.encode(Tree([2, 0, 2])).columns[0].ids.astype(np.int64))
-    loss = sequences(scores, None, right, right, [3])
+    loss = sequences(scores, None, Wanted(right, right), [3])
     assert loss.item() == pytest.approx(np.log(7)), "there are seven projective trees of three words"
     (gradient,) = torch.autograd.grad(loss, scores)
     assert gradient.sum(dim=1).tolist() == pytest.approx([0.0] * 3), (

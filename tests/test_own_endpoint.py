@@ -58,7 +58,7 @@ def test_it_is_served_described_and_counted(workers: str) -> None:
         assert json.loads(raw.body)["tags"] == {"PRON": 2, "VERB": 2, "PUNCT": 2}
         for fields, reason in (
             ({"text": "a", "least": 1}, "unknown field 'least'; known: text, tokens, conllu, model, most"),
-            ({"text": "a", "most": 0}, "most is 0; expected a whole number from 1 to 20"),
+            ({"text": "a", "most": 0}, "most is 0; expected an integer from 1 to 20"),
             ({}, "expected exactly one of the fields text, tokens, conllu"),
         ):
             refused = ask(served, **fields)
@@ -86,5 +86,5 @@ def test_names_of_endpoints_are_plain(name: str) -> None:
     async def answer(_fields: Fields, _service: Service) -> object:
         return {}
 
-    with pytest.raises(OptionError, match="expected small letters, digits and hyphens"):
+    with pytest.raises(OptionError, match="use lower case, digits and hyphens"):
         endpoint(name, answer)

@@ -63,13 +63,13 @@ def test_the_program_knows_it_by_its_name_and_by_that_of_a_file(site: Path, tmp_
     assert named.stdout.startswith(HEADER)
     assert len(named.stdout.splitlines()) == 1 + 300 * 7
     assert parse("--format", "arcs", "--jobs", "2", text).stdout == named.stdout
-    assert parse(text, "-o", tmp_path / "out.tsv").returncode == 0
-    assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == named.stdout
-    assert parse(text, "-o", tmp_path / "out.tsv.gz").returncode == 0
-    assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode() == named.stdout
+    assert parse(text, "-o", tmp_path / "out.arcs").returncode == 0
+    assert (tmp_path / "out.arcs").read_text(encoding="utf-8") == named.stdout
+    assert parse(text, "-o", tmp_path / "out.arcs.gz").returncode == 0
+    assert gzip.decompress((tmp_path / "out.arcs.gz").read_bytes()).decode() == named.stdout
     wrong = parse("--format", "nonsense", TEXT)
     assert wrong.returncode == 2
-    assert "'nonsense' is not one of 'conllu', 'json', 'tree', 'arcs'" in wrong.stderr
+    assert "'nonsense' is not one of 'conllu', 'json', 'tree', 'csv', 'tsv', 'parquet', 'arcs'" in wrong.stderr
     wrong = parse("--format", "arcs", "--tag-confidence", TEXT)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "arcs has no place for it" in wrong.stderr
@@ -85,7 +85,7 @@ def test_the_server_answers_with_it(site: Path, monkeypatch: pytest.MonkeyPatch)
         assert found.text == ropewalk.load(threads=1)(TEXT).to("arcs")
         paths = json.loads(served.get("/openapi.json").body)["paths"]
         fields = paths["/api/v1/convert"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
-        assert fields["output"]["enum"] == ["conllu", "json", "arcs", "svg", "tikz", "text", "html"]
+        assert fields["output"]["enum"] == ["conllu", "json", "csv", "tsv", "arcs", "svg", "tikz", "text", "html"]
 
 
 def test_a_format_of_ours_cannot_be_replaced_and_a_broken_one_is_named(site: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 import ropewalk
 from conftest import REPOSITORY
 from program_tools import run
-from ropewalk.errors import ConfigError, ModelError
+from ropewalk.errors import ConfigError, ModelError, UnknownModelError
 from ropewalk.models import catalogue
 from ropewalk.models.packages import module_of
 from ropewalk.models.packaging import package
@@ -85,7 +85,7 @@ def test_a_package_is_data_that_says_whose_it_is(tmp_path: Path) -> None:
 
 
 def test_models_in_packages_are_found_by_name(install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ModelError, match="tiny-one: is no installed model"):
+    with pytest.raises(ModelError, match='No installed model or folder is named "tiny-one"'):
         ropewalk.load("tiny-one")
     home = install("tiny-one")
     parser = ropewalk.load("tiny-one")
@@ -208,11 +208,11 @@ def test_what_makes_no_package_is_refused_and_leaves_nothing(tmp_path: Path) -> 
     with pytest.raises(ModelError, match=r"names no licence .*--licence"):
         package(home, out, name="a")
     (home / "labels.json").write_bytes((home / "labels.json").read_bytes().replace(b"n", b"m", 1))
-    with pytest.raises(ModelError, match=r"labels\.json: is not the file that was exported"):
+    with pytest.raises(ModelError, match=r"labels\.json: is not the exported file"):
         package(home, out, name="a", licence="MIT")
     assert {one.name for one in tmp_path.iterdir()} == {"copy"}
     out.mkdir()
-    with pytest.raises(ModelError, match="out: is there already"):
+    with pytest.raises(ModelError, match="out: already exists"):
         package(TINY, out, name="a")
 
 
@@ -259,11 +259,16 @@ def test_models_that_can_be_installed_are_listed(
 
 @pytest.mark.usefixtures("offered")
 def test_a_model_that_is_not_installed_is_told_how_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = r"en-accurate: is a model that is not installed; installed: en; install it: pip install ropewalk-en-accurate"
+    said = r'^The model "en-accurate" is not installed\. Installed: en\. To install: pip install ropewalk-en-accurate'
     with pytest.raises(ModelError, match=said):
         ropewalk.load("en-accurate")
-    with pytest.raises(ModelError, match="nonsense: is no installed model and no folder; installed: en; any folder"):
-        ropewalk.load("nonsense")
+    with pytest.raises(
+        UnknownModelError, match=r'No installed model or folder is named "de"\. Installed: en\. '
+    ) as raised:
+        ropewalk.load("de")
+    assert raised.value.installed == ("en",)
+    assert {"en-accurate", "vi"} <= set(raised.value.available)
+    assert f"To install {', '.join(raised.value.available)}: pip install ropewalk-NAME" in str(raised.value)
     (tmp_path / "vi").mkdir()  # as in a clone's folder of models
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match=r"pip install \./models/vi in a clone"):

@@ -11,16 +11,20 @@ from dataclasses import asdict, replace
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import torch
 
 import program_tools
 from ropewalk import conllu
 from ropewalk.encodings import get
+from ropewalk.errors import ConfigError
 from ropewalk.laboratory import experiment
+from ropewalk.laboratory.comparisons import Question, comparisons, questions
 from ropewalk.laboratory.published import ENCODINGS, published
 from ropewalk.reporting.tables import to_csv
 from ropewalk.scoring.attachment import score
+from ropewalk.scoring.significance import holm
 from ropewalk.training import config
 from ropewalk.training.classifiers import ArcScorer, BiaffineRelations
 from ropewalk.training.examples import label_set
@@ -356,6 +360,65 @@ def test_runs_of_several_seeds_give_means_and_keep_what_they_predict(tmp_path: P
     assert experiment.summary(alone).notes[-1] == "One seed."
     assert not experiment.spread(alone).rows
     assert "seed" not in [column.id for column in experiment.details(alone).columns]
+
+
+def test_finished_runs_are_read_from_one_file_and_one_cut_short_is_done_again(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    cell, other = (
+        experiment.GridCell("Invented", "small", "x", config_of(data, epochs=1, seed=seed), ("greedy",), seed)
+        for seed in (1, 2)
+    )
+    (result,) = experiment.run(cell, tmp_path / "runs")
+    gold, predicted = conllu.read(data), conllu.read(tmp_path / "runs" / cell.place / "dev-greedy_nearest.conllu")
+    scores = score(gold, predicted)
+    assert result.sentences == {name: getattr(scores, name).tolist() for name in ("words", "heads", "labelled")}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    line = (tmp_path / "runs" / "results.jsonl").read_bytes()
+    (elsewhere / "results.jsonl").write_bytes(line + line[:-30])
+    assert experiment.run(cell, elsewhere) == [result]
+    assert not (elsewhere / cell.place).exists()  # it was not trained again
+    (second,) = experiment.run(other, elsewhere)
+    assert [experiment.run(one, elsewhere) for one in (cell, other)] == [[result], [second]]
+
+
+def test_questions_of_a_grid_are_answered_on_each_treebank_and_on_all(tmp_path: Path) -> None:
+    def result(treebank: str, encoding: str, seed: int, right: list[int]) -> experiment.Result:
+        counts = {"words": [10] * len(right), "heads": right, "labelled": right}
+        return experiment.Result(treebank, "small", encoding, "exact", "test", {}, 1.0, seed, sentences=counts)
+
+    rng = np.random.default_rng(1)
+    results = [
+        result(treebank, encoding, seed, rng.integers(low, 10, 80).tolist())
+        for treebank in ("First", "Second")
+        for encoding, low in (("A", 2), ("B", 6), ("C", 2))
+        for seed in range(5)
+    ]
+    asked = [Question("Is B better?", "A, exact", "B, exact"), Question("Is C?", "A, exact", "C, exact")]
+    rows = list(csv.DictReader(to_csv(comparisons(results, asked)).splitlines()))
+    assert [(row["A"], row["treebank"], row["score"]) for row in rows[:3]] == [
+        ("A, exact", "First", "LAS over words"),
+        ("A, exact", "First", "LAS over sentences"),
+        ("A, exact", "First", "LM"),
+    ]
+    assert [row["treebank"] for row in rows[::3]] == 2 * ["First", "Second", "average"]
+    of_words = [row for row in rows if row["score"] == "LAS over words"]
+    parts = [sum(one.sentences["labelled"]) / 8 for one in results if one.treebank == "First" and one.encoding == "B"]
+    assert float(of_words[0]["second_score"]) == pytest.approx(statistics.fmean(parts))
+    alone = [row for row in of_words if row["treebank"] != "average"]
+    adjusted = holm([float(row["bootstrap_p"]) for row in alone])
+    assert [float(row["holm_p"]) for row in alone] == pytest.approx(adjusted)
+    better, same = (float(alone[number]["holm_p"]) for number in (0, 2))
+    assert better < 0.01
+    assert same > 0.05
+    grid = tmp_path / "grid.toml"
+    for text, message in (
+        ('comparisons = [{question = "?", first = "A"}]', "expected a table of question, first, second"),
+        ("comparisons = 3", "expected a table"),
+    ):
+        grid.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=message):
+            questions(grid)
 
 
 def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:

@@ -412,3 +412,15 @@ def test_text_is_never_written_over(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "would replace" in done.stderr
     assert source.read_text(encoding="utf-8") == "He slept."
+
+
+@pytest.mark.parametrize("ending", [".conllx", ".svg", ".html.gz", ".txt"])
+def test_an_ending_of_no_output_format_is_refused(ending: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out{ending}"
+    done = run("parse", "They twist.", "-o", out)
+    assert done.returncode == 2
+    known = "use .conllu, .csv, .json, .jsonl, .parquet, .tsv, or name one with --format"
+    assert known in " ".join(done.stderr.replace("│", "").split())
+    assert not out.exists()
+    assert run("parse", "They twist.", "--format", "conllu", "-o", out).returncode == 0
+    assert run("parse", "They twist.", "-o", tmp_path / "out").returncode == 0

@@ -65,9 +65,9 @@ def test_a_vector_is_the_mean_of_pieces_in_the_main_directions(folder: Path) -> 
     assert found.std() == pytest.approx(1)
     plain = np.stack([(table.rows[4] + table.rows[3]) / 2, table.rows[6]])[:, :3]
     assert np.allclose(found, plain / plain.std(), atol=1e-6)
-    with pytest.raises(OptionError, match="5 dimensions of vectors of 4; expected fewer"):
+    with pytest.raises(OptionError, match="5 dimensions are more than the 4 of the vectors; pass a smaller number"):
         table.vectors(["ka"], 5)
-    with pytest.raises(OptionError, match="expected pieces of the words' script"):
+    with pytest.raises(OptionError, match="use pieces of the words' script"):
         table.vectors(table.vocabulary(["x"]), 4)
 
 
@@ -76,7 +76,7 @@ def test_a_vector_is_the_mean_of_pieces_in_the_main_directions(folder: Path) -> 
     [
         (np.zeros((3, 4)), r"shape \[3, 4\]; expected a row of numbers for each of the 12 lines"),
         (np.zeros(12), r"shape \[12\]"),
-        (np.zeros((12, 4), dtype=np.int8), "holds int8"),
+        (np.zeros((12, 4), dtype=np.int8), "contains int8"),
         (np.array([None]), "vectors.npy: cannot be read"),
     ],
 )

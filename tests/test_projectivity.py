@@ -45,7 +45,7 @@ def crosses(heads: list[int], a: int, b: int) -> bool:
 
 
 def plane_of_each(heads: list[int]) -> dict[int, int]:
-    """Put each arc into the first plane in which it crosses nothing."""
+    """Return for each arc the first plane in which it crosses nothing."""
     planes: list[list[int]] = []
     for word in breadth_first(heads):
         free = next((p for p in planes if not any(crosses(heads, word, other) for other in p)), None)

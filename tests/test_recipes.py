@@ -1,4 +1,4 @@
-"""What the recipes do without a network: telling prose from everything else."""
+"""Recipes without a network: distinguishing prose from everything else."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def repaired(sentences: Sequence[Sequence[int]], policy: str) -> Repaired:
 
 
 def above(heads: dict[int, int], word: int, other: int) -> bool:
-    """Tell whether a word is another or one of its ancestors."""
+    """Return whether a word is another or one of its ancestors."""
     while other != word and other in heads:
         other = heads[other]
     return other == word

@@ -286,7 +286,7 @@ def test_the_command_takes_a_folder_for_each_release(tmp_path: Path) -> None:
     [
         (("UD",), "UD names no release of UD; expected a folder whose name ends in one, such as ud-2.14, or 2.14=UD"),
         (("x=UD",), "x=UD names no release of UD"),
-        (("ud-2.14", "2.14=UD"), "ud-2.14 and UD are both UD 2.14; give one for each release"),
+        (("ud-2.14", "2.14=UD"), "ud-2.14 and UD are both UD 2.14; expected one for each release"),
     ],
 )
 def test_folders_without_a_release_of_their_own_are_refused(given: tuple[str, ...], said: str, tmp_path: Path) -> None:

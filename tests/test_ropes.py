@@ -59,7 +59,7 @@ def graphs(draw: DrawFn, most: int = 8) -> Graph:
 
 
 def leans(arc: Arc, other: Arc) -> bool:
-    """Tell by the paper's definition whether one arc leans on another."""
+    """Return by the paper's definition whether one arc leans on another."""
     (a, b), (c, d) = sorted(arc), sorted(other)
     return arc != other and c <= a and b <= d and (a == c or b == d)
 
@@ -267,4 +267,4 @@ def test_leaning_says_where_an_arc_leans_on_nothing() -> None:
 def test_more_words_than_memory_holds_are_refused() -> None:
     none = np.zeros(0, dtype=np.int32)
     with pytest.raises(GraphError, match="6,442,450,941 words in all"):
-        Arcs(none, none, np.zeros(4, dtype=np.int32), np.full(3, 2**31 - 1, dtype=np.int32))
+        Arcs(none, none, Offsets(np.zeros(4, dtype=np.int32)), np.full(3, 2**31 - 1, dtype=np.int32))

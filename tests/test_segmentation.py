@@ -129,7 +129,7 @@ def test_addresses_and_dashes_are_tokens_wherever_the_text_is_cut() -> None:
 
 
 def noise(seed: int, marks: int = 3) -> Callable[[dict[str, Numbers]], npt.NDArray[Any]]:
-    """Give numbers that depend on a character and the one before it, as good as random."""
+    """Return pseudo-random numbers that depend on a character and the one before it."""
 
     def score(part: dict[str, Numbers]) -> npt.NDArray[Any]:
         numbers = part["characters"]

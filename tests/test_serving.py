@@ -254,7 +254,7 @@ def test_multipart_as_it_may_be_written(header: str, body: bytes) -> None:
     ("header", "body", "reason"),
     [
         ("multipart/form-data", b"", "no boundary"),
-        (PARTS, b"--x\r\n", "does not end"),
+        (PARTS, b"--x\r\n", "has no end"),
         (PARTS, b"--x\r\nno empty line\r\n--x--", "empty line before each value"),
         (PARTS, b"--x\r\n\r\nno name\r\n--x--", "name not found"),
         (PARTS, b"--x\r\nwhat\r\n\r\nis this\r\n--x--", "invalid character 13 in header"),
@@ -271,7 +271,7 @@ def test_multipart_as_it_may_be_written(header: str, body: bytes) -> None:
         (PARTS, b"--x\r\n" + NAMED + b"\r\nContent-Type: text/plain; charset=utf-16\r\n\r\na\r\n--x--", "'utf-16'"),
         (PARTS, b"--x\r\n" + NAMED + b"\r\n\r\n\xff\r\n--x--", "not UTF-8"),
         ("application/x-www-form-urlencoded", b"data=%ff", "not UTF-8"),
-        ("application/json", b"{}", "expected a form"),
+        ("application/json", b"{}", "send a form"),
         ("application/x-www-form-urlencoded", b"&".join(b"a%d=" % n for n in range(300)), "more than 100"),
     ],
 )
@@ -475,6 +475,25 @@ def test_labels_pictures_and_steps(server: Served) -> None:
     assert {"optimal", "hexatags"} <= {one["name"] for one in listed["encodings"]}
 
 
+def test_a_pattern_is_found_or_its_fault_is_named(server: Served, sample: Path) -> None:
+    trees = sample.read_text(encoding="utf-8")
+    pattern = "{upos:NOUN}=noun >det {}=article"
+    found = json.loads(api(server, "search", conllu=trees, pattern=pattern).body)["matches"]
+    expected = conllu.read(sample).search(pattern)
+    assert [(one["sentence"], one["words"]) for one in found] == [
+        (match.sentence.number + 1, {"noun": match["noun"].index, "article": match["article"].index})
+        for match in expected
+    ]
+    assert all(one["hits"] == sorted(one["words"].values()) for one in found)
+    assert len(found) > 1
+    wrong = api(server, "search", conllu=trees, pattern="{upos:NOUN")
+    assert wrong.status == 400
+    assert "character 11" in wrong.text
+    many = api(server, "search", conllu=trees, pattern="{}=a : {}=b : {}=c : {}=d")
+    assert many.status == 400
+    assert "more than 10,000 matches" in many.text
+
+
 def test_the_description_names_every_path_and_its_examples_work(server: Served) -> None:
     found = json.loads(server.get("/openapi.json").body)
     assert found["openapi"].startswith("3.1")
@@ -629,7 +648,7 @@ def test_on_a_loopback_address_requests_for_other_hosts_are_refused(server: Serv
     for host in (*OTHER, *ODD):
         status, why = asked_for(server, host)
         assert status == 421, host
-        assert "expected 127.0.0.1, [::1], localhost, or a name that --allow-host allows" in why
+        assert "use 127.0.0.1, [::1], localhost, or allow the name with --allow-host" in why
         assert asked_for(server, host, path="/")[0] == 421
     assert asked_for(server, "localhost", "evil.example")[0] == 421
     assert asked_for(server, version="1.0")[0] == 200  # from no browser
@@ -651,7 +670,7 @@ def test_other_hosts_when_allowed() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "http://a", "a:80", "a/b", "[::1]:80", "u@a"])
 def test_an_allowed_host_is_a_name_or_an_address(name: str) -> None:
-    with pytest.raises(OptionError, match="expected a name or an address without a port"):
+    with pytest.raises(OptionError, match="use a name or an address without a port"):
         Settings(allow_hosts=(name,))
 
 

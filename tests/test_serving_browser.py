@@ -109,7 +109,7 @@ def test_every_view_shows_what_it_should_and_its_link_shows_it_again(browser: Br
             assert browser.run('document.querySelector("pre").textContent') == local.to_conllu()
         elif view == "json":
             text = browser.run('document.querySelector("pre").textContent')
-            first = json.JSONDecoder().raw_decode(text)[0]
+            first = json.loads(text)[0]
             assert first["words"] == local[0].to_json()["words"]
         link = browser.run("location.hash")
         visit(browser, server, link)
@@ -220,17 +220,228 @@ def test_two_models_beside_each_other_differ_where_their_trees_over_the_same_wor
 def test_a_file_can_be_dropped_and_is_shown_as_it_is(browser: Browser, server: Served, sample: Path) -> None:
     visit(browser, server)
     given = sample.read_text(encoding="utf-8")
-    browser.run(
-        f"""{{const data = new DataTransfer();
-        data.items.add(new File([{json.dumps(given)}], "sample.conllu"));
-        document.dispatchEvent(new DragEvent("drop", {{dataTransfer: data, bubbles: true}}));}}"""
-    )
+    drop(browser, given, "sample.conllu")
     bank = conllu.read(sample)
     browser.wait(f'document.querySelectorAll("#sentences > article").length === {min(len(bank), 10)}')
     browser.run('document.getElementById("tab-conllu").click()')
     browser.wait('!!document.querySelector("pre")')
     assert browser.run('document.querySelector("pre").textContent') == given
     calm(browser, server)
+
+
+def drop(browser: Browser, content: str, name: str = "file.conllu") -> None:
+    """Drop a file on the page."""
+    browser.run(
+        f"""{{const data = new DataTransfer();
+        data.items.add(new File([{json.dumps(content)}], {json.dumps(name)}));
+        document.dispatchEvent(new DragEvent("drop", {{dataTransfer: data, bubbles: true}}));}}"""
+    )
+
+
+def edit(browser: Browser, word: int, head: int) -> None:
+    """Hang a word of the first sentence on another head, by its list of heads."""
+    browser.run(
+        f"""{{document.querySelectorAll(".target")[{word - 1}].dispatchEvent(new MouseEvent("click"));
+        const head = document.querySelector(".edit select");
+        head.value = "{head}"; head.dispatchEvent(new Event("change"));}}"""
+    )
+
+
+def heads_are(browser: Browser, *heads: int) -> None:
+    browser.wait(f"JSON.stringify({ARCS}) === '{json.dumps([heads], separators=(',', ':'))}'")
+    browser.wait(f"!!{READY}")
+
+
+def sentence_of(*heads: int, features: str = "_") -> str:
+    rows = (f"{n}\tw{n}\t_\tX\t_\t{features}\t{head}\tdep\t_\t_\n" for n, head in enumerate(heads, start=1))
+    return "".join(rows) + "\n"
+
+
+def test_a_pattern_shows_the_sentences_that_match_and_marks_their_words(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#text={quote(TEXT)}")
+    field = 'document.getElementById("pattern")'
+
+    def find(pattern: str) -> None:
+        browser.run(f'document.getElementById("status").textContent = ""; {field}.value = {json.dumps(pattern)}')
+        browser.run(f'{field}.dispatchEvent(new Event("change"))')
+
+    marked = """[...document.querySelectorAll("article")].map(article =>
+      [...article.querySelectorAll(".target.hit text.word")].map(word => +word.dataset.node))"""
+    local = ropewalk.load(threads=1)(TEXT)
+    pattern = "{upos:VERB}=verb >obj {}=object"
+    found = local.search(pattern)
+    assert [match.sentence.number for match in found] == [0]
+    find(pattern)
+    browser.wait('document.getElementById("status").textContent.includes("1 match in 1 sentence")')
+    browser.wait(f"{marked}.length === 1")
+    assert browser.run(marked) == [[word.index for word in found[0].hits]]
+    assert browser.run('document.querySelectorAll(".arcs tr.hit").length') == 2
+    link = browser.run("location.hash")
+    visit(browser, server, link)
+    assert browser.run(f"{field}.value") == pattern
+    assert browser.run(marked) == [[word.index for word in found[0].hits]]
+    find("{upos:NUM}")
+    browser.wait('document.querySelector(".empty")?.textContent === "No sentence matches the pattern."')
+    find("{upos:NUM")
+    browser.wait('document.getElementById("problem").textContent.includes("character 10")')
+    find("")
+    browser.wait('document.querySelectorAll("#sentences > article").length === 2')
+    assert browser.run("document.querySelectorAll('.target.hit').length") == 0
+    calm(browser, server)
+
+
+def test_the_table_shows_features(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#view=table&conllu={quote(sentence_of(2, 0, features='Case=Nom|Number=Sing'))}")
+    shown = browser.run('document.querySelector("table").textContent')
+    assert "[object" not in shown
+    assert shown.count("Case=Nom Number=Sing") == 2
+
+
+def test_the_json_view_is_one_value_with_all_sentences(browser: Browser, server: Served) -> None:
+    visit(browser, server)
+    browser.run('document.getElementById("tab-json").click()')
+    drop(browser, sentence_of(2, 0) * 25)
+    browser.wait('document.getElementById("status").textContent.startsWith("25 sentences")')
+    found = json.loads(browser.run('document.querySelector("pre").textContent'))
+    assert [[word["head"] for word in one["words"]] for one in found] == [[2, 0]] * 25
+    calm(browser, server)
+
+
+def test_a_wrong_label_leaves_the_field_to_mend_it(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#view=steps&conllu={quote(sentence_of(2, 0))}")
+    field = 'document.querySelector(".steps .wide input")'
+    before = browser.run(f"{field}.value")
+
+    def change(labels: str) -> None:
+        assign = f"const field = {field}; field.value = {json.dumps(labels)};"
+        browser.run(f'{{{assign} field.dispatchEvent(new Event("change"));}}')
+
+    change("< nonsense")
+    browser.wait('!!document.querySelector(".steps .problem")')
+    assert browser.run(f"{field}.value") == "< nonsense"
+    assert not browser.run('!!document.querySelector(".steps svg")')
+    change(before)
+    browser.wait('!!document.querySelector(".steps svg")')
+    assert not browser.run('!!document.querySelector(".steps .problem")')
+
+
+def test_a_large_file_does_not_go_into_the_address(browser: Browser, server: Served) -> None:
+    visit(browser, server)
+    drop(browser, sentence_of(*range(40)) * 200)
+    browser.wait('document.getElementById("status").textContent.startsWith("200 sentences")')
+    assert browser.run("location.href.length") < 2000
+    browser.run('document.getElementById("link").click()')
+    browser.wait('document.getElementById("status").textContent.includes("too long for a link")')
+    drop(browser, sentence_of(2, 0))
+    browser.wait('location.hash.includes("conllu=")')
+
+
+def test_edits_are_undone_and_redone_one_by_one(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(0, 1, 2))}")
+    assert browser.run('document.getElementById("undo").hidden')
+    edit(browser, 3, 1)
+    heads_are(browser, 0, 1, 1)
+    edit(browser, 2, 3)
+    heads_are(browser, 0, 3, 1)
+    browser.run('document.getElementById("undo").click()')
+    heads_are(browser, 0, 1, 1)
+    browser.run('document.getElementById("redo").click()')
+    heads_are(browser, 0, 3, 1)
+    browser.run('document.getElementById("undo").click()')
+    heads_are(browser, 0, 1, 1)
+    browser.run('document.getElementById("undo").click()')
+    heads_are(browser, 0, 1, 2)
+    assert browser.run('document.getElementById("undo").disabled')
+    edit(browser, 3, 1)
+    heads_are(browser, 0, 1, 1)
+    assert browser.run('document.getElementById("redo").disabled')  # a new edit takes the place of those undone
+    calm(browser, server)
+
+
+def test_choosing_a_head_is_a_mode_that_can_be_seen_and_left(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(0, 1, 2))}")
+    mode = '!!document.querySelector(".mode") && !!document.querySelector("svg.picking .target.picked")'
+    choose = """{document.querySelectorAll(".target")[2].dispatchEvent(new MouseEvent("click"));
+    [...document.querySelectorAll(".edit button")].find(one => one.textContent.startsWith("Choose")).click();}"""
+    assert not browser.run(mode)
+    browser.run(choose)
+    assert browser.run(mode)
+    assert "Choose the head of w3" in browser.run('document.querySelector(".mode").textContent')
+    browser.press("Escape")
+    assert not browser.run('!!document.querySelector(".mode, svg.picking")')
+    browser.run(choose)
+    browser.run('document.querySelectorAll(".target")[0].dispatchEvent(new MouseEvent("click"))')
+    heads_are(browser, 0, 1, 1)
+    assert not browser.run('!!document.querySelector(".mode, svg.picking")')
+    calm(browser, server)
+
+
+def test_an_edit_that_makes_no_tree_is_told(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(0, 1, 2))}")
+    faults = '[...document.querySelectorAll(".fault")].map(one => one.textContent).join(" ")'
+    assert browser.run(faults) == ""
+    edit(browser, 2, 3)
+    browser.wait(f'{faults}.includes("in a cycle: w2 → w3 → w2")')
+    assert "1 sentence without a tree" in browser.run('document.getElementById("status").textContent')
+    browser.run('document.getElementById("undo").click()')
+    browser.wait(f'{faults} === ""')
+    edit(browser, 1, 2)
+    browser.wait(f'{faults}.includes("No word is the root.")')
+    browser.run('document.getElementById("undo").click()')
+    browser.wait(f'{faults} === ""')
+    edit(browser, 2, 0)
+    browser.wait(f'{faults}.includes("2 words are roots")')
+    calm(browser, server)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(sentence_of(2, 9), "HEAD is 9"), ("\0\x01\x02PNG", "is no text")],
+    ids=["bad heads", "binary"],
+)
+def test_an_unreadable_file_leaves_no_old_tree(browser: Browser, server: Served, content: str, said: str) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(0, 1, 2))}")
+    assert browser.run('document.querySelectorAll("article").length') == 1
+    drop(browser, content)
+    browser.wait('!document.getElementById("problem").hidden')
+    assert said in browser.run('document.getElementById("problem").textContent')
+    assert browser.run('document.querySelectorAll("article").length') == 0
+    drop(browser, sentence_of(2, 0))
+    heads_are(browser, 2, 0)
+    assert browser.run('document.getElementById("problem").hidden')
+
+
+def test_a_comparison_calls_neither_parse_wrong(browser: Browser, server: Served) -> None:
+    words = "".join(f"{n}\t{word}\t_\t_\t_\t_\t{n - 1}\tdep\t_\t_\n" for n, word in enumerate(["She", "walks"], 1))
+    visit(browser, server, f"#against=en&conllu={quote(words + chr(10))}")
+    shown = browser.run('document.getElementById("result").textContent')
+    assert "wrong" not in shown
+    assert "missed" not in shown
+    assert "only in the second tree" in shown
+    assert "only by en" in shown
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_page_keeps_its_own_security_policy(browser: Browser, server: Served, view: str) -> None:
+    browser.call("Log.enable")
+    visit(browser, server, f"#view={view}&text={quote(TEXT)}")
+    logged = [event["params"]["entry"]["text"] for event in browser.events if event.get("method") == "Log.entryAdded"]
+    assert [text for text in logged if "Content Security Policy" in text] == []
+
+
+def test_every_tab_can_be_seen_on_a_narrow_screen(browser: Browser, server: Served) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=375, height=800, deviceScaleFactor=1, mobile=True)
+    try:
+        visit(browser, server)
+        edges = browser.run(
+            '[...document.querySelectorAll("[role=tab]")].map(one => one.getBoundingClientRect()).map(one => '
+            "[one.left, one.right])"
+        )
+        assert len(edges) == len(VIEWS)
+        assert all(0 <= left < right <= 375 for left, right in edges)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_right_to_left_sentences_begin_on_the_right(browser: Browser, server: Served) -> None:

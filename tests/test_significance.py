@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from itertools import product
 
 import numpy as np
@@ -277,3 +278,23 @@ def test_what_makes_no_sense_is_refused() -> None:
         significance.compare_seeds([[first], [first, first]], [[second]])
     with pytest.raises(MismatchError, match="no sentences"):
         significance.compare(*[[Parts(np.zeros(0), np.zeros(0))]] * 2)
+
+
+def test_holms_correction_is_that_of_the_textbook() -> None:
+    assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert significance.holm([0.6, 0.9]) == [1.0, 1.0]
+    assert significance.holm([]) == []
+
+
+def test_a_mean_over_datasets_has_the_mean_difference_and_a_narrower_interval() -> None:
+    rng = np.random.default_rng(5)
+    datasets = [([[first]], [[second]]) for first, second in (draw(rng, 60) for _ in range(4))]
+    alone = [significance.compare_seeds(*dataset, samples=2000, seed=3)[0] for dataset in datasets]
+    (together,) = significance.compare_means(datasets, samples=2000, seed=3)
+    assert together.difference.value == pytest.approx(np.mean([one.difference.value for one in alone]))
+    widths = [one.difference.high - one.difference.low for one in alone]
+    assert together.difference.high - together.difference.low == pytest.approx(np.mean(widths) / 2, rel=0.15)
+    assert together.bootstrap_p < statistics.median(one.bootstrap_p for one in alone)
+    assert significance.compare_means(datasets[:1], samples=2000, seed=3) == alone[:1]
+    with pytest.raises(MismatchError, match="no dataset"):
+        significance.compare_means([])

@@ -14,6 +14,7 @@ import pipeline_tools
 import ropewalk.pipeline
 from ropewalk import Parser, conllu
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.errors import ConfigError
 
 spacy = pytest.importorskip("spacy", exc_type=ImportError)
 
@@ -228,3 +229,8 @@ def test_noun_chunks_are_found_in_any_language_and_do_not_overlap() -> None:
     )
     doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # spaCy's types leave it out
     assert [chunk.text for chunk in doc.noun_chunks] == ["the town 's big , red ropes", "tar", "it"]
+
+
+def test_a_decoder_of_graphs_is_refused(nlp: Language) -> None:
+    with pytest.raises(ConfigError, match="graph_decoder is set, and documents of spaCy have no graphs; leave it out"):
+        nlp.add_pipe("ropewalk", name="second", config={"graph_decoder": "arcs"})

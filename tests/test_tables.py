@@ -9,6 +9,8 @@ import math
 import xml.etree.ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ropewalk.cli.shell import Format
 from ropewalk.reporting.tables import (
@@ -34,7 +36,8 @@ TABLE = Table(
     rows=(("a|b_c", 91.25678, 1200), ('q "x", y', math.nan, None), ("d", 91.0, 7)),
     totals=(("all", 91.1, 1207),),
     notes=("100% of words.",),
-    bold=frozenset({(2, 1)}),
+    underlined=frozenset({(2, 1)}),
+    marks={(0, 1): "*"},
 ).mark_best("las")
 
 
@@ -66,19 +69,20 @@ def test_markdown_escapes_aligns_and_marks() -> None:
     assert lines[2:5] == [
         "| name | accuracy (%) | words |",
         "| --- | ---: | ---: |",
-        "| a\\|b\\_c | <u>91.3</u> | 1200 |",
+        "| a\\|b\\_c | **91.3**\\* | 1200 |",
     ]
     assert lines[5] == '| q "x", y | - | - |'
-    assert lines[6] == "| d | **91.0** | 7 |"
+    assert lines[6] == "| d | <u>91.0</u> | 7 |"
     assert lines[-1] == "100% of words."
 
 
 def test_latex_escapes_aligns_and_marks() -> None:
     text = to_latex(TABLE)
     assert r"\begin{tabular}{lrr}" in text
-    assert r"a|b\_c & \underline{91.3} & 1200 \\" in text
-    assert r"d & \textbf{91.0} & 7 \\" in text
-    assert r"\caption{Scores \& <more> 100\% of words.}" in text
+    assert r"a|b\_c & \textbf{91.3}\rlap{\textsuperscript{*}} & 1200 \\" in text
+    assert r"d & \underline{91.0} & 7 \\" in text
+    assert r"\caption{Scores \& \textless{}more\textgreater{}. 100\% of words.}" in text
+    assert r"\label{tab:scores-more}" in text
     assert text.count(r"\midrule") == 2
 
 
@@ -86,8 +90,8 @@ def test_html_is_well_formed() -> None:
     tree = ET.fromstring(to_html(TABLE))
     assert tree.findtext("caption") == "Scores & <more>"
     assert [cell.text for cell in tree.iterfind("thead/tr/th")] == ["name", "accuracy (%)", "words"]
-    assert tree.findtext("tbody/tr/td/strong") == "91.0"
-    assert tree.findtext("tbody/tr/td/u") == "91.3"
+    assert tree.findtext("tbody/tr/td/strong") == "91.3"
+    assert tree.findtext("tbody/tr/td/u") == "91.0"
     assert [cell.text for cell in tree.findall("tfoot/tr")[0]] == ["all", "91.1", "1207"]
 
 
@@ -96,16 +100,33 @@ def test_the_terminal_shows_every_cell_in_its_column() -> None:
     assert "\x1b" not in text
     header = next(line for line in text.splitlines() if "accuracy" in line)
     row = next(line for line in text.splitlines() if "91.3" in line)
-    assert row.index("91.3") + 4 == header.index("accuracy (%)") + len("accuracy (%)")
+    assert row.index("91.3*") + 5 == header.index("accuracy (%)") + len("accuracy (%)")
     assert "100% of words." in text
     assert "\x1b[1m" in to_text(TABLE, colour=True)
     assert max(map(len, to_text(TABLE, width=20).splitlines())) <= 20
+    assert "91.3" in to_text(TABLE, width=20)
 
 
 def test_the_best_is_judged_as_it_is_shown_and_ties_share() -> None:
     columns = (TableColumn("x", decimals=1),)
     table = Table("", columns, ((1.04,), (1.01,), (2.0,), (3.0,)), totals=((9.0,),)).mark_best("x", highest=False)
-    assert table.underlined == {(0, 0), (1, 0)}
+    assert table.bold == {(0, 0), (1, 0)}
+
+
+@given(st.data(), st.integers(10, 100))
+def test_no_number_is_broken_at_any_width(data: st.DataObject, width: int) -> None:
+    names = data.draw(st.lists(st.sampled_from(["name", "words", "UAS over sentences", "non-projective"]), min_size=1))
+    kinds = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
+    columns = tuple(TableColumn(name, str(at), numeric=kinds[at]) for at, name in enumerate(names))
+    texts = st.sampled_from(["a", "UD_English-EWT", "two words", "optimal(policy=published)"])
+    cell = {True: st.integers(0, 10**9), False: texts}
+    rows = data.draw(st.lists(st.tuples(*(cell[kind] for kind in kinds)), min_size=1, max_size=9))
+    shown = to_text(Table("A title", columns, tuple(rows)), width=width)
+    numbers = {word for word in shown.split() if word.isdecimal()}
+    assert numbers <= {str(value) for row in rows for value in row} | {str(width)}
+    longest = max((len(str(value)) for row in rows for value in row if isinstance(value, int)), default=0)
+    if width >= 2 * (20 + longest):
+        assert max(map(len, shown.splitlines())) <= width
 
 
 def test_a_row_of_the_wrong_length_is_refused() -> None:

@@ -17,7 +17,8 @@ from ropewalk.core.trees import Tree
 from ropewalk.errors import ConfigError
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet
-from ropewalk.models.tags import MOST_WHOLE, TAGS, classes, tag_columns, tag_sets
+from ropewalk.models.tag_columns import OWN
+from ropewalk.models.tags import MOST_WHOLE, best_tags, classes, tag_sets
 from ropewalk.treebank.features import features_of, features_text
 from ropewalk.treebank.treebank import Treebank
 from test_export import BANK, exported_once
@@ -62,8 +63,8 @@ def certain(bank: Treebank, sets: Sequence[TagSet]) -> dict[int, np.ndarray]:
 )
 def test_what_a_treebank_says_comes_back_from_classes(rows: list[tuple[str, str, str, str]], feats: str) -> None:
     bank = bank_of_words(rows)
-    sets = tag_sets(bank, TAGS, least_rules=1, feats=feats)
-    found, shares = tag_columns(labels_of(sets), certain(bank, sets), bank.column("form"), shares=True)
+    sets = tag_sets(bank, tuple(OWN), least_rules=1, feats=feats)
+    found, shares = best_tags(labels_of(sets), certain(bank, sets), bank.column("form"), probabilities=True)
     apart = feats == "apart" and any(row[3] != "_" for row in rows)
     assert ("feats" in found) == (apart or feats == "whole")
     for name, column in found.items():
@@ -83,10 +84,10 @@ def test_a_rule_that_does_not_fit_gives_way_to_the_next_that_does() -> None:
     rules = ("lower|-0+|-3+y", "lower|-0+|-1+", "=be")
     forms = Column.of(["Cities", "is", "at", "s"])
     scores = np.log(np.array([[0.6, 0.3, 0.1]] * 4, dtype=np.float32))
-    found, shares = tag_columns(labels_of([("lemma", rules)]), {0: scores}, forms, shares=True)
+    found, shares = best_tags(labels_of([("lemma", rules)]), {0: scores}, forms, probabilities=True)
     assert found["lemma"].texts() == ["city", "i", "a", "be"]
     assert np.allclose(shares["lemma"], [0.6, 0.3, 0.3, 0.1])
-    alone, _ = tag_columns(labels_of([("lemma", rules[:2])]), {0: scores[:, :2]}, forms, shares=False)
+    alone, _ = best_tags(labels_of([("lemma", rules[:2])]), {0: scores[:, :2]}, forms, probabilities=False)
     assert alone["lemma"].texts() == ["city", "i", "a", "s"], "a form that no rule fits is its own lemma"
 
 
@@ -114,14 +115,14 @@ def test_known_words_are_looked_up_by_their_part_of_speech() -> None:
     forms = Column.of(["saw", "saw", "saw", "went", "rope"])
     tags = np.log(np.eye(3, dtype=np.float32)[[0, 1, 2, 1, 1]] * 0.9 + 0.01)
     scores = {0: np.log(np.array([[0.8, 0.2]] * 5, dtype=np.float32)), 1: tags}
-    found, shares = tag_columns(labels_of(sets, known), scores, forms, shares=True)
+    found, shares = best_tags(labels_of(sets, known), scores, forms, probabilities=True)
     assert found["lemma"].texts() == ["saw", "see", "saw", "go", "rope"]
     assert np.allclose(shares["lemma"], [0.8, 0.8, 0.8, 0.2, 0.8]), "how likely the rule is, if it is a class"
-    without, _ = tag_columns(labels_of(sets, known), {0: scores[0]}, forms, shares=False)
+    without, _ = best_tags(labels_of(sets, known), {0: scores[0]}, forms, probabilities=False)
     assert without["lemma"].texts() == ["saw", "saw", "saw", "went", "rope"], "no part of speech, nothing to look up"
     anywhere = KnownLemmas.of(bank_of_words(rows), [])
     assert (known.needs, anywhere.needs) == (("upos",), ())
-    alone, _ = tag_columns(labels_of(sets, anywhere), {0: scores[0]}, forms, shares=False)
+    alone, _ = best_tags(labels_of(sets, anywhere), {0: scores[0]}, forms, probabilities=False)
     assert alone["lemma"].texts() == ["saw", "saw", "saw", "go", "rope"]
 
 
@@ -133,7 +134,7 @@ def test_a_lemma_that_depends_on_xpos_is_looked_up_by_it() -> None:
     assert known.needs == ("upos", "xpos")
     sets = [("lemma", ("lower|-0+|-0+",)), ("upos", ("PRON",)), ("xpos", ("PRP", "PRP$", "DT"))]
     scores = {0: np.zeros((3, 1), np.float32), 1: np.zeros((3, 1), np.float32), 2: np.eye(3, dtype=np.float32)}
-    found, _ = tag_columns(labels_of(sets, known), scores, Column.of(["her"] * 3), shares=False)
+    found, _ = best_tags(labels_of(sets, known), scores, Column.of(["her"] * 3), probabilities=False)
     assert found["lemma"].texts() == ["she", "her", "she"]
 
 
@@ -143,7 +144,7 @@ def test_of_rules_that_are_nearly_as_likely_one_that_makes_a_known_lemma_is_take
     forms = Column.of(["violating"])
     for shares, lemma in (([0.5, 0.3, 0.2], "violate"), ([0.7, 0.2, 0.1], "violat"), ([0.2, 0.3, 0.5], "violate")):
         scores = {0: np.log(np.array([shares], dtype=np.float32))}
-        found, likely = tag_columns(labels_of([("lemma", rules)], known), scores, forms, shares=True)
+        found, likely = best_tags(labels_of([("lemma", rules)], known), scores, forms, probabilities=True)
         assert found["lemma"].texts() == [lemma]
         assert likely["lemma"][0] == pytest.approx(shares[lemma == "violate"])
 
@@ -179,17 +180,17 @@ def test_only_what_is_asked_for_is_predicted(tmp_path_factory: pytest.TempPathFa
 
 
 def test_nothing_else_is_computed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ropewalk.models.onnx.model import OnnxHeads
+    from ropewalk.models.onnx.model import OnnxClassifiers
 
     folder = exported_once(tmp_path_factory, "labels") / "exported"
     asked: list[tuple[Sequence[str], int]] = []
-    plain = OnnxHeads.words
+    plain = OnnxClassifiers.words
 
-    def watched(self: OnnxHeads, vectors: np.ndarray, outputs: Sequence[str]) -> dict[str, np.ndarray]:
+    def watched(self: OnnxClassifiers, vectors: np.ndarray, outputs: Sequence[str]) -> dict[str, np.ndarray]:
         asked.append((outputs, len(vectors)))
         return plain(self, vectors, outputs)
 
-    monkeypatch.setattr(OnnxHeads, "words", watched)
+    monkeypatch.setattr(OnnxClassifiers, "words", watched)
     feats, trees = (ropewalk.load(folder, columns=columns) for columns in (["feats"], ["tree", "lemma"]))
     asked.clear()  # what loading tried
     feats.treebank(BANK)
@@ -231,5 +232,5 @@ def test_features_of_treebanks_come_back_one_by_one(treebanks: Path) -> None:
         bank = conllu.read(path)
         sets = tag_sets(bank, ["feats"], least_rules=1, feats="apart")
         if sets:
-            found, _ = tag_columns(labels_of(sets), certain(bank, sets), bank.column("form"), shares=False)
+            found, _ = best_tags(labels_of(sets), certain(bank, sets), bank.column("form"), probabilities=False)
             assert found["feats"].texts() == bank.column("feats").texts()

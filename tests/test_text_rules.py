@@ -16,7 +16,7 @@ from ropewalk import conllu
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError
 from ropewalk.models.catalogue import embedded_folder, language_of
-from ropewalk.segmentation import abbreviations, assembly
+from ropewalk.segmentation import assembly, languages
 from ropewalk.segmentation import rules as rules_module
 from ropewalk.segmentation.alignment import END, SENTENCE
 from ropewalk.segmentation.assembly import LineUnit, Marked, build
@@ -174,9 +174,9 @@ def test_names_have_genitives(name: str, ending: str) -> None:
 
 
 def test_a_language_without_known_abbreviations_has_none() -> None:
-    assert abbreviations.pattern(language_of("UD_English-EWT")) is not None
-    assert abbreviations.pattern(language_of("UD_Wolof-WTB")) is None
-    assert abbreviations.pattern(language_of("my treebank")) is None
+    assert languages.pattern(language_of("UD_English-EWT")) is not None
+    assert languages.pattern(language_of("UD_Wolof-WTB")) is None
+    assert languages.pattern(language_of("my treebank")) is None
 
 
 @pytest.mark.parametrize("mark", [0, END | SENTENCE])
@@ -253,7 +253,7 @@ def test_each_line_is_a_sentence_or_a_paragraph_as_asked() -> None:
     }
     assert begun == {"sentence": [True, False, True, True], "paragraph": [True, False, True, False, True, True]}
     with pytest.raises(ConfigError, match="each_line is 'word'; expected sentence or paragraph"):
-        ropewalk.load(each_line="word")
+        ropewalk.load(options=ropewalk.ParserOptions(each_line="word"))
 
 
 @pytest.mark.parametrize("unit", ["sentence", "paragraph"])
@@ -268,7 +268,7 @@ def test_lines_are_the_same_in_streams_and_together(unit: LineUnit) -> None:
 
 
 def test_parsers_and_the_command_take_what_each_line_is() -> None:
-    parser = ropewalk.load(each_line="sentence", threads=1)
+    parser = ropewalk.load(options=ropewalk.ParserOptions(each_line="sentence"), threads=1)
     (document,) = parser.pipe([TEXT])
     texts = [sentence.text for sentence in document]
     assert texts == ["The rope is wet. Dry it", "and tar it. Then", "lay it", "out"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from program_tools import run_bytes
+from program_tools import run_bytes, run_in_terminal
 from ropewalk import conllu
 from ropewalk.cli.train import every
 from ropewalk.scoring.attachment import score
@@ -90,7 +90,7 @@ def test_failures_are_one_line_that_says_what_to_do(home: Path) -> None:
         (("train", home / "small.toml", "-o", home / "x", "--set", "training.threads=99999"), b"from 0 to 256"),
         (("train", home / "small.toml", "-o", home / "x", "--set", "training.betas=[2,3]"), b"from 0 to 0.99"),
         (("build", "--train", home / "data.conllu", "-o", home / "x", "--threads", 99999), b"from 0 to 256"),
-        (("parse", "-m", home / "nowhere", "x"), b"is no installed model and no folder"),
+        (("parse", "-m", home / "nowhere", "x"), b"No installed model or folder is named"),
         (("parse", "-m", home, "x"), b"without config.json"),
     ):
         done = run(*words)
@@ -113,8 +113,12 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
         f'[treebanks.Invented]\ntrain = "{data}"\ndev = "{data}"\ntraining = {{epochs = 1}}\n',
         encoding="utf-8",
     )
-    done = run("experiment", grid, "-o", home / "grid")
+    done = run("experiment", grid, "-o", home / "grid", "--columns", "encoding,decoder,las")
     assert done.returncode == 0, done.stderr.decode()
+    latex = (home / "grid" / "details.tex").read_text(encoding="utf-8")
+    assert r"\begin{tabular}{llr}" in latex
+    assert r"\label{tab:every-run}" in latex
+    assert r"\textbf{" in (home / "grid" / "summary.tex").read_text(encoding="utf-8")
     rows = (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines()
     assert [[row.split(",")[column] for column in (1, 3, 4)] for row in rows[1:]] == [
         ["dev", "optimal", "exact"],
@@ -200,6 +204,17 @@ def test_a_log_gets_a_line_every_minute(capsys: pytest.CaptureFixture[str]) -> N
     assert lines[0] == "ropewalk: epoch 1/2, step 30: loss 0.5000, 1,000 words/s, about 7 min remain"
     show(Progress(1, 2, 120, 0.5, 0.4, 1000.0, {"uas": 0.5, "las": 0.4}, ended=True))
     assert capsys.readouterr().err.startswith("ropewalk: epoch 1/2: loss 0.4000, dev UAS 50.00")
+
+
+def test_lines_stand_above_the_bar_and_what_runs_at_the_end_is_named(home: Path) -> None:
+    changes = (word for text in ("training.epochs=3", f"data.test={home / 'data.conllu'}") for word in ("--set", text))
+    shown = run_in_terminal("train", home / "small.toml", "-o", home / "watched", *changes, heavy=True)
+    lines = [line.rpartition("\x1b[2K")[2] for line in shown.splitlines() if "ropewalk: epoch" in line]
+    assert [line[:20] for line in lines] == [f"ropewalk: epoch {epoch}/3:" for epoch in (1, 2, 3)]
+    assert "calibrating probabilities on dev" in shown
+    assert "scoring test" in shown
+    logged = run("train", home / "small.toml", "-o", home / "logged", "--set", "training.epochs=1")
+    assert b"ropewalk: calibrating probabilities on dev\n" in logged.stderr
 
 
 def test_data_files_are_opened_before_a_run_begins(home: Path) -> None:

@@ -83,7 +83,7 @@ def test_changes_are_toml_or_text() -> None:
         ("training.clip=9223372036854775807", r"training\.clip is 9\.22\d*e\+18; expected from 0"),
         ("model.hidden=99999999999", r"model\.hidden is 99,999,999,999; expected from 0 to 16,384"),
         ("model.encoder.layers=[0]", r"model\.encoder\.layers is 0; expected from 1 to 1,000"),
-        (f"model.hidden=0x{'f' * 100_000}", r"model\.hidden has a whole number of more than 64 bits"),
+        (f"model.hidden=0x{'f' * 100_000}", r"model\.hidden has an integer of more than 64 bits"),
         (f"model.hidden={'9' * 10_000}", r"model\.hidden is '9+'; expected a whole number"),
         (f"model.hidden={'[' * 100_000}", r"model\.hidden is '\[+'; expected a whole number"),
         (f"model.hidden={'[' * 30}{']' * 30}", r"model\.hidden is nested too deep"),
@@ -105,17 +105,17 @@ def test_what_is_wrong_is_named(change: str, message: str) -> None:
 def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("[model\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="is not TOML"):
+    with pytest.raises(ConfigError, match="is not readable TOML"):
         config.load(file)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"seed = {'9' * 10_000}", "is not TOML that can be read: Exceeds the limit"),
-        (f"seed = {'[' * 100_000}", "is not TOML that can be read: .*recursion"),
-        (f"seed = 0x{'f' * 100_000}", "has a whole number of more than 64 bits; expected less than 9,223,372"),
-        (f"seeds = [[1, {1 << 63}]]", "has a whole number of more than 64 bits"),
+        (f"seed = {'9' * 10_000}", "is not readable TOML: Exceeds the limit"),
+        (f"seed = {'[' * 100_000}", "is not readable TOML: .*recursion"),
+        (f"seed = 0x{'f' * 100_000}", "has an integer of more than 64 bits; expected less than 9,223,372"),
+        (f"seeds = [[1, {1 << 63}]]", "has an integer of more than 64 bits"),
         (f"{'a.' * 20_000}b = 1", "is nested too deep; expected at most 16 levels"),
     ],
 )
@@ -171,6 +171,17 @@ def test_a_grid_of_several_seeds_has_every_run_for_each(tmp_path: Path) -> None:
             ("Invented/small/optimal", seed),
             ("Invented/small/biaffine", seed),
         ]
+
+
+def test_a_treebank_may_have_fewer_seeds_than_its_grid(tmp_path: Path) -> None:
+    grid = grid_of(tmp_path, "seeds = [1, 2, 5]")
+    grid.write_text(grid.read_text(encoding="utf-8") + "seeds = [2]\n[treebanks.Other]\n", encoding="utf-8")
+    places = [cell.place.as_posix() for cell in experiment.cells(grid)]
+    assert [place for place in places if place.startswith("Invented")] == [
+        "Invented/small/optimal/seed-2",
+        "Invented/small/biaffine/seed-2",
+    ]
+    assert len(places) == 2 + 6
 
 
 @pytest.mark.parametrize("seeds", ["[1, 1]", "3", '["a"]', "[true]", "[-1]"])

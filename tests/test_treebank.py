@@ -206,7 +206,7 @@ def test_columns_end_to_end(texts: list[list[str]]) -> None:
 
 
 def told(bank: Treebank) -> Treebank:
-    """Say of each word and sentence how likely it is to be right: other values for each."""
+    """Return probabilities for each word and sentence, all different."""
     words, sentences = np.arange(bank.words), np.arange(len(bank))
     return bank.with_probabilities(
         Probabilities(1 / (1 + words), 1 / (2 + sentences), {"upos": np.linspace(0, 1, bank.words)})
@@ -307,6 +307,18 @@ def test_without_a_text_every_word_is_a_token() -> None:
     bank = Treebank.of([Tree([0, 1])]).with_columns({"form": ["a", "b"]})
     assert surface_of(bank)[:4] == ([0, 1, 2], [-1, -1], [-1, -1], [" ", " "])
     assert [token.text for token in bank[0].tokens] == ["a", "b"]
+
+
+def test_all_headings_are_those_of_each_sentence() -> None:
+    word = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    first = "# newpar\n# sent_id = a\n#text=x = y\n# newdoc id = D \n"
+    second = "#newpar id = 3\n# sent_id\n# newdoc\n# sent_id_x = 3\n# text_en = q\n"
+    bank = conllu.loads(first + word + second + word + "# newparx\n" + word)
+    wanted = [Heading("a", "x = y", "D", paragraph=True), Heading("", None, "", paragraph=True), Heading()]
+    assert list(bank.all_headings()) == [bank.heading(number) for number in range(3)] == wanted
+    assert [bank.document_before(number, "before") for number in range(4)] == ["before", "D", "", ""]
+    assert list(bank.select([2, 0]).all_headings()) == [wanted[2], wanted[0]]
+    assert list(MADE.all_headings()) == [MADE.heading(number) for number in range(2)]
 
 
 def test_only_what_comes_from_no_file_gets_headings() -> None:

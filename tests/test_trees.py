@@ -219,7 +219,7 @@ def test_a_bad_head_is_named(heads: list[int], kind: type[TreeError], message: s
 def test_a_second_root_is_an_error_only_where_one_is_demanded() -> None:
     assert Tree([0, 0, 2]).roots == (1, 2)
     assert Tree([0, 1], single_root=True).roots == (1,)
-    with pytest.raises(RootError, match="word 2: a second root; one root is demanded, found 1, 2") as caught:
+    with pytest.raises(RootError, match="word 2: a second root; expected one, found 1, 2") as caught:
         Tree([0, 0, 2], single_root=True)
     assert caught.value.roots == (1, 2)
 

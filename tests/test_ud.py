@@ -1,8 +1,12 @@
-"""What we write is valid: held against the validator of Universal Dependencies itself."""
+"""Output is valid, according to the validator of Universal Dependencies itself."""
 
 from __future__ import annotations
 
+import ast
+import gzip
+import json
 import random
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,42 +14,29 @@ import numpy as np
 import pytest
 
 from program_tools import run_bytes
-from ropewalk import conllu, deps
+from ropewalk import conllu, deps, sdp
 from ropewalk.core.columns import Column
 from ropewalk.core.repair import rooted_relations
+from ropewalk.errors import MismatchError, OptionError
 from ropewalk.formats import ud
+from ropewalk.formats.explanations import EXAMPLE, EXPLANATIONS, SEMANTIC_EXAMPLE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONTENT = {"unknown-upos", "unknown-udeprel", "unknown-eudeprel", "invalid-parallel-id"}  # what is no matter of form
-RAW = """\
-# newdoc id = one
-# sent_id = s-1
-# text = She can't  go, he said.
-1	She	she	PRON	_	Case=Nom|Number=Sing	4	nsubj	4:nsubj	_
-2-3	can't	_	_	_	_	_	_	_	SpacesAfter=\\s\\s
-2	ca	can	AUX	MD	_	4	aux	4:aux	_
-3	n't	not	PART	_	_	4	advmod	4:advmod	_
-4	go	go	VERB	_	_	7	ccomp	7:ccomp	SpaceAfter=No
-5	,	,	PUNCT	_	_	4	punct	4:punct	_
-6	he	he	PRON	_	_	7	nsubj	7:nsubj|7.1:nsubj	_
-7	said	say	VERB	_	_	0	root	0:root	SpaceAfter=No
-7.1	thought	think	VERB	_	_	_	_	7:conj:and	_
-8	.	.	PUNCT	_	_	7	punct	7:punct	_
+CONTENT = {  # what is no matter of form
+    *("unknown-upos", "unknown-udeprel", "unknown-eudeprel", "invalid-parallel-id"),
+    *("unknown-relation", "unknown-deps-relation"),
+}
 
-# newpar
-# sent_id = s-2
-# text = Go!
-1	Go	go	VERB	_	Mood=Imp	0	root	0:root	SpaceAfter=No
-2	!	!	PUNCT	_	_	1	punct	1:punct	_
 
-"""
+SPACED = EXAMPLE.replace("2-3\tcan't" + 8 * "\t_", "2-3\tcan't" + 7 * "\t_" + "\tSpacesAfter=\\s\\s")
+RAW = SPACED.replace("ropes", "one").replace("can't go", "can't  go")
 
 
 @cache
 def validator() -> Any:  # noqa: ANN401 - it has no types
-    """Give the other validator; what it finds in a file it keeps apart from itself."""
+    """Return the other validator, which keeps its findings for a file separately."""
     from udtools.validator import Validator
 
     made: Any = Validator
@@ -53,7 +44,7 @@ def validator() -> Any:  # noqa: ANN401 - it has no types
 
 
 def theirs(file: Path) -> list[str]:
-    """Give what the other validator finds at level 2."""
+    """Return the findings of the other validator at level 2."""
     state = validator().validate_files([str(file)])
     return [
         found.testid for found in state.error_tracker if "WARNING" not in str(found) and found.testid not in CONTENT
@@ -61,7 +52,7 @@ def theirs(file: Path) -> list[str]:
 
 
 def ours(file: Path) -> list[str]:
-    return [problem.kind for problem in conllu.problems(file, also=(deps.problems, ud.Checker().problems))]
+    return [problem.kind for problem in ud.problems(file) if problem.kind not in CONTENT]
 
 
 def run(*words: str | Path, stdin: bytes = b"") -> bytes:
@@ -195,3 +186,151 @@ def test_relations_of_words_that_were_not_repaired_stay() -> None:
     heads = np.array([2, 0, 2])
     assert rooted_relations(heads, relations).texts() == ["dep", "root", "dep"]
     assert rooted_relations(heads, relations, among=np.array([False, False, True])).texts() == ["root", "obj", "dep"]
+
+
+def codes(text: str, folder: Path, *, level: int = 2) -> set[str]:
+    """Return the codes of what is wrong with a CoNLL-U or .sdp file."""
+    file = folder / ("example.sdp" if text.startswith(SEMANTIC_EXAMPLE[:4]) or "NNS" in text else "example.conllu")
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    found = sdp.problems(file) if file.suffix == ".sdp" else ud.problems(file, level=level)
+    return {problem.kind for problem in found}
+
+
+def constants(file: Path) -> set[str]:
+    """Return the texts in a module that look like codes and are given to errors or yielded as kinds."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("FormatError", "_error", "_problem")):
+            values = node.args
+        elif isinstance(node, ast.Yield | ast.Return) and isinstance(node.value, ast.Tuple):
+            values = node.value.elts[:2]
+        found |= {one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    return {one for one in found if re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", one)}
+
+
+NOT_FOUND_BY_VALIDATE = {"unwritable-text", "semantic-dependencies", "no-path", "unwritable"}
+
+
+def test_all_codes_are_explained_and_nothing_else(repository: Path) -> None:
+    package = repository / "src" / "ropewalk"
+    found = {kind for kind, _ in (*conllu.PROBLEMS.values(), *deps.PROBLEMS.values())} | set(conllu.TREE_KINDS.values())
+    for name in ("formats/conllu.py", "formats/ud.py", "formats/sdp.py", "files.py"):
+        found |= constants(package / name)
+    assert found - NOT_FOUND_BY_VALIDATE == set(EXPLANATIONS) - {"top", "pred"}, "the latter are names of columns too"
+    assert set(ud.CHECKS) <= set(EXPLANATIONS)
+    for code, check in ud.CHECKS.items():
+        assert (check.code, check.explanation) == (code, EXPLANATIONS[code])
+
+
+@pytest.mark.parametrize("code", [code for code in EXPLANATIONS if code not in {"unreadable", "too-long"}])
+def test_the_example_of_a_code_has_its_problem(code: str, tmp_path: Path) -> None:
+    found = EXPLANATIONS[code]
+    assert found.right in found.whole
+    assert codes(found.whole, tmp_path) == set()
+    assert code in codes(found.spoilt, tmp_path)
+    assert found.meaning.endswith(".")
+    assert found.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("code", sorted(ud.CHECKS))
+def test_each_check_runs_alone_on_a_treebank(code: str) -> None:
+    check = ud.CHECKS[code]
+    assert list(check.run(conllu.loads(EXAMPLE))) == []
+    if code == "head-range":  # the reader refuses it
+        return
+    problems = list(check.run(conllu.loads(check.explanation.spoilt)))
+    assert {problem.kind for problem in problems} == {code}
+    name = problems[0].sentence
+    assert name in {"s-1", "s-2", ""}
+    assert problems[0].line > 0
+    with pytest.raises(MismatchError, match="what to check"):
+        check.run(EXAMPLE)  # type: ignore[arg-type]
+
+
+def test_checks_see_edits_and_treebanks_without_a_file() -> None:
+    bank = conllu.loads(EXAMPLE)
+    edited = bank.rewrite("{form:go}=g => g.upos = VERBB; g.relation = compuond")
+    (problem,) = ud.CHECKS["unknown-upos"].run(edited)
+    assert (problem.line, problem.word, problem.sentence) == (8, "4", "s-1")
+    assert problem.message == "UPOS is 'VERBB'; expected one of the 17 universal tags: did you mean VERB?"
+    (problem,) = ud.CHECKS["unknown-relation"].run(edited)
+    assert problem.message.endswith("before any :: did you mean compound?")
+    made = type(bank).of([bank.tree(1)], [["VERBB", "PUNCT"]])
+    assert [problem.word for problem in ud.CHECKS["unknown-upos"].run(made)] == ["1"]
+
+
+def test_the_lists_are_those_of_the_other_validator() -> None:
+    known = validator().data
+    assert set(ud.UPOS) == set(known.upos)
+    assert set(ud.RELATIONS) == set(known.udeprel) - {"ref"}, "which it adds when it has read DEPS"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "other"),
+    [
+        ("\tVERB\t_\t_\t7", "\tVERBB\t_\t_\t7", "unknown-upos", "unknown-upos"),
+        ("\tthink\tVERB", "\tthink\tVerb", "unknown-upos", "unknown-upos"),
+        ("\tccomp\t", "\tcomp\t", "unknown-relation", "unknown-udeprel"),
+        ("\tccomp\t", "\tcompuond:prt\t", "unknown-relation", "unknown-udeprel"),
+        ("7:ccomp", "7:comp", "unknown-deps-relation", "unknown-eudeprel"),
+        ("\tccomp\t", "\tccomp:mine\t", "", ""),
+        ("7:ccomp", "7:ref", "", ""),
+        ("\tthink\tVERB", "\tthink\t_", "", ""),
+    ],
+)
+def test_both_know_the_universal_tags_and_relations(old: str, new: str, code: str, other: str, tmp_path: Path) -> None:
+    assert old in EXAMPLE
+    text = EXAMPLE.replace(old, new, 1)
+    assert codes(text, tmp_path) == ({code} if code else set())
+    found = {one.testid for one in validator().validate_files([str(tmp_path / "example.conllu")]).error_tracker}
+    assert found == ({other} if other else set())
+    assert codes(text, tmp_path, level=1) == set()
+
+
+def test_words_without_a_tag_are_reported_once(tmp_path: Path) -> None:
+    text = re.sub(r"\t(VERB|PRON|PUNCT|AUX|PART)\t", "\t_\t", EXAMPLE)
+    file = tmp_path / "untagged.conllu"
+    file.write_text(text, encoding="utf-8")
+    assert [(problem.kind, problem.line) for problem in ud.problems(file)] == [("unknown-upos", 4)]
+
+
+def test_higher_levels_come_from_the_other_validator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "wrong.conllu"
+    file.write_text(EXAMPLE.replace("can\tAUX", "can\tNOUN"), encoding="utf-8")
+    assert list(ud.problems(file)) == []
+    found = list(ud.problems(file, level=3))
+    assert [(one.kind, one.line, one.word, one.sentence) for one in found] == [("udtools:rel-upos-aux", 6, "2", "s-1")]
+    done = run_bytes("validate", file, "--level", "3", "--format", "json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["code"] == "udtools:rel-upos-aux"
+    packed = tmp_path / "wrong.conllu.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    assert [one.kind for one in ud.problems(packed, level=5, language="en")][:1] == ["udtools:rel-upos-aux"]
+    with pytest.raises(OptionError, match="expected one of 1, 2, 3, 4, 5"):
+        list(ud.problems(file, level=6))
+    with pytest.raises(OptionError, match="standard input can be read once"):
+        list(ud.problems("-", level=3))
+    monkeypatch.setattr(ud, "find_spec", lambda _: None)
+    with pytest.raises(OptionError, match="pip install udtools"):
+        list(ud.problems(file, level=3))
+
+
+def test_the_command_explains_codes_and_names_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.conllu"
+    file.write_text(EXPLANATIONS["unknown-upos"].spoilt, encoding="utf-8")
+    done = run_bytes("validate", file).stdout.decode()
+    assert done == (
+        f"{file}:8: word 4: UPOS is 'VERBB'; expected one of the 17 universal tags: did you mean VERB? "
+        "[unknown-upos in s-1]\n"
+    )
+    shown = run("validate", "--explain", "unknown-upos").decode()
+    assert shown.startswith("unknown-upos\nUPOS is none of the 17 universal tags.")
+    assert "wrong:\n  4\tgo\tgo\tVERBB" in shown
+    assert "right:\n  4\tgo\tgo\tVERB\t" in shown
+    assert "(an empty line)" in run("validate", "--explain", "no-final-blank-line").decode()
+    assert "universaldependencies.org" in run("validate", "--explain", "udtools:leaf-punct").decode()
+    unknown = run_bytes("validate", "--explain", "unknown-upso")
+    assert unknown.returncode == 2
+    assert b"did you mean 'unknown-upos'?" in unknown.stderr
+    assert run_bytes("validate").returncode == 2

@@ -1,4 +1,4 @@
-"""What is no text, path, name, tree or treebank at all ends in an error of our own, in everything that people call."""
+"""Values that are no text, path, name, tree or treebank raise an error of ours in every public function."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bank() -> Treebank:
 
 
 def other_than(right: object, wrong: Any) -> Any:  # noqa: ANN401 - of any type
-    """Take something else for what is right here."""
+    """Replace a valid argument by another value."""
     return object() if wrong == right else wrong
 
 
@@ -80,7 +80,9 @@ TAKING: dict[str, Callable[[Any], object]] = {
     "decode graphs": BRACKETS.decode,
     "labels of graphs": lambda wrong: BRACKETS.labels(other_than({}, wrong)),
     "load": ropewalk.load,
-    "load each_line": lambda wrong: ropewalk.load("en", threads=1, each_line=other_than(None, wrong)),
+    "load each_line": lambda wrong: ropewalk.load(
+        "en", ropewalk.ParserOptions(each_line=other_than(None, wrong)), threads=1
+    ),
     "parser": lambda wrong: list(parser()(wrong)),
     "parser.pipe": lambda wrong: list(parser().pipe(other_than({}, wrong))),
     "parser.pipe of one": lambda wrong: list(parser().pipe([wrong])),

@@ -1,4 +1,4 @@
-"""What the tests of training share: an invented treebank, tiny random encoders, and short configurations."""
+"""Tools for the tests of training: an invented treebank, tiny random encoders, and short configurations."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def restored(bank: Treebank, encoding: str, most: int = 50) -> Treebank:
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Give a folder that is made once in a session of tests, whichever of its processes asks first."""
+    """Return a folder that is made once in a session of tests, by the first process that needs it."""
     base = factory.getbasetemp()
     root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     place = root / name

@@ -1,4 +1,4 @@
-"""What workers do in tests: functions that a process can be told to make."""
+"""Functions of workers in tests, which a process can be told to make."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def make_large() -> Callable[[bytes], bytes]:
 
 
 def second_word_of(_: Document, parsed: Document) -> str:
-    """What a server makes of a parsed request."""
+    """Return a server's answer to a parsed request."""
     return parsed[0][1].form
 
 

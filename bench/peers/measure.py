@@ -51,7 +51,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 class Run(NamedTuple):
-    """What one process took, in seconds and megabytes, and what it said."""
+    """The time and memory of one process, in seconds and megabytes, and its output."""
 
     wall: float
     cpu: float
@@ -68,14 +68,14 @@ class System:
     model: str
 
     def whole(self, source: Path, target: Path) -> list[str]:
-        """Give the command that parses one file; of ours, the one that everybody uses."""
+        """Return the command that parses one file; for our parser, the usual one."""
         if self.kind == "ropewalk":
             options = ["--model", self.model, "--threads", "1", "-o", str(target)]
             return [sys.executable, "-m", "ropewalk", "parse", str(source), *options]
         return [sys.executable, str(RUNNER), self.kind, self.model, str(source), str(target)]
 
     def warm(self, before: Path, source: Path, target: Path) -> list[str]:
-        """Give the command that parses one file after another and times the second."""
+        """Return the command that parses two files and measures the second."""
         return [sys.executable, str(RUNNER), self.kind, self.model, str(source), str(target), "--warm", str(before)]
 
 
@@ -92,7 +92,7 @@ class Figures:
     memory_file: float = float("inf")
 
     def add(self, cold: Run, whole: Run, warm: float, text: float) -> None:
-        """Take in one round."""
+        """Add the measurements of one round."""
         self.warm = min(self.warm, warm)
         self.text = min(self.text, text)
         self.whole = min(self.whole, whole.cpu)
@@ -118,7 +118,7 @@ def run(command: list[str]) -> Run:
 
 
 def bare(source: Path) -> tuple[str, int]:
-    """Take everything out of a treebank but words, multiword tokens and spaces; say how many words there are."""
+    """Write a treebank with only words, multiword tokens and spaces; return the number of words."""
     out, words = [], 0
     for line in source.read_text(encoding="utf-8").split("\n"):
         fields = line.split("\t")
@@ -171,12 +171,12 @@ def scored(systems: list[System], test: Path, work: Path, ending: str, title: st
 
 
 def megabytes(folder: Path) -> float:
-    """Say how large a model is."""
+    """Return the size of a model."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
 def timed(systems: list[System], found: list[Figures], words: int) -> Table:
-    """Put speed and sizes together."""
+    """Return a table of speed and sizes."""
     from ropewalk.models.catalogue import locate
     from ropewalk.reporting.tables import Table, TableColumn
 
@@ -241,33 +241,42 @@ def page(tables: list[Table], words: int, rounds: int, home: Path) -> str:
         for part, whole in (("tokenizer", UDPIPE_TOKENIZER), ("parser", UDPIPE_PARSER))
         if used[part] != whole
     ]
+    given, _, times = tables
+    las, ratio = SHOWN.index("LAS") + 1, 2
+    conclusions = "\n".join(
+        f"- {score[0]}: a LAS of {float(score[las] or 0):.2f} with words given, "
+        f"{float(time[ratio] or 0):.2f} times spaCy's speed."
+        for score, time in zip(given.rows, times.rows, strict=True)
+    )
+    shown = "".join(to_markdown(table) + "\n" for table in tables)
     return f"""# Ropewalk and its peers
 
-All systems were measured in one run on one core by `python bench/peers/measure.py`;
-[its README](../bench/peers/README.md) tells how. What counts are the ratios; the seconds depend on the machine.
+After this page you know how Ropewalk's English models compare with spaCy and UDPipe 1.
+
+{conclusions}
 
 **They did not learn from the same data.** spaCy and UDPipe learnt from the training file of English EWT alone.
-Ropewalk's models learnt from that file too, but also from teachers on top of pretrained transformers, and from other
-text that these annotated, over a million words for `en` ([parsing](parsing.md#the-english-model)). So the tables
-compare what one installs, not parsers trained on equal terms. No row is of `en` trained on EWT alone. Where both sides
-had the same files: [models of other languages](languages.md). What the authors of larger systems print:
-[published figures](published-peers.md).
+Ropewalk's models also learnt from teachers with pretrained transformers, and from other text that these annotated, over
+a million words for `en` ([models](models.md#the-english-model)). So the tables compare what one installs, not parsers
+trained on equal terms. [Other languages](languages.md) compares models trained on the same files, and
+[published figures](published-peers.md) has larger systems.
 
-{"".join(to_markdown(table) + chr(10) for table in tables)}
+All systems were measured in one run on one core with `python bench/peers/measure.py`;
+[its README](../bench/peers/README.md) explains how. The ratios count; seconds depend on the machine.
+
+{shown}
 ![LAS and words a second](results/peers.svg)
 
-- Scores are the F1 of the CoNLL 2018 shared task on the test file, {words:,} words: relations without their subtypes,
-  punctuation included. Words and sentences are the treebank's, or each system's own from the raw text; tags are always
-  each system's own.
-- Words a second of CPU time are from one file to another, CoNLL-U or text to CoNLL-U, in a process that is warm since
-  it has annotated the development file; and of a whole process that starts, loads its model, annotates the test file's
-  words and ends. Raw text goes to Ropewalk and spaCy as paragraphs, by `pipe`, to UDPipe as a whole. Ropewalk tells the
-  probabilities of arcs and trees along with them, as it does by default.
-- A cold start is a whole process that parses one sentence of {len(SENTENCE)} words, by the clock and in CPU time.
-- Memory is the peak of a process that parses one sentence, or the test file.
+- Scores are the F1 of the CoNLL 2018 shared task on the test file, {words:,} words: relations without subtypes,
+  punctuation included. Tags are always each system's own; words and sentences are the treebank's, or each system's own
+  from the raw text.
+- Words a second of CPU time are from file to file in a warm process, which has annotated the development file; and of a
+  whole process that starts, loads its model, annotates the test file's words and ends. Raw text goes to Ropewalk and
+  spaCy as paragraphs, to UDPipe as a whole. Ropewalk also computes probabilities, its default.
+- A cold start is a whole process that parses one sentence of {len(SENTENCE)} words. Memory is the peak of a process.
 - Every figure is the best of {rounds} rounds in which the systems took turns, one thread each.
-- spaCy's pipeline is {", ".join(PIPELINE)}, trained until nothing came better on the development file; its tokens are
-  those of its rules for English. UDPipe was trained with {"; ".join(short) or "its authors' options"}.
+- spaCy's pipeline is {", ".join(PIPELINE)}, trained until the development score stopped rising, with its rule-based
+  English tokens. UDPipe was trained with {"; ".join(short) or "its authors' options"}.
 """
 
 

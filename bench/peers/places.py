@@ -26,5 +26,5 @@ def files_of(treebank: Path) -> dict[str, Path]:
 
 
 def home_of(treebank: Path, home: Path) -> Path:
-    """Say where what is trained on a treebank is kept: of English EWT in HOME itself, of others in folders there."""
+    """Return the folder of models trained on a treebank: HOME itself for English EWT, a folder in it for others."""
     return home if treebank == english() else home / treebank.resolve().name

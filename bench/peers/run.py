@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def is_text(file: str) -> bool:
-    """Tell whether a file is raw text."""
+    """Return whether a file is raw text."""
     return file.endswith(".txt")
 
 
@@ -117,7 +117,7 @@ def spacy_text(nlp: Language, source: str) -> list[Rows]:
 
 
 def fill(fields: list[str], token: Token, head: int) -> None:
-    """Put what spaCy says of a word into its line."""
+    """Write spaCy's annotation of a word into its line."""
     fields[2:6] = token.lemma_ or "_", token.pos_ or "_", token.tag_ or "_", str(token.morph) or "_"
     fields[6] = str(head)
     fields[7] = token.dep_ if head else "root"

@@ -7,6 +7,7 @@ TYPE_CHECKING = False  # that of `typing` would take many times longer to load t
 
 if TYPE_CHECKING:
     from ropewalk import formats as formats
+    from ropewalk import search as search
     from ropewalk.core.graphs import Graph as Graph
     from ropewalk.core.graphs import Graphs as Graphs
     from ropewalk.core.trees import Tree as Tree
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from ropewalk.formats import displacy as displacy
     from ropewalk.formats import json as json
     from ropewalk.formats import sdp as sdp
+    from ropewalk.formats import word_tables as word_tables
+    from ropewalk.identification import LanguageGuess as LanguageGuess
+    from ropewalk.identification import identify as identify
+    from ropewalk.morphology.triples import Triple as Triple
     from ropewalk.options import ParserOptions as ParserOptions
     from ropewalk.pipeline import Parser as Parser
     from ropewalk.pipeline import load as load
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank.documents import Sentence as Sentence
     from ropewalk.treebank.documents import Token as Token
     from ropewalk.treebank.documents import Word as Word
+    from ropewalk.treebank.phrases import NounPhrase as NounPhrase
     from ropewalk.treebank.treebank import Treebank as Treebank
 
 __version__ = "0.3.0"
@@ -36,6 +42,8 @@ _HOMES = {
     "Graph": "core.graphs",
     "Graphs": "core.graphs",
     "Head": "treebank.documents",
+    "LanguageGuess": "identification",
+    "NounPhrase": "treebank.phrases",
     "Parser": "pipeline",
     "ParserOptions": "options",
     "Picture": "drawing",
@@ -45,17 +53,22 @@ _HOMES = {
     "Token": "treebank.documents",
     "Tree": "core.trees",
     "Treebank": "treebank.treebank",
+    "Triple": "morphology.triples",
     "Word": "treebank.documents",
     "draw": "drawing",
+    "identify": "identification",
     "load": "pipeline",
 }
-_MODULES = {"formats": "formats"} | {name: f"formats.{name}" for name in ("conllu", "deps", "displacy", "json", "sdp")}
+_MODULES = {"formats": "formats", "search": "search"}
+_MODULES |= {name: f"formats.{name}" for name in ("conllu", "deps", "displacy", "json", "sdp", "word_tables")}
 
 __all__ = [
     "Document",
     "Graph",
     "Graphs",
     "Head",
+    "LanguageGuess",
+    "NounPhrase",
     "Parser",
     "ParserOptions",
     "Picture",
@@ -65,6 +78,7 @@ __all__ = [
     "Token",
     "Tree",
     "Treebank",
+    "Triple",
     "Word",
     "__version__",
     "conllu",
@@ -72,9 +86,12 @@ __all__ = [
     "displacy",
     "draw",
     "formats",
+    "identify",
     "json",
     "load",
     "sdp",
+    "search",
+    "word_tables",
 ]
 
 
@@ -92,4 +109,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -1,4 +1,8 @@
-"""One path for batches: group items, parse them together, give each its sentences; if that fails, parse each alone."""
+"""Batches of items to parse, such as texts.
+
+Items are grouped and parsed with one call, and each item gets its own sentences. If the call fails, each item is parsed
+alone.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,17 @@ Item = TypeVar("Item")
 
 
 class Share(NamedTuple):
-    """The sentences of one item in a treebank that it may share with others."""
+    """The sentences of one item: those of the treebank `bank` with the indices `sentences`.
+
+    The treebank may also hold sentences of other items.
+    """
 
     bank: Treebank
     sentences: range
 
 
 def grouped(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Yield groups of consecutive items; a group ends when the sizes of its items add up to `most`."""
+    """Yield groups of consecutive items; a group ends when the sum of `size(item)` reaches `most`."""
     group: list[Item] = []
     total = 0
     for item in items:
@@ -39,9 +46,10 @@ def grouped(items: Iterable[Item], size: Callable[[Item], int], most: int) -> It
 def together(
     items: Sequence[Item], parse: Callable[[Sequence[Item]], tuple[Treebank, Sequence[int]]]
 ) -> list[Share | Exception]:
-    """Parse items with one call; return the sentences of each, or the exception that it raises alone.
+    """Parse all items with one call of `parse`; return for each item its sentences or its exception.
 
-    `parse` returns the sentences of all items and their number for each. If it fails, it is called for each item.
+    `parse` returns one treebank of the sentences of all items, and the number of sentences of each item. If the call
+    raises an exception, `parse` is called again for each item alone, so that one bad item does not affect the others.
     """
     if not items:
         return []
@@ -56,7 +64,7 @@ def together(
 
 
 def joined(shares: Iterable[Share]) -> Treebank:
-    """Return a treebank of the sentences of all shares."""
+    """Return one treebank with the sentences of all `shares`, in order."""
     banks = []
     for _, group in itertools.groupby(shares, key=lambda share: id(share.bank)):
         some = list(group)

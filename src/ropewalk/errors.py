@@ -1,4 +1,4 @@
-"""Every error that Ropewalk raises on purpose, each with the data a caller needs.
+"""Every error that Ropewalk raises on purpose, each with the data that a caller needs.
 
 ::
 
@@ -6,27 +6,30 @@
     ├── TreeError               heads that are not a tree
     │   ├── MissingHeadError    a word without a head
     │   ├── HeadRangeError      a head outside the sentence
-    │   ├── CycleError          words that hang on each other in a circle
-    │   ├── RootError           not exactly one root where one is demanded
-    │   └── CrossingsError      too many crossing arcs to lift
+    │   ├── CycleError          heads that form a cycle
+    │   ├── RootError           several roots where one is required
+    │   └── CrossingsError      too many crossing arcs for pseudo-projective lifting
     ├── GraphError              arcs that are not a graph
-    ├── FormatError             a file that is not what it should be: where, what was found, what was expected
-    ├── UnknownNameError        nothing of that name: encoding, policy, column, …; the known ones are listed
-    ├── EncodingError           an encoding that cannot be had or used
-    │   ├── EncodingOptionError an option that the encoding does not take, or a wrong value: an OptionError too
-    │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that stand in the way
+    ├── FormatError             a file whose content is not as expected: file, line, problem
+    ├── UnknownNameError        an unknown name of an encoding, policy, column, …; the known ones are listed
+    ├── EncodingError           an encoding that cannot be used
+    │   ├── EncodingOptionError an unknown option of an encoding, or a wrong value: an OptionError too
+    │   ├── UncoveredTreeError  a tree that the encoding cannot write, with the arcs that prevent it
     │   ├── UncoveredGraphError a graph that the encoding cannot write, with the arcs that do not fit
     │   └── LabelError          a label that the encoding does not have
-    ├── OptionError             an option of a function or a command that does not fit, or a wrong value
-    ├── MismatchError           inputs that should agree and do not, or an array that is not what is expected
+    ├── PatternError            a search pattern with a syntax error, and its position
+    ├── SearchLimitError        a search that takes too long or has too many matches
+    ├── OptionError             an option of a function or a command that contradicts others, or a wrong value
+    ├── MismatchError           inputs that contradict each other, or an array with a wrong type or shape
     ├── ConfigError             an option of a model, a training or a program that is unknown or has a wrong value
-    ├── ModelError              a model folder that is damaged, incomplete or something else
-    ├── TrainingError           a training run that cannot begin or go on
-    ├── CorpusError             a corpus that cannot be parsed, or not to its end
-    ├── WorkerError             a process that died again and again over the same work
-    ├── RequestError            a request that a server refuses, with the status of the answer
-    │   └── RequestTooLargeError   a request that is larger than the server takes
-    └── MissingExtraError       a package that comes with an extra is needed and not installed
+    ├── ModelError              a model that cannot be used, such as a damaged or incomplete folder
+    │   └── UnknownModelError   no model or folder has that name; the installed ones are listed
+    ├── TrainingError           a training run that cannot start or continue
+    ├── CorpusError             a corpus that cannot be parsed, or only in part
+    ├── WorkerError             a process that died repeatedly on the same task
+    ├── RequestError            a request that a server refuses, with the status of the response
+    │   └── RequestTooLargeError   a request that is larger than the server allows
+    └── MissingExtraError       a missing package that an extra installs
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class RopewalkError(Exception):
     """The base of all errors that Ropewalk raises on purpose."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Whatever a constructor takes, an error reaches another process with its message and data.
+        # An error reaches another process with its message and data, whatever the parameters of its constructor.
         return _restored, (type(self), self.args, self.__dict__)
 
 
@@ -54,9 +57,10 @@ def _restored(kind: type[RopewalkError], args: tuple[object, ...], data: dict[st
 
 
 class TreeError(RopewalkError):
-    """Heads that are not a tree; `word` is the first word at fault, counted from 1.
+    """Heads that are not a tree; `word` is the first wrong word, counted from 1 (0 if the error is of no single word).
 
-    `sentence` counts from 1 among those handed over together; it is 0 where there is just one.
+    `sentence` is the number of the sentence, counted from 1, in a call with several sentences. It is 0 if the call had
+    only one sentence.
     """
 
     def __init__(self, message: str, word: int) -> None:
@@ -64,13 +68,18 @@ class TreeError(RopewalkError):
         self.word = word
         self.sentence = 0
 
+    def explain(self, sentence: int, advice: str) -> None:
+        """Set the number of the sentence, counted from 1, and append `advice` on what to do to the message."""
+        self.sentence = sentence
+        self.args = (f"{self.args[0]}; {advice}",)
+
     def __str__(self) -> str:
         message = super().__str__()
         return f"sentence {self.sentence}: {message}" if self.sentence else message
 
 
 class CrossingsError(TreeError):
-    """A tree with too many crossing arcs to lift."""
+    """A tree with too many crossing arcs for pseudo-projective lifting."""
 
     def __init__(self, sentence: int, crossed: int, most: int) -> None:
         self.problem = (
@@ -89,7 +98,7 @@ class MissingHeadError(TreeError):
 
 
 class HeadRangeError(TreeError):
-    """A head outside the sentence."""
+    """A word whose `head` is outside the sentence, which has `words` words."""
 
     def __init__(self, word: int, head: int, words: int) -> None:
         super().__init__(f"word {word}: HEAD is {head}, but the sentence has {words} words", word)
@@ -98,7 +107,7 @@ class HeadRangeError(TreeError):
 
 
 class CycleError(TreeError):
-    """Words that hang on each other in a circle, the lowest first."""
+    """Heads that form a cycle; `cycle` holds its words, counted from 1, beginning with the lowest."""
 
     def __init__(self, cycle: Sequence[int]) -> None:
         path = " -> ".join(str(word) for word in [*cycle, cycle[0]])
@@ -107,11 +116,11 @@ class CycleError(TreeError):
 
 
 class RootError(TreeError):
-    """Not exactly one root where one is demanded."""
+    """Several roots where one is required; `roots` holds their words, counted from 1."""
 
     def __init__(self, roots: Sequence[int]) -> None:
         named = ", ".join(str(root) for root in roots)
-        super().__init__(f"word {roots[1]}: a second root; one root is demanded, found {named}", roots[1])
+        super().__init__(f"word {roots[1]}: a second root; expected one, found {named}", roots[1])
         self.roots = tuple(roots)
 
 
@@ -120,17 +129,20 @@ class GraphError(RopewalkError):
 
 
 class FormatError(RopewalkError):
-    """A file that is not what it should be.
+    """A file whose content is not as expected.
 
-    `kind` is a short fixed name for the problem, `line` counts from 1 (0: the file as a whole), `word` is the
-    ID as written, or empty.
+    `kind` is a short fixed name of the problem. `line` counts from 1; it is 0 if the problem concerns the whole file.
+    `word` is the ID of the word as written in the file, and `sentence` the `sent_id`; both are empty if unknown.
     """
 
-    def __init__(self, file: str, line: int, kind: str, message: str, *, word: str = "") -> None:
+    def __init__(  # noqa: PLR0913 - where and what
+        self, file: str, line: int, kind: str, message: str, *, word: str = "", sentence: str | None = None
+    ) -> None:
         self.file = file
         self.line = line
         self.kind = kind
         self.word = word
+        self.sentence = sentence or ""
         self.message = message
         super().__init__(str(self))
 
@@ -140,11 +152,11 @@ class FormatError(RopewalkError):
 
 
 class EncodingError(RopewalkError):
-    """An encoding that cannot be had or used."""
+    """The base of errors of encodings: an encoding, or its use on a tree, graph or label, is not possible."""
 
 
 class UnknownNameError(RopewalkError):
-    """No such name; the message lists the known ones and the nearest of them."""
+    """An unknown name; the message lists the `known` names, and suggests the most similar one."""
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         self.what = what
@@ -160,66 +172,79 @@ class UnknownNameError(RopewalkError):
 
 
 def demand_known(what: str, name: object, known: Collection[str]) -> None:
-    """Refuse what is none of some names, whatever it is."""
+    """Raise `UnknownNameError` unless `name` is one of `known`; `what` is the kind of name in the message."""
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(what, name, known)
 
 
 def demand_type(what: str, value: object, *types: type) -> None:
-    """Raise unless a value is of one of some types."""
+    """Raise `MismatchError` unless `value` has one of `types`; `what` names the value in the message."""
     if not isinstance(value, types):
-        expected = " or ".join(one.__name__ for one in types)
+        expected = " or ".join(kind.__name__ for kind in types)
         raise MismatchError(f"{what}: found {type(value).__name__}; expected {expected}")
 
 
 def demand_sequence(what: str, values: object, *types: type) -> None:
-    """Raise unless values are a sequence, and each is of one of some types; text counts as one value."""
-    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
+    """Raise `MismatchError` unless `values` is a sequence whose items have one of `types`.
+
+    Texts, bytes and mappings do not count as sequences. `what` names the values in the message.
+    """
+    is_one = isinstance(values, str | bytes | Mapping) or getattr(values, "ndim", 1) == 0  # an array without dimensions
+    if is_one or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         raise MismatchError(f"{what}: found {type(values).__name__}; expected a list")
     for value in values:
         demand_type(what, value, *types)
 
 
 class OptionError(RopewalkError):
-    """An option of a function or a command that does not fit the others, or a value that it does not take."""
+    """An option of a function or a command that contradicts others, or a wrong value."""
 
 
 class EncodingOptionError(EncodingError, OptionError):
-    """An option that the encoding does not take, or a value that it does not take."""
+    """An unknown option of an encoding, or a wrong value of an option."""
 
 
 class UncoveredTreeError(EncodingError):
-    """A tree that the encoding cannot write; `sentence` counts from 1, `arcs` are (head, dependent) pairs."""
+    """A tree that the encoding cannot write.
+
+    `sentence` counts from 1. `arcs` are the (head, dependent) pairs that prevent it.
+    """
 
     def __init__(self, encoding: str, sentence: int, arcs: Sequence[tuple[int, int]], why: str) -> None:
         self.encoding = encoding
         self.sentence = sentence
         self.arcs = tuple(arcs)
-        shown = ", ".join(f"{head}->{dependent}" for head, dependent in self.arcs[:6])
-        more = f" and {len(self.arcs) - 6} more" if len(self.arcs) > 6 else ""
+        shown = _shown_arcs(self.arcs)
         super().__init__(
-            f"sentence {sentence}: {encoding} cannot write this tree: {why}: {shown}{more}; "
+            f"sentence {sentence}: {encoding} cannot write this tree: {why}: {shown}; "
             "use the policy 'lift', a pseudo-projective scheme (+head) or a non-projective encoding"
         )
 
 
+def _shown_arcs(arcs: Sequence[tuple[int, int]]) -> str:
+    more = f" and {len(arcs) - 6} more" if len(arcs) > 6 else ""
+    return ", ".join(f"{head}->{dependent}" for head, dependent in arcs[:6]) + more
+
+
 class UncoveredGraphError(EncodingError):
-    """A graph that the encoding cannot write; `sentence` counts from 1, `arcs` are the pairs that do not fit."""
+    """A graph that the encoding cannot write.
+
+    `sentence` counts from 1. `arcs` are the (head, dependent) pairs that fit in no plane.
+    """
 
     def __init__(self, encoding: str, sentence: int, arcs: Sequence[tuple[int, int]]) -> None:
         self.encoding = encoding
         self.sentence = sentence
         self.arcs = tuple(arcs)
-        shown = ", ".join(f"{head}->{dependent}" for head, dependent in self.arcs[:6])
-        more = f" and {len(self.arcs) - 6} more" if len(self.arcs) > 6 else ""
         super().__init__(
-            f"sentence {sentence}: {encoding} cannot write this graph: arcs that fit in no plane: {shown}{more}; "
+            f"sentence {sentence}: {encoding} cannot write this graph: arcs that fit in no plane: "
+            f"{_shown_arcs(self.arcs)}; "
             "use the policy 'drop', more planes, or optimal-nonprojective"
         )
 
 
 class LabelError(EncodingError):
-    """A label that the encoding does not have."""
+    """A `label` that is not in the alphabet of the encoding."""
 
     def __init__(self, encoding: str, label: str, expected: str) -> None:
         self.encoding = encoding
@@ -227,23 +252,40 @@ class LabelError(EncodingError):
         super().__init__(f"{label!r} is not a label of {encoding}; expected {expected}")
 
 
+class PatternError(RopewalkError):
+    """A search pattern with a syntax error; `position` is the index of the wrong character, from 0."""
+
+    def __init__(self, problem: str, pattern: str, position: int) -> None:
+        self.problem = problem
+        self.pattern = pattern
+        self.position = position
+        start = max(0, position - 60)
+        shown = "".join(sign if sign.isprintable() else " " for sign in pattern[start : position + 40])
+        super().__init__(f"character {position + 1}: {problem}\n  {shown}\n  {' ' * (position - start)}^")
+
+
+class SearchLimitError(RopewalkError):
+    """A search that takes too long or has too many matches."""
+
+
 class MismatchError(RopewalkError):
-    """Two inputs that should agree and do not, or an array of the wrong kind, shape or range."""
+    """Inputs that contradict each other, or an array with a wrong type, shape or range."""
 
 
 class MissingExtraError(RopewalkError):
-    """A package that comes with an extra is needed and not installed."""
+    """A missing `package` of Python; `extra` is the optional dependency group of Ropewalk that installs it."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         self.package = package
         self.extra = extra
         super().__init__(
-            f"{what} need {package}, which is not installed; install it with: pip install ropewalk[{extra}]"
+            f"{what} need {package}, which is not installed; install it in a clone of Ropewalk with: "
+            f"pip install -c constraints.txt '.[{extra}]'"
         )
 
 
 class ConfigError(RopewalkError):
-    """An option that is unknown or has a value that it does not take; `key` says which, `source` where it was given."""
+    """An option that is unknown or has a wrong value; `key` is its name, `source` the file or call that sets it."""
 
     def __init__(self, source: str, key: str, message: str) -> None:
         self.source = source
@@ -252,33 +294,60 @@ class ConfigError(RopewalkError):
 
 
 class ModelError(RopewalkError):
-    """A model folder that is damaged, incomplete or something else; `file` is the file at fault."""
+    """A model that cannot be used, such as a damaged or incomplete folder; `file` is the file or model at fault."""
 
     def __init__(self, file: str, message: str) -> None:
         self.file = file
         super().__init__(f"{file}: {message}")
 
 
+class UnknownModelError(ModelError):
+    """No model or folder has that name; `installed` lists installed models, `available` those that can be installed."""
+
+    def __init__(self, name: str, installed: Sequence[str], available: Sequence[str], how: str) -> None:
+        self.file = name
+        self.installed = tuple(installed)
+        self.available = tuple(available)
+        problem = (
+            f'The model "{name}" is not installed.'
+            if name in self.available
+            else f'No installed model or folder is named "{name}".'
+        )
+        others = [] if name in self.available else [", ".join(self.available)]
+        to_install = " ".join(["To install", *filter(None, others)])
+        RopewalkError.__init__(
+            self,
+            f"{problem} Installed: {', '.join(self.installed) or 'none'}. {to_install}: {how}. A folder that ropewalk "
+            "train or export wrote can be named too.",
+        )
+
+
 class TrainingError(RopewalkError):
-    """A training run that cannot begin or go on."""
+    """A training run that cannot start or continue."""
 
 
 class CorpusError(RopewalkError):
-    """A corpus that cannot be parsed, or not to its end."""
+    """A corpus that cannot be parsed, or only in part."""
 
 
 class WorkerError(RopewalkError):
-    """A process that died again and again over the same work; `task` counts from 1, 0 before there was any."""
+    """A worker process that died: repeatedly during the same task, or at its start.
+
+    `task` is the number of the task, counted from 1, or 0 if the process died before its first task.
+    """
 
     def __init__(self, task: int, deaths: int) -> None:
         self.task = task
         self.deaths = deaths
-        where = f"{deaths} processes died over part {task} of the input" if task else "a process died as it began"
-        super().__init__(f"{where}; most likely memory ran out: try fewer jobs, or one to see what happens")
+        where = f"{deaths} processes died over part {task} of the input" if task else "a process died at its start"
+        super().__init__(f"{where}; most likely memory ran out: use fewer jobs, or one to see the error")
 
 
 class RequestError(RopewalkError):
-    """A request that a server refuses; `status` is that of HTTP, `retry_after` how many seconds to wait, if known."""
+    """A request that a server refuses or does not answer.
+
+    `status` is the HTTP status. `retry_after` is the number of seconds to wait before the next try, None if unknown.
+    """
 
     def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
         super().__init__(message)
@@ -287,7 +356,7 @@ class RequestError(RopewalkError):
 
 
 class RequestTooLargeError(RequestError):
-    """A request that is larger than the server takes."""
+    """A request that is larger than the server allows."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(413, f"the request is too large for {address}: {reason or 'send it in parts'}")

@@ -1,9 +1,11 @@
-"""Files and streams of bytes: `-`, compression by extension, and files and folders that appear whole or not at all.
+"""Reading and atomic writing of files and folders.
 
-What is written lies beside its target under a name of its own, `.NAME.ropewalk-HEX.part`, is synced to disk, and then
-takes the target's name in one step; last, the folder that holds the name is synced. So after a power cut, as after
-`kill -9`, a name stands for all of the old content or all of the new. A process holds a lock on its parts as long as it
-lives; `tidy` removes those that nobody holds. The environment variable `ROPEWALK_NO_SYNC` turns syncing off.
+The path `-` is standard input or output. Files that end in `.gz` or `.xz` are compressed.
+
+New content is first written to a *part*: a file or folder beside the target, named `.NAME.ropewalk-HEX.part`. The part
+is synced to disk and renamed to the target in one step; then the folder that contains it is synced. So after a power
+cut or `kill -9` the target has all of the old content or all of the new. A running process holds locks on its parts;
+`tidy` removes parts without a lock. The environment variable `ROPEWALK_NO_SYNC` turns syncing off.
 """
 
 from __future__ import annotations
@@ -33,19 +35,19 @@ if TYPE_CHECKING:
 
 READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 LONGEST = 1 << 24  # bytes of a sentence: some hundred thousand words
-MOST_LINKS = 40  # as many as Linux follows
+MOST_LINKS = 40  # the most that Linux follows
 NO_SYNC = "ROPEWALK_NO_SYNC"  # the environment variable that turns syncing off
-PART, OLD = "part", "old"  # what is being written, and a folder that is about to be replaced
+PART, OLD = "part", "old"  # endings of a file or folder that is being written, and of a folder to be replaced
 ASIDE = re.compile(rf"\.(?P<name>.+)\.ropewalk-[0-9a-f]{{8}}\.(?P<end>{PART}|{OLD})", re.DOTALL)
-TRIES = 10  # to make a part that no other process takes for abandoned before it is locked
+TRIES = 10  # to make a part that no other process removes as abandoned before it is locked
 LONGEST_STEM = 200  # bytes of a target's name in that of its part, of the 255 that a name may have
 UNSYNCABLE = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF}  # from file systems that cannot sync folders
-HERE = -100  # AT_FDCWD: paths count from the current folder
+HERE = -100  # AT_FDCWD: paths are relative to the current folder
 EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 def path_text(path: object) -> str:
-    """Return a path as text; raise if it is none."""
+    """Return `path` as text; raise a `FormatError` if it is not a path of text (`str` or `os.PathLike`)."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if isinstance(text, str):
         return text
@@ -53,7 +55,7 @@ def path_text(path: object) -> str:
 
 
 def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
-    """Name a path in messages."""
+    """Return a path as messages show it: `-` is `<stdin>`, or `<stdout>` if `writing`."""
     name = path_text(path)
     if name == "-":
         return "<stdout>" if writing else "<stdin>"
@@ -61,16 +63,16 @@ def shown(path: str | os.PathLike[str], *, writing: bool = False) -> str:
 
 
 def why(failure: Exception) -> str:
-    """Say what the operating system or a decompressor complained of, without its numbers."""
+    """Return the message of an exception from the operating system or a decompressor, without its error number."""
     text = failure.strerror if isinstance(failure, OSError) and failure.strerror else str(failure)
     return text or type(failure).__name__
 
 
 @contextlib.contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to be read once from start to end; what cannot be read is a `FormatError`.
+    """Open a file for one pass from start to end, decompressed; raise a `FormatError` if it cannot be read.
 
-    The block should do nothing but read: any failure of the system in it counts as one of reading.
+    The `with` block should only read: any `OSError` or `ValueError` in it is reported as an error of reading.
     """
     name = path_text(path)
     try:
@@ -98,20 +100,21 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def blocks(path: str | os.PathLike[str], size: int) -> Iterator[bytes]:
-    """Read a file block by block."""
+    """Yield the decompressed content of a file in blocks of up to `size` bytes."""
     with reading(path) as file:
         while block := file.read(size):
             yield block
 
 
 def bounded(blocks: Iterable[bytes], file: str, longest: int = LONGEST) -> Iterator[bytes]:
-    """Pass on blocks of a file of sentences with empty lines between; stop before one of too many bytes is held.
+    """Yield `blocks` unchanged; raise a `FormatError` if a sentence in them has more than `longest` bytes.
 
-    What a file is compressed to says nothing of its size, and whoever reads holds a sentence as a whole.
+    Empty lines separate sentences. The limit protects readers, which keep whole sentences in memory: a small compressed
+    file may hold a huge sentence. `file` is the name for the message.
     """
-    line = begun = 1  # that the block begins in, and the sentence that goes on in it
+    line = begun = 1  # the lines in which the block and the current sentence begin
     size = 0  # of the sentence so far
-    ended = b""  # how the block before ended
+    ended = b""  # the last bytes of the block before
     for block in blocks:
         whole = ended + block
         cut = max(whole.rfind(b"\n\n") + 2, whole.rfind(b"\n\r\n") + 3 if b"\r" in whole else 0)
@@ -125,8 +128,8 @@ def bounded(blocks: Iterable[bytes], file: str, longest: int = LONGEST) -> Itera
                 file,
                 begun,
                 "too-long",
-                f"the sentence that begins here has more than {longest:,} bytes, the most that is read; expected an "
-                "empty line after each sentence",
+                f"the sentence that begins here has more than {longest:,} bytes; expected an empty line after each "
+                "sentence, and shorter ones",
             )
         line += block.count(b"\n")
         ended = whole[-2:]
@@ -138,7 +141,7 @@ def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
     if name.endswith(".gz"):
         import gzip
 
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no name and no time: equal in, equal out
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # without name and time: same input, same output
             yield cast("IO[bytes]", packed)
     elif name.endswith(".xz"):
         with lzma.open(file, "wb") as packed:
@@ -149,16 +152,16 @@ def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Write a file that takes its name only when the block ends without an exception.
+    """Open a file for writing that appears at `path` only when the `with` block ends without an exception.
 
-    Devices, pipes and what the shell opened, such as `/dev/stdout` or `>(…)`, cannot be renamed and are written as they
-    are. A file that nobody may write is left alone. A reader that closed the pipe early shows as Python's
-    `BrokenPipeError`.
+    Devices, pipes and files that the shell opened, such as `/dev/stdout` or `>(…)`, cannot be renamed and are written
+    directly. Raise a `FormatError` if the file cannot be written or an existing one is read-only. Raise
+    `BrokenPipeError` if the reader of a pipe closes it early.
     """
     name = path_text(path)
     try:
         target = Path(os.path.realpath(name))
-    except ValueError as failure:  # it can be no name
+    except ValueError as failure:  # it is no valid name
         raise _unwritable(path, failure) from failure
     try:
         if name == "-":
@@ -181,9 +184,30 @@ def creating(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise _unwritable(path, failure) from failure
 
 
+def append_line(path: str | os.PathLike[str], line: bytes) -> None:
+    """Append `line` and a line break to a file in one write, and sync it. Several processes may append to one file.
+
+    A process that is killed may leave an incomplete line at the end. A line break is then written before `line`.
+    """
+    target = Path(path_text(path))
+    try:
+        with target.open("a+b", buffering=0) as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line + b"\n")
+            if _syncs(target):
+                os.fsync(file.fileno())
+    except OSError as failure:
+        raise _unwritable(path, failure) from failure
+
+
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Write a regular file as it is, whole or not at all; failures are `OSError`s."""
+    """Open a regular file for writing, uncompressed; `target` is replaced only when the `with` block ends well.
+
+    Failures raise `OSError`.
+    """
     if target.exists() and not _is_writable(target):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     _tidy_once(str(target.parent))
@@ -202,40 +226,41 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _part_of(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """Make a part of a target and hold a lock on it; remove what has its name when the block ends."""
-    part, lock = _begun(target, make)
-    try:
-        yield part
-    finally:
-        _discard(part)
-        if lock is not None:
-            os.close(lock)
+    """Create a part, the temporary file or folder beside `target`, with `make(path)`; lock it and yield its path.
 
-
-def _begun(target: Path, make: Callable[[Path], object]) -> tuple[Path, int | None]:
-    """Make a part of a target; return it with the descriptor of its lock, or None where there are no locks."""
+    When the `with` block ends, the part is removed if it was not renamed.
+    """
     for _ in range(TRIES):
         part = target.with_name(aside_name(target.name, PART))
-        make(part)
-        try:
-            return part, _lock(part)
-        except (BlockingIOError, FileNotFoundError):  # another process took it for abandoned
-            continue
-        except OSError:  # nobody tidies up where there are no locks
-            return part, None
+        lock = None
+        try:  # before the part exists, because a signal may raise an exception anywhere
+            make(part)
+            try:
+                lock = _lock(part)
+            except (BlockingIOError, FileNotFoundError):  # another process removed it as abandoned
+                continue
+            except OSError:  # without locks, no process removes parts
+                pass
+            yield part
+            return
+        finally:
+            _discard(part)
+            if lock is not None:
+                os.close(lock)
     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
 def aside_name(name: str, end: str) -> str:
-    """Return a new name for what is to have this name (`PART`), or had it (`OLD`)."""
+    """Return a temporary name for new content of the file `name` (`end` is `PART`), or for its old content (`OLD`)."""
     stem = os.fsencode(name)[:LONGEST_STEM].decode("utf-8", "ignore") if end == PART else name
     return f".{stem}.ropewalk-{os.urandom(4).hex()}.{end}"
 
 
 def _lock(path: Path) -> int:
-    """Lock a file or folder, and return the descriptor that holds the lock until it is closed, or its process ends.
+    """Lock a file or folder; return a file descriptor. Closing the descriptor, or the end of the process, unlocks it.
 
-    Raises `BlockingIOError` if another process holds it, and another `OSError` if it is gone or cannot be locked.
+    Raise `BlockingIOError` if another process holds the lock. Raise another `OSError` if the file does not exist or
+    cannot be locked.
     """
     if fcntl is None:
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
@@ -250,7 +275,7 @@ def _lock(path: Path) -> int:
 
 
 def _discard(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
+    """Remove a file or a folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -259,17 +284,18 @@ def _discard(path: Path) -> None:
 
 
 def tidy(folder: str | os.PathLike[str]) -> None:
-    """Remove the parts that killed processes left in a folder, and put back a folder that one of them had set aside.
+    """Remove the parts (temporary files and folders) that killed processes left in `folder`.
 
-    The parts of living processes are locked and stay; where files cannot be locked, all parts stay.
+    A folder that such a process had renamed, in order to replace it, gets its name back. The parts of running processes
+    are locked and stay. On file systems without locks, all parts stay.
     """
-    found: list[tuple[Path, re.Match[str]]] = []
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # it may not be there
+    aside: list[tuple[Path, re.Match[str]]] = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # it may not exist
         for entry in entries:
             match = ASIDE.fullmatch(entry.name)
             if match and (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
-                found.append((Path(entry), match))
-    for path, match in found:
+                aside.append((Path(entry), match))
+    for path, match in aside:
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             can_lock = True
             try:
@@ -287,21 +313,24 @@ def tidy(folder: str | os.PathLike[str]) -> None:
 
 @lru_cache(maxsize=1024)
 def _tidy_once(folder: str) -> None:
-    """Tidy a folder the first time that this process writes there: a folder may hold very many files."""
+    """Call `tidy` for a folder once in this process, because listing a folder with very many files is slow."""
     tidy(folder)
 
 
 def _syncs(path: Path) -> bool:
-    """Return whether what is written is synced at once: not in a part, which is synced as a whole when it is done."""
+    """Return whether a file at `path` must be synced when it is written.
+
+    False if syncing is turned off, or if the file is inside a part, which is synced as a whole when it is complete.
+    """
     return not os.environ.get(NO_SYNC) and not any(map(ASIDE.fullmatch, path.parts))
 
 
 def _sync(path: Path) -> None:
-    """Sync a file, or the names in a folder, to disk, where the system can."""
+    """Sync a file, or the list of names in a folder, to disk, if the system supports it."""
     windows = os.name == "nt"
     if windows and path.is_dir():
         return
-    with contextlib.suppress(PermissionError):  # what may be written but not read
+    with contextlib.suppress(PermissionError):  # a file that may be written but not read
         number = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
         try:
             os.fsync(number)
@@ -313,7 +342,7 @@ def _sync(path: Path) -> None:
 
 
 def _sync_tree(home: Path) -> None:
-    """Sync all files and folders below a folder, and last the folder, to disk."""
+    """Sync all files and folders below the folder `home` to disk, and then `home`."""
     for folder, _, names in os.walk(home, topdown=False):
         for file in (Path(folder, name) for name in names):
             if file.is_file() and not file.is_symlink():
@@ -322,12 +351,12 @@ def _sync_tree(home: Path) -> None:
 
 
 def _unwritable(path: str | os.PathLike[str], failure: Exception) -> FormatError:
-    message = f"cannot be written: {why(failure)}; expected a place that can be written"
+    message = f"cannot be written: {why(failure)}; choose a path that can be written"
     return FormatError(shown(path, writing=True), 0, "unwritable", message)
 
 
 def _descriptor(name: str) -> int | None:
-    """Give the number of the open file that a path such as `/dev/stdout` or `/dev/fd/63` stands for."""
+    """Return the descriptor of a path such as `/dev/stdout` or `/dev/fd/63`, or None for other paths."""
     for _ in range(MOST_LINKS):
         folder, last = os.path.split(name)
         if last.isdecimal() and os.path.realpath(folder) in {f"/proc/{os.getpid()}/fd", "/dev/fd"}:
@@ -339,33 +368,39 @@ def _descriptor(name: str) -> int | None:
 
 
 def _is_writable(path: Path) -> bool:
-    """Tell whether a file may be written; one that is read-only for everybody is so for root too."""
+    """Return whether a file may be written. A file without any write permission is not writable even for root."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
 
 
 def is_replaced(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
-    """Return whether writing the output would change the very file that is read; `-` are the standard streams."""
+    """Return whether `source` and `output` are the same existing file, so that writing would change the input.
+
+    `-` is standard input for `source`, and standard output for `output`.
+    """
     return _are_one((source, 0), (output, 1))
 
 
 def are_same_output(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
-    """Return whether two outputs would be written to one file, which may not be there yet; `-` is standard output."""
+    """Return whether two output paths are the same file, which may not exist yet; `-` is standard output."""
     if "-" not in {os.fspath(first), os.fspath(second)} and os.path.realpath(first) == os.path.realpath(second):
         return True
     return _are_one((first, 1), (second, 1))
 
 
 def _are_one(*named: tuple[str | os.PathLike[str], int]) -> bool:
-    """Return whether two paths lead to one file that is there; `-` is the open file of the given number."""
+    """Return whether two paths are the same existing regular file.
+
+    Each path comes with a file descriptor, which is used if the path is `-`.
+    """
     try:
         first, second = (os.fstat(number) if os.fspath(path) == "-" else Path(path).stat() for path, number in named)
-    except (OSError, ValueError):  # it is not there, or can be no name
+    except (OSError, ValueError):  # it does not exist, or is no valid name
         return False
     return stat.S_ISREG(first.st_mode) and os.path.samestat(first, second)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder, and those above it, unless it is there."""
+    """Create a folder and its parent folders unless they exist; return its path."""
     home = Path(path)
     try:
         missing = [folder for folder in (home, *home.parents) if not folder.exists()]
@@ -378,18 +413,20 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def _no_folder(path: str | os.PathLike[str], failure: OSError) -> FormatError:
-    message = f"no folder can be made here: {why(failure)}; choose another place"
+    message = f"no folder can be made here: {why(failure)}; choose another path"
     return FormatError(os.fspath(path), 0, "unwritable", message)
 
 
 @contextlib.contextmanager
 def creating_folder(path: str | os.PathLike[str], *, keep: bool = False) -> Iterator[Path]:
-    """Fill a folder that takes its name, and the place of what has it now, only when the block ends well.
+    """Yield a temporary folder to fill; it becomes the folder `path` only when the `with` block ends well.
 
-    Where the system can exchange two names in one step (Linux), the name stands for the old folder or the new one at
-    any moment; elsewhere the old one is set aside for a moment, and a process that is killed then leaves it to `tidy`,
-    which puts it back. With `keep` the new folder begins with what the old one holds; if that is a mount point, which
-    cannot be renamed, or the current folder, which others would go on to see, its files are replaced one by one.
+    A folder that exists at `path` is replaced. On Linux the two folders exchange their names in one step. Elsewhere the
+    old folder is renamed for a moment; if the process is killed at that moment, `tidy` restores it.
+
+    With `keep`, the new folder begins with the content of the old one. With `keep`, the old folder itself is yielded,
+    and its files are replaced one by one, if it is a mount point or contains the current folder of this process:
+    a mount point cannot be renamed, and a process would stay in the old folder.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -412,21 +449,24 @@ def creating_folder(path: str | os.PathLike[str], *, keep: bool = False) -> Iter
 
 
 def _link(source: str, target: str) -> None:
-    """Link or copy a file into another folder. Existing files are never written to."""
+    """Create `target` as a hard link to `source`, or as a copy where links are not possible.
+
+    A link is safe because files are only replaced, never written in place.
+    """
     try:
         os.link(source, target)
-    except OSError:  # the file system has no links
+    except OSError:  # the file system has no hard links
         shutil.copy2(source, target)
 
 
 def _take_place(part: Path, target: Path) -> None:
-    """Rename a folder to its target; what had that name until then gets the part's."""
+    """Rename the folder `part` to `target`; a folder that was at `target` gets the name of `part`."""
     if not target.exists():
         part.replace(target)
     elif not _exchanged(part, target):
         old = target.with_name(aside_name(target.name, OLD))
         with contextlib.ExitStack() as stack:
-            with contextlib.suppress(OSError):  # without locks, `tidy` may put it back too soon, and this fails
+            with contextlib.suppress(OSError):  # without locks, `tidy` may restore it too soon, and this fails
                 stack.callback(os.close, _lock(target))
             try:
                 target.replace(old)
@@ -438,23 +478,23 @@ def _take_place(part: Path, target: Path) -> None:
             old.replace(part)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange the names of two folders in one step; return whether the system did."""
+def _exchanged(first: Path, second: Path) -> bool:
+    """Exchange the names of two folders in one step; return False if the system cannot."""
     import ctypes
 
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # no Linux, or a C library without the call
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # not Linux, or a C library without this call
         rename = ctypes.CDLL(None).renameat2
-        return bool(rename(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0)
+        return bool(rename(HERE, os.fsencode(first), HERE, os.fsencode(second), EXCHANGE) == 0)
     return False
 
 
 def scratch() -> IO[bytes]:
-    """Open a new file to write and read, which has no name and is gone when it is closed."""
+    """Open an unnamed temporary file for writing and reading; it is removed when it is closed."""
     import tempfile
 
     return tempfile.TemporaryFile()
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Remove a file if it is there."""
+    """Remove a file if it exists."""
     Path(path).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A model by its name or folder, whatever computes it."""
+"""Loading of models by name or folder: exported models for ONNX Runtime, and trained models for torch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from ropewalk.models.storage import ModelFolder, open_folder
 if TYPE_CHECKING:
     from ropewalk.models.model import Model
 
+AUTOMATIC = "auto"  # the name that chooses among the installed models by the language of each text
 HUB = "hub:"  # before the name of a model on the Hugging Face hub
-NEEDED = ("torch", "safetensors", "transformers")  # by models as training writes them
+NEEDED = ("torch", "safetensors", "transformers")  # packages that trained models need
 
 
 def open_model(name: str | os.PathLike[str]) -> ModelFolder:
-    """Open the folder of a model by its name, by its path, or from the hub by `hub:USER/MODEL`."""
+    """Open the folder of a model. `name` is an installed model, a path, or `hub:USER/MODEL` on the Hugging Face hub."""
     text = os.fspath(name)
     if not text.startswith(HUB):
         return open_folder(locate(name))
@@ -31,9 +32,9 @@ def open_model(name: str | os.PathLike[str]) -> ModelFolder:
 
 
 def load_model(name: str | os.PathLike[str], *, threads: int = 0) -> Model:
-    """Load a model by its name, by its path, or from the hub; or from a folder that `open_model` returned.
+    """Load a model. `name` is what `open_model` accepts, or the folder that it returned.
 
-    Exported models need no torch; those that training writes do.
+    Models that were trained and not exported need torch; raise `MissingExtraError` if one of their packages is missing.
     """
     folder = name if isinstance(name, ModelFolder) else open_model(name)
     if folder.format != TRAINED:

@@ -1,4 +1,4 @@
-"""Text, tokens or CoNLL-U in, trees out: `load` a model and call it."""
+"""Parsers: `load` a model and call it with text, tokens or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ropewalk import conllu
 from ropewalk.batches import Share, grouped, together
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
-from ropewalk.loading import load_model, open_model
+from ropewalk.loading import AUTOMATIC, load_model, open_model
 from ropewalk.models.catalogue import SEGMENTER
 from ropewalk.options import MOST_THREADS, ParserOptions, overridden
 from ropewalk.parallel.workers import apply, count_of
@@ -24,41 +24,55 @@ if TYPE_CHECKING:
 
     from ropewalk.models.model import Model as LoadedModel
     from ropewalk.segmentation.assembly import LineUnit
+    from ropewalk.segmentation.segmenter import Segmenter
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 BATCH = 4096  # words that are parsed together
-CHARACTERS = 5  # of a word, about
-_LOST: list[object] = []  # models and segmenters of a forked process; to free one would wait for threads that it lost
+CHARACTERS = 5  # of a word, on average
+_LOST: list[object] = []  # models and segmenters of a forked process: freeing one would wait for threads that it lacks
 
 
 class AnyModel(Protocol):
-    """Whatever puts trees over the words of sentences."""
+    """Protocol for models: parse a treebank."""
 
     def parse(self, bank: Treebank, /) -> Treebank:
-        """Put trees, and tags if it has any, over the words of a treebank."""
+        """Return the treebank with trees, and with tags if the model predicts them."""
         ...
+
+
+class NamedModel(AnyModel, Protocol):
+    """Protocol for models with a name and a hash of their files."""
+
+    name: str
+    hash: str
 
 
 class AnySegmenter(Protocol):
-    """Whatever cuts text into sentences and words."""
+    """Protocol for segmenters: split text into sentences and words."""
 
     def segment_many(self, texts: Sequence[str], /) -> tuple[Treebank, list[int]]:
-        """Cut several texts, losing no character: all sentences, and how many each text has."""
+        """Return one treebank with the sentences of all texts, and the number of sentences of each text.
+
+        No character of the texts is lost.
+        """
         ...
 
     def stream(self, pieces: Iterable[str], /) -> Iterator[Treebank]:
-        """Cut one text that comes in pieces, in memory that does not grow with it."""
+        """Yield treebanks of the sentences of one long text; `pieces` are its consecutive parts.
+
+        The memory that it uses does not grow with the length of the text.
+        """
         ...
 
 
 @final
 class Parser:
-    """A model ready to parse: call it with a text. `name` is the model's name and hash.
+    """A loaded model: call it with a text to parse the text. `name` is the model's name and hash.
 
-    Many threads may use one parser at the same time. A loaded one can be pickled, and works in a process that was
-    forked: in another process the model is loaded again, unless it is forked and the model has one thread.
+    Several threads may use one parser at the same time. A parser from `load` can be pickled, and can be used after a
+    fork. An unpickled parser loads its model again. So does a parser in a forked process, unless it has one thread.
     """
 
     def __init__(
@@ -66,7 +80,7 @@ class Parser:
     ) -> None:
         self._parts = (model, segmenter)
         self.name = name
-        self._loading = loading  # what it was loaded by, to load it again
+        self._loading = loading  # the arguments to load it again
         self._process = os.getpid()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -74,32 +88,36 @@ class Parser:
             return Parser, (*self._parts, self.name)
         return _loaded, self._loading
 
+    def __repr__(self) -> str:
+        return f"<Parser {self.name}, takes {'text' if self._parts[1] is not None else 'tokens'}>"
+
     @property
     def generator(self) -> str:
-        """What made the trees: this program and the model, for the first comment of every output."""
+        """The program with its version and the model with its hash, for the first comment of every output."""
         from ropewalk import __version__
 
         return f"ropewalk {__version__}, model {self.name}"
 
     @property
     def segmenter(self) -> AnySegmenter | None:
-        """What cuts text into sentences and words; None if the model takes no text."""
+        """The segmenter; None if the model cannot parse raw text."""
         return self._renewed()[1]
 
     def __call__(self, text: str) -> Document:
-        """Parse a text."""
+        """Segment and parse a text; return it as a document."""
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str], *, batch: int = BATCH, jobs: int = 1) -> Iterator[Document]:
-        """Parse many texts, one document for each, in order: the same as one by one, and faster.
+        """Yield one parsed document for each text, in order. The documents are the same as from single calls.
 
-        Texts are taken as they are needed: about `batch` words of them are segmented and parsed together, by one of
-        `jobs` processes with a thread each; 0 is a process for each core.
+        Texts of about `batch` words together are segmented and parsed at once, which is faster. `texts` is read only as
+        far as needed. With several `jobs`, that many processes work, with one thread each; 0 is one process for each
+        core. Raise `ConfigError`, `OptionError` or `FormatError` if an argument is wrong.
         """
         if isinstance(texts, str):
             raise FormatError("<texts>", 0, "not-texts", "found one text; expected several: put it into a list")
         if not isinstance(batch, int) or batch < 1:
-            raise ConfigError("pipe", "batch", f"is {batch!r}; expected how many words to parse together")
+            raise ConfigError("pipe", "batch", f"is {batch!r}; expected the number of words to parse together")
         return self._piped(texts, batch, count_of(jobs))
 
     def _piped(self, texts: Iterable[str], batch: int, jobs: int) -> Iterator[Document]:
@@ -118,55 +136,62 @@ class Parser:
                 yield Document(outcome.bank, text, generator, sentences=outcome.sentences)
 
     def apply(self, function: Callable[[Parser, Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
-        """Yield `function(parser, task)` for all tasks in order, by `jobs` processes with a thread each.
+        """Yield `function(parser, task)` for each of `tasks`, in order, computed in `jobs` processes.
 
-        0 is a process for each core. With one job, this process computes, and with the threads of this parser.
+        Each process has a copy of this parser with one thread. If `jobs` is 0, there is one process for each core. If
+        it is 1, no process is started: this parser is used, with all its threads.
         """
         make = functools.partial(_bound, function, self.single_threaded)
         return apply(make, tasks, count_of(jobs), here=functools.partial(function, self))
 
     @property
     def single_threaded(self) -> Callable[[], Parser]:
-        """What makes this parser again, with one thread; it can be pickled, for a process that is one of several."""
+        """A picklable function without parameters that builds a copy of this parser with one thread."""
         if self._loading is None:
             return functools.partial(Parser, *self._parts, self.name)
         return functools.partial(_loaded, self._loading[0], 1, self._loading[2])
 
     def parse_together(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
-        """Parse some texts into one treebank, and say how many of its sentences each text has."""
+        """Segment and parse `texts`; return one treebank of all sentences, and the number of sentences of each text."""
         bank, counts = self._demand_segmenter().segment_many(texts)
         return self.treebank(bank), counts
 
     def tokens(self, sentences: Iterable[Sequence[str]]) -> Document:
-        """Parse sentences that are cut into words already."""
+        """Parse sentences that are lists of words already; return them as a document."""
         return Document(self.treebank(treebank_of_tokens(sentences)), None, self.generator)
 
     def conllu(self, source: str | os.PathLike[str] | Treebank) -> Document:
-        """Parse the words of CoNLL-U, a file or what was read from one; all but trees and tags stays as it is."""
+        """Parse the sentences of a CoNLL-U file or a treebank; only trees and predicted tags are replaced."""
         bank = source if isinstance(source, Treebank) else conllu.read(source)
         return Document(self.treebank(bank), None, self.generator)
 
     def treebank(self, bank: Treebank) -> Treebank:
-        """Put trees over the words of a treebank, and nothing else."""
+        """Return a copy of the treebank `bank` with the trees and tags that the model predicts."""
         demand_type("words to parse", bank, Treebank)
         return self._renewed()[0].parse(bank) if bank.words else bank
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
-        """Parse one text that comes in pieces, in memory that does not grow with it."""
+        """Yield treebanks of the parsed sentences of one long text; `pieces` are its consecutive parts.
+
+        The memory that it uses does not grow with the length of the text.
+        """
         return map(self.treebank, self.segmented(pieces))
 
     def segmented(self, pieces: Iterable[str]) -> Iterator[Treebank]:
-        """Find the sentences and words of one text that comes in pieces; they have no trees yet."""
+        """Yield treebanks of the sentences of one long text, without trees; `pieces` are its consecutive parts.
+
+        Raise `ModelError` if the model has no segmenter.
+        """
         return self._demand_segmenter().stream(pieces)
 
     def _demand_segmenter(self) -> AnySegmenter:
-        found = self.segmenter
-        if found is None:
-            raise ModelError(self.name, "was exported without a segmenter and takes no text; give it tokens or CoNLL-U")
-        return found
+        segmenter = self.segmenter
+        if segmenter is None:
+            raise ModelError(self.name, "has no segmenter, so it cannot parse raw text; pass tokens or CoNLL-U")
+        return segmenter
 
     def _renewed(self) -> tuple[AnyModel, AnySegmenter | None]:
-        """Give model and segmenter, loaded again in a forked process: if they had several threads, they lost them."""
+        """Return the model and the segmenter; load them again in a forked process, which lacks their threads."""
         if self._loading is not None and self._loading[1] != 1 and self._process != os.getpid():
             _LOST.append(self._parts)
             self._parts = _parts(*self._loading)
@@ -185,7 +210,7 @@ def _bound(function: Callable[[Parser, Task], Result], make: Callable[[], Parser
 _Loading = tuple[str, int, ParserOptions]  # the name, threads and options
 
 
-def load(  # noqa: PLR0913 - the options that are most used have keywords
+def load(  # noqa: PLR0913 - the most used options have keywords
     name: str | os.PathLike[str] = "en",
     options: ParserOptions = ParserOptions(),
     *,
@@ -193,23 +218,29 @@ def load(  # noqa: PLR0913 - the options that are most used have keywords
     confidence: bool | None = None,
     decoder: str | None = None,
     columns: Sequence[str] | None = None,
-    each_line: str | None = None,
+    enhance: bool | None = None,
 ) -> Parser:
-    """Load a model by its name, from a folder that `ropewalk train` or `ropewalk export` wrote, or `hub:USER/MODEL`.
+    """Load a model and return a parser.
 
-    `threads` is how many to compute with, 0 for a sensible number. `options` holds all that can be chosen about
-    parsing; the keywords stand for its fields that are most used, and replace them. With `confidence`, the default,
-    words and sentences know their probabilities, if the model can tell. `decoder` is how scores become trees, by
-    default the model's own. `columns` is what to predict, of `tree`, `graph`, `upos`, `xpos`, `feats`, `lemma`: what is
-    not named costs nothing and stays as it was given; by default all that the model can. With `each_line` every line
-    of a text is a `sentence`, or a `paragraph`.
+    `name` is the name of an installed model, a folder that `ropewalk train` or `ropewalk export` wrote, or
+    `hub:USER/MODEL` on the Hugging Face hub. The name `auto` returns a parser that detects the language of each text
+    and uses the installed model of that language.
+
+    `threads` is the number of threads; 0 chooses it. `options` holds all options of parsing. The other keywords replace
+    single fields of `options`, unless they are None. With `confidence`, the default, words and sentences have
+    probabilities if the model can compute them. `decoder` is the algorithm that finds trees from scores, by default
+    that of the model. `columns` names the predictions to compute: `tree`, `graph`, `upos`, `xpos`, `feats` and `lemma`.
+    Columns that it does not name stay unchanged; by default the model predicts all that it can. With `enhance`, rules
+    add enhanced graphs to the trees, unless the model predicts graphs.
+
+    Raise `ModelError` if there is no such model, `ConfigError` if an option is wrong.
     """
     if not isinstance(name, str | os.PathLike):
         raise ConfigError("load", "name", f"is {name!r}; expected the name or the folder of a model")
     if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
         raise ConfigError("load", "threads", f"is {threads!r}; expected 0 to {MOST_THREADS}")
     demand_type("options", options, ParserOptions)
-    options = overridden(options, confidence=confidence, decoder=decoder, columns=columns, each_line=each_line)
+    options = overridden(options, confidence=confidence, decoder=decoder, columns=columns, enhance=enhance)
     return _loaded(os.fspath(name), threads, options)
 
 
@@ -218,16 +249,23 @@ def _loaded(*loading: *_Loading) -> Parser:
     return Parser(model, segmenter, f"{model.name} {model.hash}", loading=loading)
 
 
-def _parts(name: str, threads: int, options: ParserOptions) -> tuple[LoadedModel, AnySegmenter | None]:
-    """Load model and segmenter."""
+def _parts(name: str, threads: int, options: ParserOptions) -> tuple[NamedModel, AnySegmenter | None]:
+    """Load a model and its segmenter; for the name `auto`, those that cover all installed languages."""
+    if name == AUTOMATIC:
+        from ropewalk.identification.automatic import automatic_parts
+
+        return automatic_parts(functools.partial(_parts_of, threads=threads, options=options))
+    return _parts_of(name, threads, options)
+
+
+def _parts_of(name: str, threads: int, options: ParserOptions) -> tuple[LoadedModel, Segmenter | None]:
+    """Load a model and its segmenter; the segmenter is None if the model folder has none."""
     folder = open_model(name)
-    model = load_model(folder, threads=threads)
-    if options.graph_decoder is not None and not model.has_graphs:
-        raise ConfigError("load", "graph_decoder", f"is given, and {name} predicts no graphs; leave it out")
+    if options.graph_decoder is not None and folder.description.graphs.is_empty:
+        raise ConfigError("load", "graph_decoder", f"is set, and {name} predicts no graphs; leave it out")
     changes = {key: value for key, value in asdict(options).items() if value is not None}
     each_line = cast("LineUnit", changes.pop("each_line", None))
-    likely = model.has_probabilities or model.has_graphs
-    model = model.with_decoding(**changes | {"confidence": options.confidence and likely})
+    model = load_model(folder.with_decoding(**changes), threads=threads)
     if not (folder.path / SEGMENTER).is_file():
         return model, None
     from ropewalk.segmentation.segmenter import Segmenter as TextSegmenter

@@ -1,4 +1,4 @@
-"""Checks for people who write an encoding: `check_encoding` raises an `AssertionError` that names the fault."""
+"""Checks for authors of encodings: `check_encoding` raises an `AssertionError` that describes the fault."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ TAGS = ("NOUN", "VERB")
 
 
 def check_encoding(encoding: Encoding, *, words: int = 5, junk: int = 200, seed: int = 0) -> None:
-    """Check an encoding of trees, or raise an `AssertionError` with the tree or labels that it fails on.
+    """Raise an `AssertionError` that shows the wrong tree or labels, unless an encoding of trees is correct.
 
-    All trees of up to `words` words with one root are encoded. Those that it covers must come back from their labels
-    without a fault; all others must be lifted, or refused. Labels must pass `check_label`. `junk` random sequences of
-    labels must be read without an error and without cycles. A batch must give what its sentences give one by one, and
-    several threads what one gives. If the encoding has a machine, it must accept the labels of each projective tree.
+    All trees of up to `words` words with one root are encoded and decoded again. These conditions must hold:
+
+    - Trees that the encoding covers are decoded from their labels without change.
+    - Trees that it does not cover are refused with an `EncodingError`, or lifted, as its policy requires.
+    - `check_label` accepts all labels that the encoding writes.
+    - `junk` random sequences of labels, drawn with `seed`, are decoded without an exception and without cycles.
+    - A sentence has the same labels in a batch as alone, and with several threads as with one.
+    - If the encoding has an automaton (`machine`), it accepts the labels of each covered projective tree.
     """
     _check_names(encoding)
     trees = Trees.of([tree for length in range(1, words + 1) for tree in small_trees(length)])
@@ -42,15 +46,17 @@ def check_encoding(encoding: Encoding, *, words: int = 5, junk: int = 200, seed:
     _check_labels(encoding, labels)
     decoded = encoding.decode(labels)
     for sentence, tree in enumerate(good.trees()):
-        found = decoded.heads[decoded.offsets[sentence]].tolist()
+        heads = decoded.heads[decoded.offsets[sentence]].tolist()
         _demand(
-            found == tree.heads.tolist(),
-            f"the tree {tree.heads.tolist()} is covered but comes back as {found} from {_texts(labels, sentence)}",
+            heads == tree.heads.tolist(),
+            f"the tree {tree.heads.tolist()} is covered but decoded as {heads} from {_texts(labels, sentence)}",
         )
     if faults := decoded.faults():
         fault = faults[0]
         shown = _texts(labels, fault.sentence - 1)
-        raise AssertionError(f"the labels {shown} of a tree have a fault at word {fault.word}: {fault.kind}")
+        raise AssertionError(
+            f"its own labels {shown} of a tree are decoded with a fault at word {fault.word}: {fault.kind}"
+        )
     _check_uncovered(encoding, bank.select(np.flatnonzero(~covered)))
     _check_batches(encoding, good, labels)
     _check_junk(encoding, labels, random.Random(seed), junk)  # noqa: S311 - no secret
@@ -58,7 +64,7 @@ def check_encoding(encoding: Encoding, *, words: int = 5, junk: int = 200, seed:
 
 
 def small_trees(words: int) -> list[Tree]:
-    """Return all trees of `words` words with one root."""
+    """Return all trees of exactly `words` words with one root, non-projective ones too."""
     every = np.array(list(product(range(words + 1), repeat=words)), dtype=np.int32)
     every = every[(every == 0).sum(axis=1) == 1]
     bad = check_heads(every.reshape(-1), Offsets.of_lengths([words] * len(every))).bad
@@ -86,17 +92,17 @@ def _check_names(encoding: Encoding) -> None:
         _demand(isinstance(value, str) and bool(value), f"{name} is {value!r}; expected text")
     try:
         same = get(encoding.spec)
-    except UnknownNameError:  # it is not registered, and need not be
+    except UnknownNameError:  # encodings need not be registered
         return
     if type(same) is type(encoding):
-        _demand(same.spec == encoding.spec, f"get({encoding.spec!r}) makes an encoding whose spec is {same.spec!r}")
+        _demand(same.spec == encoding.spec, f"get({encoding.spec!r}) builds an encoding whose spec is {same.spec!r}")
 
 
 def _check_labels(encoding: Encoding, labels: Labels) -> None:
-    for place, column in enumerate(labels.columns):
+    for number, column in enumerate(labels.columns):
         for text in column.names:
             try:
-                encoding.check_label(text, place)
+                encoding.check_label(text, number)
             except LabelError as error:
                 raise AssertionError(f"check_label refuses {text!r}, which write uses: {error}") from error
     if encoding.alphabet is not None:
@@ -115,19 +121,19 @@ def _check_uncovered(encoding: Encoding, bank: Treebank) -> None:
         raise AssertionError("encode writes trees that are not covered under the policy refuse")
     recovered = encoding.recover(encoding.encode(bank))
     bad = check_heads(recovered.trees.heads, recovered.trees.offsets).codes.any()
-    _demand(not bad, "what recover returns for trees that are not covered are no trees")
+    _demand(not bad, "recover returns no trees for trees that are not covered")
 
 
 def _check_batches(encoding: Encoding, bank: Treebank, labels: Labels) -> None:
-    whole = [labels.sentences(place) for place in range(len(labels.columns))]
+    whole = [labels.sentences(number) for number in range(len(labels.columns))]
     for sentence in range(0, len(bank), max(1, len(bank) // 50)):
         alone = encoding.encode(bank.select(np.array([sentence])))
         _demand(
-            [alone.texts(place) for place in range(len(whole))] == [column[sentence] for column in whole],
+            [alone.texts(number) for number in range(len(whole))] == [column[sentence] for column in whole],
             f"the tree {bank.tree(sentence).heads.tolist()} has other labels alone than in a batch",
         )
     threaded = encoding.encode(bank, threads=3)
-    same = [threaded.sentences(place) for place in range(len(whole))] == whole
+    same = [threaded.sentences(number) for number in range(len(whole))] == whole
     _demand(same, "three threads write other labels than one")
     heads = encoding.decode(labels, threads=3).heads
     _demand(np.array_equal(heads, encoding.decode(labels).heads), "three threads read other heads than one")
@@ -143,21 +149,21 @@ def _check_junk(encoding: Encoding, labels: Labels, dice: random.Random, count: 
     try:
         decoded = encoding.decode(wrong)
         recovered = encoding.recover(wrong)
-    except Exception as error:  # of any kind: it must raise none
-        raise AssertionError(f"read raises {type(error).__name__} on labels of its own: {error}") from error
+    except Exception as error:  # no exception is allowed
+        raise AssertionError(f"read raises {type(error).__name__} for the encoding's own labels: {error}") from error
     faults = check_heads(recovered.trees.heads, recovered.trees.offsets)
-    _demand(not faults.codes.any(), "labels that fit no tree are read into heads with a cycle, or out of range")
+    _demand(not faults.codes.any(), "labels that fit no tree are decoded into heads with a cycle, or out of range")
     for sentence, row in enumerate(rows):
         where = decoded.offsets[sentence]
-        _demand(_is_forest(decoded.heads[where].tolist()), f"the labels {row} are read into {decoded.heads[where]}")
+        _demand(_is_forest(decoded.heads[where].tolist()), f"the labels {row} are decoded into {decoded.heads[where]}")
 
 
 def _is_forest(heads: Sequence[int]) -> bool:
-    """Return whether heads are -1, 0 or words of the sentence, and form no cycle."""
+    """Return whether each head is -1 (none), 0 (root) or a word of the sentence, and the heads form no cycle."""
     if not all(-1 <= head <= len(heads) for head in heads):
         return False
     tops = list(heads)
-    for _ in heads:  # after as many steps up as there are words, each has reached the top unless there is a cycle
+    for _ in heads:  # after this many steps up, each word has reached the top unless there is a cycle
         tops = [heads[top - 1] if top > 0 else top for top in tops]
     return max(tops, default=0) <= 0
 

@@ -1,1 +1,1 @@
-"""A parser from a treebank in one go: a look at the data, a plan with reasons, and stages that can be interrupted."""
+"""A parser from a treebank in one command: a survey of the data, a plan with reasons, and resumable stages."""

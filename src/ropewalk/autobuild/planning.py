@@ -1,63 +1,69 @@
-"""What a build will do, and why: a pure function from what was seen of the data to the options of each stage."""
+"""The plan of a build, with reasons: the options of each stage, chosen from the counts of a survey.
+
+Planning reads and writes no files.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ropewalk.decoding.expected import LONGEST
 from ropewalk.errors import ConfigError
-from ropewalk.models.tags import MOST_WHOLE, TAGS
+from ropewalk.models import tag_columns
+from ropewalk.models.tags import MOST_WHOLE
 from ropewalk.options import MINUTES, MOST_THREADS, changed, checked, option
 from ropewalk.segmentation.segmenter_config import SegmenterConfig
 from ropewalk.training.config import MEAN, Config, EncoderOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ropewalk.autobuild.survey import Survey
 
 PROJECTIVE, LIFTED = "four-bit", "four-bit+head"
 CANDIDATES = (PROJECTIVE, LIFTED)  # encodings whose coverage is measured
-GAIN = 0.002  # LAS that relations with heads in them must bring back to be worth their number
-LOST = 0.03  # LAS that labels may lose before arcs alone parse
-PRESENT = 0.02  # share of words with a value that makes a column worth predicting
-UNSPACED = 0.5  # share of words without a space between them in a script that has none
-SPACED = 0.02  # share of words with spaces inside, where to find them is work
-MANY, OPEN = (
-    0.01,
-    0.2,
-)  # share of multiword tokens, and of different ones among them, from which on they are an open class
-SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # of the time: the segmenter's, and what at least is left for export and scores
-LEAST = 0.1  # of the time, that a parser learns in any case
-EXPORT = 3  # times as long as the end of a segmenter's training, which exports too, those take
-FEW = 500  # sentences
-LONG = 300  # words of a sentence
+GAIN = 0.002  # least gain of coverage (LAS) for which heads are encoded in relations
+LOST = 0.03  # loss of LAS through encoding above which the parser uses arcs alone
+UNSUMMED = 0.1  # above this share of words in sentences too long for sums over trees, words are learnt one by one
+PRODUCTS = 100  # most relations for biaffine products of word and head, whose time grows with their number
+HEAT = 2.0  # decoding temperature during training; calibration fits it at the end
+PRESENT = 0.02  # least share of words with a value for which a column is predicted
+UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
+SPACED = 0.02  # share of words with spaces inside from which on the segmenter reads pairs of chunks
+# The share of multiword tokens, and of different ones among them, from which on they are an open class.
+MANY, OPEN = 0.01, 0.2
+SEGMENTER_SHARE, RESERVE = 0.15, 0.08  # shares of the time: for the segmenter, and at least for export and scoring
+LEAST = 0.1  # least share of the time for training parsers
+EXPORT = 3  # export and scoring of a parser take this many times as long as the export of a segmenter
+FEW = 500  # with fewer sentences of train, the plan warns
+LONG = 300  # from this many words in a sentence on, the plan warns
 SMALL, MEDIUM = 20_000, 100_000  # words of train
-TAGGING = 0.6  # what each column of tags counts beside trees
-TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of what is learnt, and of the time
-READ = 3_000_000  # words that a parser reads in all its epochs,
-READ_AS_TEXT = 5_000_000  # and a segmenter
-READ_BY_ENCODER = 1_600_000  # likewise, and a pretrained encoder
-OF_FILE = EncoderOptions().most_vectors  # words whose static vectors a model gets from a file,
-OF_PIECES = 12_000  # and from pieces, which make more than a small model has room for
+TAGGING = 0.6  # weight of each tag column in the loss
+TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
+READ = 3_000_000  # words that a parser reads in all its epochs
+READ_AS_TEXT = 5_000_000  # words that a segmenter reads in all its epochs
+READ_BY_ENCODER = 1_600_000  # words that a parser with a pretrained encoder reads in all its epochs
+OF_FILE = EncoderOptions().most_vectors  # most words with static vectors from a file
+OF_PIECES = 12_000  # most words with static vectors from pieces; more would make a small model too large
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What a build is told beside its data."""
+    """Options of a build."""
 
-    minutes: float = option(60.0, low=0, high=MINUTES)  # that it may take; 0: any number
+    minutes: float = option(60.0, low=0, high=MINUTES)  # time limit; 0: none
     encoder: str = ""  # a pretrained one, a local folder or a name on the hub
     vectors: str = ""  # a file of static word vectors, or a folder of pieces of words
     seed: int = option(1, low=0, high=2**31 - 1)
     threads: int = option(0, low=0, high=MOST_THREADS)
-    teachers: int = option(0, low=0, high=20)  # parsers with other seeds that are trained first and teach
-    changes: tuple[str, ...] = ()  # options of the parser or the segmenter that are set otherwise: parser.a.b=c
+    teachers: int = option(0, low=0, high=20)  # number of teachers: parsers with other seeds, trained first
+    changes: tuple[str, ...] = ()  # options that the user sets for parser or segmenter: parser.a.b=c
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that was chosen, the reason, and the options that it sets, by their dotted names."""
+    """A choice in a plan: its subject, the chosen value, the reason, and the options that it sets, by dotted name."""
 
     what: str
     value: str
@@ -67,31 +73,39 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The options of each stage, what was chosen to get there, and what the model will lack."""
+    """The options of the segmenter and the parser, the choices that led to them, and what the model will lack.
+
+    `lacks` has sentences for the user, such as that there are no lemmas.
+    """
 
     segmenter: SegmenterConfig
     parser: Config
-    teachers: int  # parsers with other seeds that teach it
+    teachers: int  # number of parsers with other seeds that teach it
     choices: tuple[Choice, ...]
     lacks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderFacts:
-    """What is known of a pretrained encoder or of static vectors: its size, and the share of words that it knows."""
+    """The vector size of a pretrained encoder or of static vectors, and the fraction of words that it knows."""
 
     size: int
     known: float
-    most: int = OF_FILE  # words that have static vectors
+    most: int = OF_FILE  # most words with static vectors
 
 
 def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader: ReaderFacts | None = None) -> Plan:
-    """Choose the options of all stages; `about` is the table of data: files, name and licence."""
+    """Choose the options of all stages, with reasons.
+
+    `about` has the name and licence of the treebank, `reader` the size and coverage of its encoder or vectors. Changes
+    that the user made in `options` come last. Raise `ConfigError` if such a change is impossible.
+    """
     encoding = _encoding(survey)
     teachers = options.teachers if "parser.model.encoding" in encoding.options else 0  # arcs alone learn from none
-    choices = (
+    choices = [
         _development(survey),
         encoding,
+        _learning(survey, encoding.options),
         _tags(survey),
         _features(survey),
         _encoder(survey, options, reader),
@@ -100,16 +114,21 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         _characters(survey),
         _segmenter_epochs(survey),
         _time(options),
-    )
+    ]
+    chosen = tuple(choice for choice in choices if choice is not None)
     table: dict[str, Any] = {
         part: {"seed": options.seed, "data": dict(about), "training": {"threads": options.threads}}
         for part in ("parser", "segmenter")
     }
     table["parser"]["data"]["bad_trees"] = "skip"
     table["parser"]["training"]["device"] = "auto"
-    for choice in choices:
+    for choice in chosen:
         for name, value in choice.options.items():
-            _put(table, name.split("."), value)
+            *above, last = name.split(".")
+            at = table
+            for part in above:
+                at = at.setdefault(part, {})
+            at[last] = value
     table = changed(table, options.changes)
     if foreign := sorted(table.keys() - {"parser", "segmenter"}):
         raise ConfigError(
@@ -119,15 +138,9 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         checked(SegmenterConfig, table["segmenter"], "segmenter"),
         checked(Config, table["parser"], "parser"),
         teachers,
-        tuple(choice for choice in choices if choice.what),
+        chosen,
         _lacks(survey, about),
     )
-
-
-def _put(table: dict[str, Any], path: Sequence[str], value: object) -> None:
-    for name in path[:-1]:
-        table = table.setdefault(name, {})
-    table[path[-1]] = value
 
 
 def _percent(share: float) -> str:
@@ -137,63 +150,103 @@ def _percent(share: float) -> str:
 def _development(survey: Survey) -> Choice:
     size = f"{survey.dev_sentences:,} sentences, {survey.dev_words:,} words"
     if survey.held_out:
-        return Choice(
-            "development data",
-            f"held out of train: {size}",
-            "there is no dev file; the best epoch is chosen on them",
-            {},
-        )
+        reason = "there is no dev file; the best epoch is chosen on them"
+        return Choice("development data", f"held out of train: {size}", reason, {})
     return Choice("development data", f"the dev file: {size}", "the best epoch is chosen on it", {})
 
 
 def _encoding(survey: Survey) -> Choice:
-    """Choose by measured coverage: lifted arcs, their heads in relations, or arcs alone."""
-    labels = {"parser.model.arc_weight": 1.0, "parser.decoding.decoder": "joint", "parser.decoding.confidence": True}
+    """Choose the encoding of trees by its measured coverage.
+
+    It is projective with lifted arcs, the same with heads in relations to undo lifting, or none: a parser with arcs
+    alone.
+    """
     if not survey.coverage:
-        return Choice(
-            "trees",
-            PROJECTIVE,
-            "no tree is good enough to measure others on",
-            {"parser.model.encoding": PROJECTIVE, **labels},
-        )
+        reason = "no tree is good enough to measure others on"
+        return Choice("trees", f"{PROJECTIVE} with arcs", reason, {"parser.model.encoding": PROJECTIVE})
     plain, lifted = survey.coverage[PROJECTIVE], survey.coverage[LIFTED]
     where = f"of {survey.covered_part}"
     if max(plain, lifted) < 1 - LOST:
         return Choice(
             "trees",
-            "arcs alone (biaffine), best spanning tree",
-            f"arcs cross so much that only {_percent(max(plain, lifted))} {where} come back from labels; trees will "
-            "have no probabilities",
+            "arcs alone (biaffine)",
+            f"arcs cross so much that only {_percent(max(plain, lifted))} {where} come back from labels",
             {"parser.model.parser": "biaffine"},
         )
     if lifted - plain >= GAIN:
-        return Choice(
-            "trees",
-            f"{LIFTED} with arcs, decoded jointly",
+        encoding = LIFTED
+        reason = (
             f"crossing arcs are lifted and relations tell from where: {_percent(lifted)} {where} come back, without "
-            f"that {_percent(plain)}",
-            {"parser.model.encoding": LIFTED, **labels},
+            f"that {_percent(plain)}"
         )
+    else:
+        encoding = PROJECTIVE
+        reason = (
+            f"crossing arcs are lifted: {_percent(plain)} {where} come back; relations that tell from where would not "
+            f"help much: {_percent(lifted)}"
+        )
+    return Choice("trees", f"{encoding} with arcs", reason, {"parser.model.encoding": encoding})
+
+
+def _learning(survey: Survey, trees: Mapping[str, Any]) -> Choice:
+    """Choose the loss and the decoder: whole trees with the highest expected accuracy, or each word alone.
+
+    `trees` has the options that the choice of the encoding set.
+    """
+    labels = "parser.model.encoding" in trees
+    if survey.unsummed > UNSUMMED:
+        joint = {"parser.model.arc_weight": 1.0, "parser.decoding.decoder": "joint", "parser.decoding.confidence": True}
+        return Choice(
+            "learning",
+            f"each word's {'label and arc alone, decoded jointly' if labels else 'arc alone, best spanning tree'}",
+            f"{_percent(survey.unsummed)} of the words are in sentences of more than {LONGEST} words, whose trees are "
+            "not summed",
+            joint if labels else {},
+        )
+    long = (
+        f"; sentences of more than {LONGEST} words, {_percent(survey.unsummed)} of all words, are learnt word by word"
+        if survey.unsummed
+        else ""
+    )
+    decoding = {"parser.decoding.temperature": HEAT, "parser.decoding.confidence": True}
+    if not labels:
+        return Choice(
+            "learning",
+            "whole trees, also with crossing arcs; the tree with the highest expected accuracy (mbr-nonprojective)",
+            f"arcs cross, so the sum is over all trees{long}",
+            {
+                "parser.model.loss": "trees-nonprojective",
+                "parser.decoding.decoder": "mbr-nonprojective",
+                **decoding,
+            },
+        )
+    relations = survey.relations.get(trees["parser.model.encoding"], 0)
+    many = f"; {relations:,} relations are too many for products of word and head" if relations > PRODUCTS else ""
     return Choice(
-        "trees",
-        f"{PROJECTIVE} with arcs, decoded jointly",
-        f"crossing arcs are lifted: {_percent(plain)} {where} come back; relations that tell from where would not help "
-        f"much: {_percent(lifted)}",
-        {"parser.model.encoding": PROJECTIVE, **labels},
+        "learning",
+        "whole trees; the tree with the highest expected accuracy (mbr); relations from word and head",
+        "1.0 to 3.8 LAS above arcs learnt word by word on treebanks of 6 to 24 thousand words, 0.3 on one of 200 "
+        f"thousand; this one has {survey.words:,}{many}{long}",
+        {
+            "parser.model.loss": "trees",
+            "parser.model.relations.from": "word+head" if many else "word*head",
+            "parser.decoding.decoder": "mbr",
+            **decoding,
+        },
     )
 
 
 def _tags(survey: Survey) -> Choice:
-    present = [name for name in TAGS if survey.columns.get(name, 0.0) >= PRESENT]
-    missing = [name.upper() for name in TAGS if name not in present]
+    present = [name for name in tag_columns.OWN if survey.columns.get(name, 0.0) >= PRESENT]
+    missing = [name.upper() for name in tag_columns.OWN if name not in present]
     reason = "the columns that the treebank has" + (f"; it has no {', no '.join(missing)}" if missing else "")
     learnt = {"parser.model.tags": present, "parser.model.tag_weight": TAGGING, "parser.training.metric": MEAN}
     return Choice("tags", ", ".join(present) or "none", reason, learnt)
 
 
-def _features(survey: Survey) -> Choice:
+def _features(survey: Survey) -> Choice | None:
     if survey.columns.get("feats", 0.0) < PRESENT:
-        return Choice("", "", "", {})
+        return None
     apart = survey.features > MOST_WHOLE
     return Choice(
         "features",
@@ -249,9 +302,9 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
 
 
-def _teaching(teachers: int) -> Choice:
+def _teaching(teachers: int) -> Choice | None:
     if not teachers:
-        return Choice("", "", "", {})
+        return None
     return Choice(
         "teachers",
         f"{teachers} parsers with other seeds; they also say what they think of a copy of train with other words",
@@ -261,11 +314,8 @@ def _teaching(teachers: int) -> Choice:
 
 
 def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
-    if options.encoder:
-        epochs = _within(READ_BY_ENCODER // survey.words, 4, 30)
-    else:
-        epochs = _within(READ // survey.words, 12, 80)
-    epochs //= 1 + copies
+    words, least, most = (READ_BY_ENCODER, 4, 30) if options.encoder else (READ, 12, 80)
+    epochs = _within(words // survey.words, least, most) // (1 + copies)
     batch = 200 if survey.words < SMALL else 500
     return Choice(
         "epochs",
@@ -276,7 +326,7 @@ def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
 
 
 def _characters(survey: Survey) -> Choice:
-    """Choose what of its neighbours a segmenter sees: where no spaces help, more characters."""
+    """Choose the segmenter's network: the fewer spaces between words, the more neighbouring characters it reads."""
     script = f"{survey.script or 'no'} script{', right to left' if survey.right_to_left else ''}"
     if survey.text.unspaced >= UNSPACED:
         return Choice(
@@ -347,9 +397,10 @@ def _time(options: BuildOptions) -> Choice:
 
 
 def parser_minutes(options: BuildOptions, seconds: float, export: float) -> float:
-    """Give the minutes that parsers may learn, 0 for any number, when so many seconds have gone by.
+    """Return the minutes left for training parsers, after a build has taken `seconds`; 0 means no limit.
 
-    `export` is how many seconds it took to write the segmenter after it had learnt: what is to come takes longer.
+    `export` is the number of seconds that exporting the segmenter took. A multiple of it is reserved for exporting and
+    scoring the parser.
     """
     if not options.minutes:
         return 0.0
@@ -358,7 +409,7 @@ def parser_minutes(options: BuildOptions, seconds: float, export: float) -> floa
 
 
 def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say what the data do not have, and what that means for the model."""
+    """Return sentences for the user: what the treebank lacks, and the consequences for the model."""
     found = (
         (survey.sentences < FEW, f"{survey.sentences:,} sentences are very few: expect many mistakes"),
         (survey.bad_trees, f"{survey.bad_trees:,} sentences of train have no good tree and are not learnt from"),

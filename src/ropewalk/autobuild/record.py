@@ -1,4 +1,4 @@
-"""What a build has done, in `build.json` of its working folder: its data and options, its plan, its stages."""
+"""The record of a build in `build.json` of its working folder: its data, options, plan and finished stages."""
 
 from __future__ import annotations
 
@@ -24,35 +24,32 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class BuildRecord:
-    """A build as its working folder keeps it; `digests` are those of its files, `stages` tell what each one gave."""
+    """The record of a build: digests of its input files, options, configurations, and results of finished stages."""
 
     digests: Mapping[str, str]
     options: Mapping[str, Any]
     segmenter: SegmenterConfig
     parser: Config
-    teacher: Config | None = None  # of those that teach it, but for their seeds; None until the first begins to learn
+    teacher: Config | None = None  # of all teachers, except for their seeds; None until the first is trained
     stages: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, digests: Mapping[str, str], options: BuildOptions, plan: Plan) -> BuildRecord:
-        """Begin to record a build by a plan."""
+        """Return the record of a new build with this plan, without finished stages."""
         return cls(digests, asdict(options), plan.segmenter, plan.parser)
 
     @property
     def seconds(self) -> float:
-        """How long the stages took that are done."""
+        """The seconds that the finished stages took."""
         return sum(float(stage["seconds"]) for stage in self.stages.values())
 
-    def with_stage(self, name: str, found: Mapping[str, Any]) -> BuildRecord:
-        """Record that a stage is done, and what it gave."""
-        return replace(self, stages={**self.stages, name: found})
+    def with_stage(self, name: str, result: Mapping[str, Any]) -> BuildRecord:
+        """Return a copy of the record in which the stage `name` is finished, with its `result`."""
+        return replace(self, stages={**self.stages, name: result})
 
     def demand_same(self, digests: Mapping[str, str], options: BuildOptions, folder: Path) -> None:
-        """Refuse to go on with other data or options than a build began with."""
-        what = (
-            "a build goes on with the data and options that it began with: give those, choose another -o, or remove "
-            f"{folder}"
-        )
+        """Raise `TrainingError` unless data and options are the same as when the build began."""
+        what = f"resume with the same data and options, choose another -o, or remove {folder}"
         for part in sorted({*digests, *self.digests}):
             if digests.get(part) != self.digests.get(part):
                 change = "is new" if part not in self.digests else "is gone" if part not in digests else "has changed"
@@ -64,7 +61,7 @@ class BuildRecord:
                 raise TrainingError(f"{folder}: --{shown} was {before!r} and is now {now!r}; {what}")
 
     def save(self, folder: Path) -> None:
-        """Write the record, whole or not at all."""
+        """Write the record into a working folder; after a failure there is no partial file."""
         write_json(
             folder / FILE,
             {
@@ -75,13 +72,16 @@ class BuildRecord:
                 "segmenter": to_mapping(self.segmenter),
                 "parser": to_mapping(self.parser),
                 "teacher": to_mapping(self.teacher) if self.teacher else None,
-                "stages": {name: dict(found) for name, found in self.stages.items()},
+                "stages": {name: dict(result) for name, result in self.stages.items()},
             },
         )
 
     @classmethod
     def load(cls, folder: Path) -> BuildRecord | None:
-        """Read the record of a working folder, if there is one."""
+        """Return the record in a working folder, or None if there is none.
+
+        Raise `TrainingError` if it is damaged or of another version.
+        """
         file = folder / FILE
         if not file.is_file():
             return None
@@ -89,8 +89,8 @@ class BuildRecord:
         try:
             if table["version"] != VERSION:
                 raise TrainingError(
-                    f"{file}: has version {table['version']!r}; this program goes on with {VERSION}: use the one that "
-                    f"began the build, or remove {folder}"
+                    f"{file}: has version {table['version']!r}; this program resumes builds of version {VERSION}: use "
+                    f"the program that began the build, or remove {folder}"
                 )
             return cls(
                 dict(table["digests"]),

@@ -1,4 +1,4 @@
-"""A build from a treebank's files to a model's folder, stage by stage; what is done is never done again."""
+"""A build from a treebank's files to a model's folder, in stages; a finished stage is never repeated."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ COLUMNS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
 
 @dataclass(frozen=True, slots=True)
 class StageBegan:
-    """A stage begins; `number` counts from 1."""
+    """Event: a stage begins. `number` counts from 1, `of` is the number of stages, `doing` describes the stage."""
 
     number: int
     of: int
@@ -71,7 +71,10 @@ class StageBegan:
 
 @dataclass(frozen=True, slots=True)
 class StageEnded:
-    """A stage is done, now or `before` this call, after so many seconds, and gave some scores from 0 to 1."""
+    """Event: a stage is finished, with its duration and its scores from 0 to 1, by part of the data and measure.
+
+    `before` is true if an earlier call finished it.
+    """
 
     name: str
     seconds: float
@@ -84,7 +87,10 @@ Event = Plan | StageBegan | StageEnded | Progress | SegmenterProgress | FormatEr
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build left: the model's and the working folder, seconds of all stages, and the scores of each."""
+    """Result of a build: the model's folder, the working folder, the seconds of all stages, and their scores.
+
+    `scores` are by stage, part of the data and measure.
+    """
 
     model: Path
     work: Path
@@ -93,13 +99,16 @@ class Built:
 
 
 def work_folder(out: str | os.PathLike[str]) -> Path:
-    """Name the working folder of a build: beside the model's."""
+    """Return the working folder of a build with the model folder `out`: beside it, with `.work` added to its name."""
     target = Path(out).resolve()
     return target.with_name(f"{target.name}.work")
 
 
 def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks.TreebankData]:
-    """Look at a treebank and say what would be done with it; nothing is written."""
+    """Return the plan of a build from a treebank, and the treebank's data; nothing is written.
+
+    Raise `OptionError` if options contradict each other.
+    """
     if options.encoder and options.vectors:
         raise OptionError("--encoder and --vectors do not go together: a pretrained encoder reads no static vectors")
     data = treebanks.read(source)
@@ -110,7 +119,10 @@ def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks
 
 
 def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
-    """See what a pretrained encoder or static vectors know of a treebank's words, which also shows that they load."""
+    """Load the pretrained encoder or the static vectors that `options` name; return their size and coverage.
+
+    Coverage is the fraction of the treebank's words that they know. Return None if the options name neither.
+    """
     forms = bank.column("form").texts()
     if options.encoder:
         encoder = load_encoder(options.encoder)
@@ -136,9 +148,10 @@ def build(
     command: str = "",
     report: Callable[[Event], None] = lambda _: None,
 ) -> Built:
-    """Build a parser of a treebank into a folder, or go on with a build that was interrupted.
+    """Build a parser from a treebank into the folder `out`, or continue a build that was interrupted.
 
-    Its state lies in `work_folder(out)`, which may be removed at the end; `report` hears how far it is.
+    The state of the build is in `work_folder(out)`, which can be removed at the end. `report` is called with each
+    event. `command` is the command line that the model card shows.
     """
     model, work = Path(out).resolve(), work_folder(out)  # a bare name would be taken for an installed model's
     demand_free(model)
@@ -157,7 +170,10 @@ def build(
 
 
 def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Callable[[Event], None]) -> BuildRecord:
-    """Give the record of a build that goes on, or plan one that begins."""
+    """Return the record of a build: that in the folder `work`, if there is one, or that of a new plan.
+
+    Raise `TrainingError` if data or options have changed since the recorded build began.
+    """
     given = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
     digests = {part: treebanks.digest(path) for part, path in given.items()}
     record = BuildRecord.load(work)
@@ -182,7 +198,7 @@ def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Ca
 
 @dataclass(slots=True)
 class _Building:
-    """A build that is under way."""
+    """A build in progress: its record, folders and options; `test` has the paths of test files."""
 
     record: BuildRecord
     work: Path
@@ -193,7 +209,7 @@ class _Building:
     report: Callable[[Event], None]
 
     def stage(self, name: str, number: int, of: int) -> None:
-        """Do a stage unless it is done, and record it."""
+        """Run the stage `name` and record its result, unless it is already recorded; report its beginning and end."""
         before = name in self.record.stages
         if not before:
             self.report(StageBegan(number, of, name, STAGES[name]))
@@ -229,7 +245,7 @@ class _Building:
         return parser_minutes(self.options, self.record.seconds, self.record.stages["segmenter"]["export"])
 
     def _teachers(self) -> Mapping[str, Any]:
-        """Train parsers with other seeds, one after another; give the mean of their scores."""
+        """Train the teachers, parsers with other seeds, one after another; return the mean of their dev scores."""
         parser = self.record.parser
         homes = [Path(name) for name in parser.teacher.model]
         if self.record.teacher is None:  # what time is left is known now, and stays the same if this is interrupted
@@ -250,7 +266,7 @@ class _Building:
         return {"scores": self._trained(self.record.parser, home).scores}
 
     def _trained(self, config: Config, home: Path) -> Outcome:
-        """Train a parser, or go on where it was."""
+        """Train a parser into the folder `home`, or resume its training."""
         return train_parser(
             config, home, resume=_has_begun(home), command=self.command, report=self.report, tell=self.report
         )
@@ -266,7 +282,7 @@ class _Building:
         return {"scores": {"test": found.scores} if found.scores else {}}
 
     def _test(self) -> Mapping[str, Any]:
-        """Score the exported model from raw text, and let its configuration and card tell it."""
+        """Score the exported model on raw text; add the scores to its configuration and card, and return them."""
         gold = read_treebank(self.test, self.record.parser.data.bad_trees, "test")[0]
         parser = load(self.model, threads=self.options.threads, confidence=False)
         found = conll18.evaluate(gold, parser(raw(gold)).treebank)
@@ -286,7 +302,7 @@ def _has_begun(home: Path) -> bool:
 
 
 def _from_text(scores: Mapping[str, float], test: tuple[str, ...]) -> str:
-    """Write the part of a card that tells how well raw text is parsed."""
+    """Return the section of a model card with the scores on raw text."""
     rows = "".join(f"| {name} | {100 * value:.2f} |\n" for name, value in scores.items())
     return (
         f"{FROM_TEXT}\n\nOn the text of {names_of(test)}, F1 by the rules of CoNLL 2018 (without subtypes, "

@@ -1,4 +1,4 @@
-"""What a treebank holds, as far as the choices of a build depend on it."""
+"""A survey of a treebank: the counts that the choices of a build depend on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import encodings
+from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
-from ropewalk.models.tags import TAGS
+from ropewalk.models import tag_columns
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
@@ -25,26 +26,29 @@ if TYPE_CHECKING:
 
     from ropewalk.autobuild.treebank_files import TreebankData
 
-ENOUGH = 1000  # words of development data that coverage can be measured on
+ENOUGH = 1000  # words of development data that suffice to measure coverage
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
 @dataclass(frozen=True, slots=True)
 class TextCounts:
-    """What raw text depends on."""
+    """Counts of tokens and spaces in the train data, for the choices of a segmenter."""
 
     multiwords: int = 0  # multiword tokens,
-    multiword_kinds: int = 0  # and how many different ones
+    multiword_kinds: int = 0  # and distinct ones
     spaced: int = 0  # tokens with spaces inside
-    unspaced: float = 0.0  # share of places between two words, not punctuation, without a space
+    unspaced: float = 0.0  # fraction of gaps between two words, not punctuation, without a space
     closed: int = 0  # tokens without a space after them
-    texts: int = 0  # sentences whose running text is given,
-    other_texts: int = 0  # and those of them where tokens and spaces say something else
+    texts: int = 0  # sentences with a running text,
+    other_texts: int = 0  # and those of them whose tokens and spaces differ from it
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Counts over a treebank's train part; shares are from 0 to 1, and `coverage` is LAS by encoding."""
+    """Counts over a treebank's train data, on which the plan of a build depends; fractions are from 0 to 1.
+
+    `coverage` is the LAS of trees that were encoded and decoded again, by encoding.
+    """
 
     sentences: int
     words: int
@@ -52,25 +56,30 @@ class Survey:
     dev_words: int
     longest: int
     text: TextCounts
+    unsummed: float = 0.0  # share of words in sentences that are too long for sums over trees
     held_out: bool = False
     has_test: bool = True
     bad_trees: int = 0
-    columns: Mapping[str, float] = field(default_factory=dict)  # share of words that have a value, by tag column
+    columns: Mapping[str, float] = field(default_factory=dict)  # fraction of words with a value, by tag column
     features: int = 0  # distinct values of FEATS
     script: str = ""
     right_to_left: bool = False
     graphs: bool = False
     coverage: Mapping[str, float] = field(default_factory=dict)
-    covered_part: str = "dev"  # what coverage was measured on
+    relations: Mapping[str, int] = field(default_factory=dict)  # distinct relations beside labels, by encoding
+    covered_part: str = "dev"  # the part that coverage was measured on
 
     @property
     def spaced(self) -> float:
-        """The share of words that have spaces inside."""
+        """The number of tokens with spaces inside, as a fraction of all words."""
         return self.text.spaced / max(self.words, 1)
 
 
 def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
-    """Look at a treebank, and measure how much of its trees comes back from the labels of some encodings."""
+    """Return the counts over a treebank, and the empirical coverage of the encodings in `candidates`.
+
+    Coverage is measured on dev data, or on train data if dev data are too few or have invalid trees.
+    """
     bank = data.train
     bad = bad_sentences(bank)
     good = bank.select([number for number in range(len(bank)) if number not in bad]) if bad else bank
@@ -83,25 +92,35 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
         dev_words=data.dev.words,
         longest=int(bank.lengths.max(initial=0)),
         text=_text(bank),
+        unsummed=float(bank.lengths[bank.lengths > LONGEST].sum() / max(bank.words, 1)),
         held_out=data.held_out,
         has_test=data.test is not None,
         bad_trees=len(bad),
-        columns={name: _filled(bank, name) for name in TAGS},
+        columns={name: _filled(bank, name) for name in tag_columns.OWN},
         features=len(set(bank.column("feats").names) - {NONE}),
         script=script,
         right_to_left=right_to_left,
         graphs=_filled(bank, "deps") > 0,
         coverage={name: coverage(name, good, measured) for name in candidates} if len(good) else {},
+        relations={name: _relations(name, good) for name in candidates} if len(good) else {},
         covered_part="dev" if measured is data.dev else "train",
     )
 
 
 def coverage(name: str, train: Treebank, bank: Treebank) -> float:
-    """Give the LAS that is left of trees that were written as labels and relations that train has, and read again."""
+    """Return the empirical coverage of the encoding `name` on `bank`: the LAS of its trees, encoded and decoded again.
+
+    Only labels and relations that occur in `train` are used.
+    """
     encoding = encodings.get(name)
     labels, *_ = restricted(encoding.encode(bank), encoding.encode(train))
     back = encoding.recover(labels, repair_policy="nearest")
     return score(bank, Treebank.of(back.trees)).las
+
+
+def _relations(name: str, bank: Treebank) -> int:
+    """Return the number of distinct relations in the encoded treebank; some encodings add marks to relations."""
+    return len(np.unique(encodings.get(name).encode(bank).relations.ids))
 
 
 def _filled(bank: Treebank, name: str) -> float:
@@ -124,11 +143,11 @@ def _text(bank: Treebank) -> TextCounts:
             if _is_of_words(first.text[-1]) and _is_of_words(second.text[0]):
                 apart += bool(first.after)
                 together += not first.after
-        given = bank.heading(number).text
-        if given is not None:
+        text = bank.heading(number).text
+        if text is not None:
             texts += 1
             written = "".join(token.text + token.after for token in sentence.tokens)
-            other += given.split() != written.split()
+            other += text.split() != written.split()
     return TextCounts(multiwords, len(kinds), spaced, together / max(apart + together, 1), closed, texts, other)
 
 
@@ -137,18 +156,17 @@ def _is_of_words(character: str) -> bool:
 
 
 def _script(bank: Treebank) -> tuple[str, bool]:
-    """Name the script of most letters, and tell whether it runs from right to left."""
+    """Return the name of the most frequent script of a treebank's letters, and whether most run right to left."""
     column = bank.column("form")
     counts = np.bincount(column.ids, minlength=len(column.names)).tolist()
     letters: Counter[str] = Counter()
     for text, count in zip(column.names, counts, strict=True):
-        for one in text:
-            if one.isalpha():
-                letters[one] += count
+        for character in filter(str.isalpha, text):
+            letters[character] += count
     scripts: Counter[str] = Counter()
     backwards = 0
-    for one, count in letters.items():
-        scripts[unicodedata.name(one, "unknown").split()[0].capitalize()] += count
-        backwards += count * (unicodedata.bidirectional(one) in _RIGHT_TO_LEFT)
+    for character, count in letters.items():
+        scripts[unicodedata.name(character, "unknown").split()[0].capitalize()] += count
+        backwards += count * (unicodedata.bidirectional(character) in _RIGHT_TO_LEFT)
     most = scripts.most_common(1)
     return (most[0][0] if most else "", 2 * backwards > letters.total())

@@ -1,4 +1,4 @@
-"""The data of a build: the treebank's files, and development data held out of train where there is none."""
+"""The data of a build: the treebank's files, and development data held out from train if there is none."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ropewalk.laboratory.splits import SplitSource
     from ropewalk.treebank.treebank import Treebank
 
-TENTH = 10  # one sentence of so many is held out
-STRETCHES = 20  # that train is cut into, so that all of its texts are held out of
+TENTH = 10  # one sentence in ten is held out
+STRETCHES = 20  # spans that train is split into, so that the held-out data come from all of its texts
 BLOCK = 1 << 20  # bytes
 _README = re.compile(r"^Licen[sc]e:[ \t]*(\S.*?)\s*$", re.MULTILINE)
 _RESOURCES = re.compile(r"Lesser\s+General\s+Public\s+Licen[sc]e\s+For\s+Linguistic\s+Resources", re.IGNORECASE)
@@ -28,9 +28,9 @@ _CREATIVE = re.compile(r"Attribution(?P<nc>-\s*NonCommercial)?(?P<sa>-\s*ShareAl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreebankData:
-    """A treebank's name and licence, its parts in memory and, by the same names, their files.
+    """A treebank's name, licence and parts (train, dev, test), with the `files` of these parts by name.
 
-    `dev` lies in `train`'s file if it was held out; `held_out` tells so.
+    If there is no dev file, `dev` was held out from the train file; see `held_out`.
     """
 
     name: str
@@ -42,38 +42,41 @@ class TreebankData:
 
     @property
     def held_out(self) -> bool:
-        """Whether the development data are a part of train."""
+        """Whether the development data were held out from train."""
         return "dev" not in self.files
 
 
 def read(source: SplitSource) -> TreebankData:
-    """Read a treebank's files; a part of train is held out where there are no development data."""
-    found = {part: path.resolve() for part, path in source.files.items()}
-    if "train" not in found:
-        has = " and ".join(found)
+    """Read a treebank's files; hold out a part of train if there are no development data.
+
+    Raise `TrainingError` if there is no train file.
+    """
+    paths = {part: path.resolve() for part, path in source.files.items()}
+    if "train" not in paths:
         raise TrainingError(
-            f"{source.name}: there is no train file, only {has}; a parser is learnt from train: name it by --train, or "
-            "cut the treebank's sentences into files of your own"
+            f"{source.name}: there is no train file, only {' and '.join(paths)}; name one with --train, or split the "
+            "treebank's sentences into files of your own"
         )
-    banks = {part: conllu.read(path) for part, path in found.items()}
+    banks = {part: conllu.read(path) for part, path in paths.items()}
     train, dev = banks["train"], banks.get("dev")
     if dev is None:
         train, dev = hold_out(train)
-    return TreebankData(source.name, licence(found["train"].parent), train, dev, banks.get("test"), found)
+    return TreebankData(source.name, licence(paths["train"].parent), train, dev, banks.get("test"), paths)
 
 
 def hold_out(bank: Treebank) -> tuple[Treebank, Treebank]:
-    """Cut a treebank in two, the same on every call: nine tenths, and the last tenth of each of its stretches.
+    """Split a treebank into two, about nine tenths and one tenth; the split is the same on every call.
 
-    Neighbours stay together, as sentences are learnt as running text too.
+    The treebank is cut into up to `STRETCHES` spans, and the end of each span is held out. Neighbours stay together,
+    because segmenters learn from running text. Raise `TrainingError` if there are fewer than two sentences.
     """
     many = len(bank)
     if many < 2:
         raise TrainingError(
-            f"{bank.file}: {many} sentence is too few: at least one is needed to learn from and another to choose by; "
-            "add sentences, or name development data by --dev"
+            f"{bank.file}: {many} sentence is too few: training needs one, and choosing the best epoch another; "
+            "add sentences, or name development data with --dev"
         )
-    some = -(-many // (STRETCHES * TENTH))  # held out of each stretch
+    some = -(-many // (STRETCHES * TENTH))  # held out from each span
     held = np.arange(many) % (TENTH * some) >= (TENTH - 1) * some
     if not held.any():
         held[-1] = True
@@ -81,7 +84,7 @@ def hold_out(bank: Treebank) -> tuple[Treebank, Treebank]:
 
 
 def write_parts(data: TreebankData, folder: Path) -> dict[str, Path]:
-    """Give the files of all parts, writing those that were cut apart into a folder."""
+    """Return the files of all parts by name; if dev data were held out, first write both parts into `folder`."""
     if not data.held_out:
         return data.files
     stem = re.sub(r"\.conllu(\.gz|\.xz)?$", "", data.files["train"].name)
@@ -93,15 +96,15 @@ def write_parts(data: TreebankData, folder: Path) -> dict[str, Path]:
 
 
 def licence(folder: Path) -> str:
-    """Find the licence that a treebank's folder names, as UD keeps it: in its README, or in LICENSE.txt; or nothing."""
+    """Return the licence that a treebank's folder states in its README or LICENSE.txt, as in UD; or an empty text."""
     for name in ("README.md", "README.txt"):
-        if (folder / name).is_file() and (found := _README.search(_opening(folder / name))):
-            return found[1].replace(" ", "-")
+        if (folder / name).is_file() and (match := _README.search(_opening(folder / name))):
+            return match[1].replace(" ", "-")
     text = _opening(folder / "LICENSE.txt") if (folder / "LICENSE.txt").is_file() else ""
     if _RESOURCES.search(text):
         return "LGPLLR"
-    if found := _CREATIVE.search(text):
-        parts = ("CC", "BY", "NC" if found["nc"] else "", "SA" if found["sa"] else "", found["version"])
+    if match := _CREATIVE.search(text):
+        parts = ("CC", "BY", "NC" if match["nc"] else "", "SA" if match["sa"] else "", match["version"])
         return "-".join(filter(None, parts))
     return ""
 
@@ -112,8 +115,8 @@ def _opening(path: Path) -> str:
 
 
 def digest(path: Path) -> str:
-    """Give what a file's content is known by."""
-    found = hashlib.sha256()
+    """Return the SHA-256 of a file's content."""
+    digest = hashlib.sha256()
     for block in files.blocks(path, BLOCK):
-        found.update(block)
-    return found.hexdigest()
+        digest.update(block)
+    return digest.hexdigest()

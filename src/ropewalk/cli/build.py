@@ -28,7 +28,7 @@ def build(
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
-    minutes: Annotated[float, typer.Option(min=0, help="How long it may take, about; 0: as long as it needs.")] = 60.0,
+    minutes: Annotated[float, typer.Option(min=0, help="Approximate time limit; 0 is none.")] = 60.0,
     encoder: Annotated[
         str, typer.Option(metavar="NAME|FOLDER", help="A pretrained encoder, from the hub or a folder.")
     ] = "",
@@ -36,31 +36,30 @@ def build(
         str,
         typer.Option(
             metavar="FILE|FOLDER",
-            help="Static word vectors, a word and its numbers on a line; or a folder of vectors of pieces of words.",
+            help="Static word vectors, a word and its numbers on a line; or a folder with vectors of subwords.",
         ),
     ] = "",
     teachers: Annotated[
         int,
-        typer.Option(
-            min=0, max=20, help="Parsers with other seeds that are trained first and teach the one that is built."
-        ),
+        typer.Option(min=0, max=20, help="Number of teachers: parsers with other seeds that are trained first."),
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed gives another model.")] = 1,
-    threads: Annotated[int, typer.Option(min=0, help="Threads to compute with; 0: all cores.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the training.")] = 1,
+    threads: Annotated[int, typer.Option(min=0, help="Threads; 0 is all cores.")] = 0,
     changes: Annotated[
         list[str] | None,
-        shell.set_option("Choose an option otherwise, such as parser.training.epochs=5 or segmenter.training.epochs=5"),
+        shell.set_option("Change an option, such as parser.training.epochs=5 or segmenter.training.epochs=5"),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done, and why.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its reasons, and do nothing.")] = False,
 ) -> None:
-    """Build a parser from a treebank: from CoNLL-U files to a model that parses raw text without torch.
+    """Build a complete parser from a treebank.
 
-    Looks at the data and chooses; --dry-run shows what and why. Then it trains a segmenter, and a parser with tags and
-    lemmas, calibrates and exports them, scores the model on the test file and writes its card. Interrupted, the same
-    command goes on where it was; what it needs for that lies in a folder beside OUTPUT that ends in .work.
+    The model parses raw text without torch. Options are chosen from the data; --dry-run prints them with the reasons.
+    The command trains a segmenter and a parser with tags and lemmas, calibrates and exports them, scores the model on
+    the test file and writes its card. After an interruption the same command continues, with the help of a folder
+    beside OUTPUT that ends in .work.
     """
     if not out and not dry_run:
-        raise typer.BadParameter("what is written is named by -o, --output; use -o FOLDER")
+        raise typer.BadParameter("the output is named with -o, --output; use -o FOLDER")
     shell.prepare_torch()
     shell.warn_if_uncompiled()
     from ropewalk.autobuild.planning import BuildOptions
@@ -89,30 +88,34 @@ def build(
     with ExitStack() as stack:
         built = run(source, out, options, command=shell.command_line(), report=_teller(stack))
     shell.say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {shell.as_folder(out)} FILE")
-    shell.say(
-        f"{built.work} is needed no more, but to train further: ropewalk train --init-from {built.work / 'parser'} …"
-    )
+    shell.say(f"{built.work} is only needed to train further: ropewalk train --init-from {built.work / 'parser'} …")
 
 
 def _single(treebank: str | None, *files: str | None) -> "SplitSource":
-    """Find the one treebank that is meant."""
-    found = sources([treebank] if treebank else None, *files)
-    if len(found) > 1:
-        names = ", ".join(source.name for source in found[:6])
+    """Return the treebank, or raise if the folder contains several, or if it is a file."""
+    from ropewalk.laboratory.splits import WHOLE
+
+    treebanks = sources([treebank] if treebank else None, *files)
+    if len(treebanks) > 1:
+        names = ", ".join(source.name for source in treebanks[:6])
         raise typer.BadParameter(
-            f"{treebank} holds {len(found)} treebanks ({names}, …); a model is built of one: name it"
+            f"{treebank} contains {len(treebanks)} treebanks ({names}, …); a model is built from one: name it"
         )
-    return found[0]
+    if WHOLE in treebanks[0].files:
+        raise typer.BadParameter(
+            f"{treebank} is a single file; expected a folder in UD's layout, or files with --train, --dev and --test"
+        )
+    return treebanks[0]
 
 
 def _lines(plan: "Plan") -> list[str]:
-    """Write a plan for people: what was chosen, and why; then what to know of the data."""
+    """Return a plan as lines: each choice with its reason, then notes about the data."""
     chosen = [f"{choice.what}: {choice.value} ({choice.reason})" for choice in plan.choices]
     return [*chosen, *(f"note: {text}" for text in plan.lacks)]
 
 
 def _teller(stack: ExitStack) -> "Callable[[Event], None]":
-    """Say what a build tells: its plan, its stages, and how far each is, with the time that remains."""
+    """Return a function that prints the events of a build: plan, stages, progress and remaining time."""
     from ropewalk.autobuild.planning import Plan
     from ropewalk.autobuild.stages import StageBegan, StageEnded
     from ropewalk.training.loop import Progress
@@ -153,11 +156,11 @@ def _span(seconds: float) -> str:
 
 
 def _scores(stage: str, scores: "Mapping[str, Mapping[str, float]]") -> str:
-    """Write the scores of a stage that people ask for."""
+    """Return the main scores of a stage as text."""
     kept = {"parser": ("uas", "las"), "export": ("uas", "las")}.get(stage)
     return "".join(
-        f"; {part}: {_shares({name: value for name, value in found.items() if kept is None or name in kept})}"
-        for part, found in scores.items()
+        f"; {part}: {_shares({name: value for name, value in values.items() if kept is None or name in kept})}"
+        for part, values in scores.items()
     )
 
 

@@ -4,16 +4,19 @@ import statistics
 from dataclasses import replace
 from glob import glob
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from ropewalk.cli import evaluate, shell
-from ropewalk.cli.coverage import PlotOption
 
 if TYPE_CHECKING:
-    from ropewalk.reporting.tables import Cell, Table
+    from collections.abc import Sequence
+
+    from ropewalk.reporting.tables import Cell, Place, Table
     from ropewalk.scoring.attachment import Judged, Parts
+    from ropewalk.scoring.significance import Comparison
 
     Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
@@ -28,34 +31,47 @@ def compare(
         typer.Option(
             "--system",
             metavar="NAME=FILE,FILE,...",
-            help="A system with a file for each seed it was trained from; may be patterns. Repeatable.",
+            help="A system with a file, or a pattern of files, for each seed it was trained from; repeatable.",
         ),
     ] = None,
     by: Annotated[
         Literal[evaluate.Breakdowns, "sentence"] | None,
-        typer.Option(help="Compare groups of words, or list the sentences that differ most."),
+        typer.Option(
+            help="Compare the LAS by relation, by distance to the head, by length of the sentence, by projectivity "
+            "of the tree or by upos; sentence: list the sentences that differ most."
+        ),
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="How many times to draw sentences.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="What the draws begin from; equal seeds, equal draws.")] = 0,
-    level: Annotated[float, typer.Option(help="The level of the intervals, between 0 and 1.")] = 0.95,
-    most: Annotated[int, typer.Option(min=1, help="How many sentences to list, with --by sentence.")] = 20,
+    which: Annotated[
+        Literal["pairs", "systems"],
+        typer.Option(
+            "--table",
+            help="pairs: every pair of systems with interval and p-values; systems: a row for each system, with stars "
+            "where it differs from the first.",
+        ),
+    ] = "pairs",
+    samples: Annotated[int, typer.Option(min=1, help="Number of samples of sentences.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samples; equal seeds draw equal samples.")] = 0,
+    level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.95,
+    most: Annotated[int, typer.Option(min=1, help="Number of sentences to list, with --by sentence.")] = 20,
     no_punct: evaluate.NoPunctOption = False,
     punct_by: evaluate.PunctByOption = "relation",
     punct_list: evaluate.PunctListOption = "",
     no_subtypes: evaluate.NoSubtypesOption = False,
+    columns: shell.ColumnsOption = "",
     form: shell.FormatOption = None,
     output: shell.OutputOption = "-",
-    plot: PlotOption = None,
+    plot: shell.PlotOption = None,
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Tell whether one system is better than another on the same sentences.
+    """Test whether a system is better than another.
 
     Prints for each score and each pair of systems the difference (B minus A) with its interval, and two p-values:
     of the paired bootstrap over sentences and of approximate randomization. With --by, the LAS over words of each
-    group of words is compared. All files must have the same words.
+    group of words is compared. All files must have the same words. The best is bold; stars mark differences that are
+    significant after Holm's correction. A file without a name (--system NAME=FILE) is called by its file name.
 
     Systems that were trained from several seeds are compared by their means: --system joint=a1.conllu,a2.conllu. The
-    interval and the p-value of the bootstrap are then about other seeds too.
+    interval and the p-value of the bootstrap then also account for other seeds.
     """
     from ropewalk import conllu
     from ropewalk.reporting import plots
@@ -68,7 +84,9 @@ def compare(
     if read.count("-") > 1:
         raise typer.BadParameter("only one file can be standard input")
     if by == "sentence" and any(len(files) > 1 for _, files in systems):
-        raise typer.BadParameter("--by sentence compares single outputs; give one file for each system")
+        raise typer.BadParameter("--by sentence compares single outputs; expected one file for each system")
+    if by == "sentence" and which == "systems":
+        raise typer.BadParameter("--by sentence lists pairs of systems; leave out --table systems")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
     shell.demand_other(output, read, overwrite=overwrite, plot=plot)
@@ -86,7 +104,8 @@ def compare(
             (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
         ]
         drawn = f"{shell.plural(samples, 'draw')} of {shell.plural(len(right), 'sentence')}, seed {seed}"
-        table = _differences(parts, by, samples, seed, level)
+        drawing = Drawing(samples, seed, level)
+        table = _scores(parts, by, drawing) if which == "systems" else _differences(parts, by, drawing)
         table = replace(table, notes=(f"{rules}; {drawn}", *table.notes))
         groups = list(parts[0][1][0])
         bars = (
@@ -100,11 +119,11 @@ def compare(
         names, series = bars
         axes = ("sentence", "words") if by == "sentence" else ("", "%")
         plots.bars(plot, names, series, plots.AxisLabels(table.title, *axes))
-    shell.show(table, form, output)
+    shell.show(table, form, output, columns)
 
 
 def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:
-    """Give each system's name and files, one for each seed; a name that `seeds` has twice has the files of both."""
+    """Return the name of each system and its files, one for each seed; a name that comes twice has all of them."""
     systems: dict[str, list[str]] = {}
     for text in seeds:
         name, equals, named = text.partition("=")
@@ -115,11 +134,22 @@ def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str
     for name, files in systems.items():
         if twice := next((file for file in files if files.count(file) > 1), None):
             raise typer.BadParameter(f"{name} has {twice} twice; expected a file for each seed")
-    return [*((file, [file]) for file in predicted), *systems.items()]
+    return [*((name, [file]) for name, file in zip(_short_names(predicted), predicted, strict=True)), *systems.items()]
+
+
+def _short_names(files: list[str]) -> list[str]:
+    """Return names for files: without folders and endings, as far as they differ then."""
+    paths = [Path(file) for file in files]
+    many = len(set(paths))
+    for parts in range(1, max((len(path.parts) for path in paths), default=1) + 1):
+        names = ["/".join((*path.parts[-parts:-1], path.name.partition(".conllu")[0])) for path in paths]
+        if len(set(names)) == many:
+            return names
+    return files
 
 
 def _matching(file: str) -> list[str]:
-    """Give the files that a pattern stands for; what holds no star stands for itself."""
+    """Return the files that match a pattern; a name without a star matches itself."""
     if "*" not in file:
         return [file]
     if found := sorted(glob(file)):  # noqa: PTH207 - which knows no absolute patterns
@@ -128,7 +158,7 @@ def _matching(file: str) -> list[str]:
 
 
 def _parts(judged: "Judged", by: evaluate.Breakdowns | None) -> "dict[str, Parts]":
-    """Take apart every score of a system, or its LAS in every group."""
+    """Return the parts of every score of a system, or of its LAS in every group."""
     from ropewalk.scoring import breakdown
     from ropewalk.scoring.attachment import NAMES, scores_of
 
@@ -138,17 +168,96 @@ def _parts(judged: "Judged", by: evaluate.Breakdowns | None) -> "dict[str, Parts
     return breakdown.parts_by_group(judged, by)
 
 
-def _differences(
-    parts: "list[Outputs]", by: evaluate.Breakdowns | None, samples: int, seed: int, level: float
-) -> "Table":
+class Drawing(NamedTuple):
+    """The draws of sentences: the number of samples, their seed, and the level of intervals."""
+
+    samples: int
+    seed: int
+    level: float
+
+    def compare(self, ours: "list[dict[str, Parts]]", theirs: "list[dict[str, Parts]]") -> "list[Comparison]":
+        """Compare two systems by every score."""
+        from ropewalk.scoring import significance
+
+        outputs = ([list(one.values()) for one in some] for some in (ours, theirs))
+        return significance.compare_seeds(*outputs, samples=self.samples, seed=self.seed, level=self.level)
+
+
+def _stars(compared: "Sequence[Sequence[Comparison]]", *, together: bool) -> list[list[str]]:
+    """Return the marks of differences between pairs of systems, by pair and score.
+
+    Holm's correction covers the pairs of each score, or all scores if they are `together`.
+    """
+    from ropewalk.scoring.significance import holm, star
+
+    p_values = [[one.bootstrap_p for one in some] for some in compared]
+    if together:
+        flat = iter(holm([p for some in p_values for p in some]))
+        corrected = [[next(flat) for _ in some] for some in p_values]
+    else:
+        by_score = [holm(list(some)) for some in zip(*p_values, strict=True)]
+        corrected = [list(some) for some in zip(*by_score, strict=True)]
+    return [[star(p) for p in some] for some in corrected]
+
+
+def _about_stars(tests: int) -> str:
+    from ropewalk.scoring.significance import STARS
+
+    corrected = f", after Holm's correction over {tests} tests" if tests > 1 else ""
+    return f"{STARS} (paired bootstrap{corrected})"
+
+
+def _scores(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Drawing) -> "Table":
+    """Return the table of systems: a row for each, stars for differences from the first."""
     from ropewalk.reporting.tables import Table, TableColumn
-    from ropewalk.scoring import significance
+
+    several = any(len(outputs) > 1 for _, outputs in parts)
+    (_, first), *others = parts
+    names = list(first[0])
+    compared = [drawing.compare(first, outputs) for _, outputs in others]
+    stars = _stars(compared, together=by is not None)
+    wide = 2 if several else 1
+    shown = [[(one.first, one.first_deviation) for one in compared[0]]]
+    shown += [[(one.second, one.second_deviation) for one in some] for some in compared]
+    columns = [TableColumn("system", numeric=False)]
+    for name in names:
+        key = name.lower().replace(" ", "_")
+        columns.append(TableColumn(name, key, unit="%", decimals=2))
+        columns += [TableColumn("±", f"{key}_deviation", decimals=2)] if several else []
+    rows = [
+        (name, *(cell for value in values for cell in _with_deviation(*value, several=several)))
+        for (name, _), values in zip(parts, shown, strict=True)
+    ]
+    marks = {
+        (row, 1 + wide * number): mark
+        for row, some in enumerate(stars, start=1)
+        for number, mark in enumerate(some)
+        if mark
+    }
+    tests = len(others) * (1 if by is None else len(names))
+    table = Table(
+        title="Scores of systems" if by is None else f"LAS over words by {by}",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=(
+            f"{_about_stars(tests)}, against {parts[0][0]}",
+            *([_about_seeds(parts)] if several else []),
+        ),
+        marks=marks,
+    )
+    for column in columns[1::wide]:
+        table = table.mark_best(column.id)
+    return table
+
+
+def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Drawing) -> "Table":
+    from ropewalk.reporting.tables import Table, TableColumn
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
-    for (first, ours), (second, theirs) in combinations(parts, 2):
-        outputs = ([list(one.values()) for one in some] for some in (ours, theirs))
-        found = significance.compare_seeds(*outputs, samples=samples, seed=seed, level=level)
+    pairs = list(combinations(parts, 2))
+    compared = [drawing.compare(ours, theirs) for (_, ours), (_, theirs) in pairs]
+    for ((first, ours), (second, _)), found in zip(pairs, compared, strict=True):
         rows += [
             (
                 name,
@@ -163,8 +272,14 @@ def _differences(
             )
             for name, one in zip(ours[0], found, strict=True)
         ]
-    pairs = len(parts) * (len(parts) - 1) // 2
-    tests = len(rows) if by is not None else pairs
+    tests = len(rows) if by is not None else len(pairs)
+    stars = [mark for some in _stars(compared, together=by is not None) for mark in some]
+    first_score = 3 if by is None else 4
+    second_score, difference = (first_score + (2 if several else 1) * number for number in (1, 2))
+    bold: set[Place] = set()
+    for number, row in enumerate(rows):
+        one, other = (round(float(row[at] or 0), 2) for at in (first_score, second_score))  # as they are written
+        bold |= {(number, first_score)} if one > other else {(number, second_score)} if other > one else set()
     return Table(
         title="Scores compared" if by is None else f"LAS over words compared by {by}",
         columns=(
@@ -184,15 +299,18 @@ def _differences(
         ),
         rows=tuple(rows),
         notes=(
-            f"from and to: the {100 * level:g}% interval of the difference",
+            f"from and to: the {100 * drawing.level:g}% interval of the difference",
+            _about_stars(tests),
             *([_about_seeds(parts)] if several else []),
             *([f"{tests} tests side by side: compare p with your level divided by {tests}"] if tests > 1 else []),
         ),
+        bold=frozenset(bold),
+        marks={(number, difference): mark for number, mark in enumerate(stars) if mark},
     )
 
 
 def _with_deviation(score: float, deviation: float | None, *, several: bool) -> "tuple[Cell, ...]":
-    """Give a score in points, and where some are of several seeds its standard deviation over them."""
+    """Return a score in points, and if a system has several seeds, the standard deviation."""
     return (100 * score, *([None if deviation is None else 100 * deviation] if several else []))
 
 

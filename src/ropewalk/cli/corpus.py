@@ -10,6 +10,8 @@ import typer
 
 from ropewalk.cli.shell import (
     Format,
+    ModelOption,
+    demand_packages,
     folder_option,
     plural,
     say,
@@ -24,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Rows(StrEnum):
-    """What a row of the output is."""
+    """Kinds of rows of the output."""
 
     DOCUMENT = "document"
     SENTENCE = "sentence"
 
 
 class ShardFormat(StrEnum):
-    """What is written; the names are those of `ropewalk.corpus.shards.OUTPUTS`."""
+    """Formats of shards; the names are those of `ropewalk.corpus.shards.OUTPUTS`."""
 
     PARQUET = "parquet"
     JSONL = "jsonl"
@@ -47,42 +49,40 @@ def corpus(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="IN",
+            metavar="IN...",
             show_default=False,
             help="Files, or folders of them: .parquet, .jsonl, .txt or .conllu, also .gz, .zst or .bz2; paths, or URIs "
             "of a store that PyArrow or fsspec opens.",
         ),
     ],
     out: Annotated[str, folder_option("The folder for shards, errors, manifest and report.")],
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", "-m", metavar="NAME|FOLDER", help="An installed model, or a trained or exported folder."
-        ),
-    ] = "en",
-    text: Annotated[str, typer.Option(metavar="COLUMN", help="Where text stands in Parquet and JSON.")] = "text",
+    model: ModelOption = "en",
+    text: Annotated[str, typer.Option(metavar="COLUMN", help="The column of the text in Parquet and JSON.")] = "text",
     id_column: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="COLUMN", show_default=False, help="Where ids stand; by default in id, where there is one."
+            "--id", metavar="COLUMN", show_default=False, help="The column of the ids; by default id, if there is one."
         ),
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", show_default=False, help="A column to keep; may be repeated.")
+        list[str] | None, typer.Option(metavar="COLUMN", show_default=False, help="A column to keep; repeatable.")
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines/--files", help="In plain text, take a line or a file for a document.")
+        bool, typer.Option("--lines/--files", help="In plain text, a document is a line, or a file.")
     ] = False,
-    rows: Annotated[Rows, typer.Option(help="What a row of the output is.")] = Rows.DOCUMENT,
-    form: Annotated[ShardFormat, typer.Option("--format", help="What shards are written as.")] = ShardFormat.PARQUET,
+    rows: Annotated[Rows, typer.Option(help="A row of the output is a document, or a sentence.")] = Rows.DOCUMENT,
+    form: Annotated[
+        ShardFormat,
+        typer.Option("--format", help="The format of shards: parquet, jsonl or conllu; .gz and .zst are compressed."),
+    ] = ShardFormat.PARQUET,
     options: ParserOptions = ParserOptions(),
     longest: Annotated[
-        int, typer.Option(min=1, help="Characters of a document; longer ones are set aside.")
+        int, typer.Option(min=1, help="The most characters of a document; longer ones are set aside.")
     ] = 1_000_000,
-    shard_size: Annotated[float, typer.Option(min=0.001, help="Megabytes of text that make a shard.")] = 16.0,
+    shard_size: Annotated[float, typer.Option(min=0.001, help="Megabytes of text in a shard.")] = 16.0,
     max_errors: Annotated[
         int | None,
-        typer.Option(min=0, show_default=False, help="Stop when more documents than these are set aside."),
+        typer.Option(min=0, show_default=False, help="Stop when more documents than this are set aside."),
     ] = None,
     address: Annotated[
         str | None,
@@ -95,19 +95,24 @@ def corpus(
         ),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Where a run goes on, check the hashes of shards that are done.")
+        bool, typer.Option("--verify", help="When a run continues, check the hashes of finished shards.")
     ] = False,
     form_report: Annotated[
-        Format, typer.Option("--report", help="How to write the report's tables, on standard output.")
+        Format,
+        typer.Option(
+            "--report",
+            help="Format of the report on standard output: table (aligned text), json, csv, tsv, markdown, latex or "
+            "html.",
+        ),
     ] = Format.TABLE,
 ) -> None:
-    """Parse whole corpora on all cores, or on a Ray cluster.
+    """Parse whole corpora on all cores or on a cluster.
 
-    Shards appear in FOLDER/data, each whole or not at all; documents that cannot be parsed are named in FOLDER/errors,
-    and the run goes on. The same command does only what is missing, whatever ended it before. A report comes at the
-    end.
+    Shards appear in FOLDER/data, each whole or not at all; documents that cannot be parsed are listed in FOLDER/errors,
+    and the run goes on. After an interruption the same command does only what is missing. A report comes at the end.
+    The cluster is one of Ray.
     """
-    _demand_packages()
+    demand_packages("corpora", "corpus", "pyarrow", "ray", "pandas", "fsspec")
     warn_if_uncompiled()
     from ropewalk.corpus.driver import run
     from ropewalk.corpus.options import Options, RunOptions
@@ -137,18 +142,8 @@ def corpus(
         say(f"{plural(state.counts.errors, 'document or file', 'documents or files')} set aside: see {out}/errors")
 
 
-def _demand_packages() -> None:
-    from importlib.util import find_spec
-
-    from ropewalk.errors import MissingExtraError
-
-    for package in ("pyarrow", "ray", "pandas", "fsspec"):
-        if find_spec(package) is None:
-            raise MissingExtraError("corpora", package, "corpus")
-
-
 class _Follower:
-    """Says how far a run is: on a terminal all the time on one line, elsewhere in a line each minute."""
+    """Progress of a run: in a terminal one line that is updated, elsewhere a line each minute."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -164,14 +159,14 @@ class _Follower:
         self._stop.set()
 
     def follow(self, state: "RunState") -> None:
-        """Take note of the state."""
+        """Store the state."""
         if self._state is None:
             self._begun = time.monotonic()
             self._first = state.counts.words
         self._state = state
 
     def how_far(self) -> str:
-        """Say how far the run is."""
+        """Return the progress as a sentence."""
         state = self._state
         if state is None:
             return "nothing is done yet"

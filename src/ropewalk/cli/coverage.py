@@ -1,4 +1,4 @@
-"""`ropewalk coverage`, and how commands are given treebanks."""
+"""`ropewalk coverage`, and the arguments that name treebanks."""
 
 import statistics
 from enum import StrEnum
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Split(StrEnum):
-    """The parts of a treebank; typer takes no `Literal` in a list."""
+    """Splits of a treebank; typer takes no `Literal` in a list."""
 
     TRAIN = "train"
     DEV = "dev"
@@ -27,7 +27,10 @@ class Split(StrEnum):
 
 
 Treebanks = Annotated[
-    list[str] | None, typer.Argument(metavar="TREEBANK", help="Folder in UD's layout, or one that holds many of them.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[TREEBANK]...", help="A folder in UD's layout, one that contains several, or a single file."
+    ),
 ]
 TrainOption = Annotated[str | None, typer.Option("--train", metavar="FILE", help="CoNLL-U file of the train split.")]
 DevOption = Annotated[str | None, typer.Option("--dev", metavar="FILE", help="CoNLL-U file of the dev split.")]
@@ -39,14 +42,8 @@ EncodingsOption = Annotated[
         "-e",
         metavar="ENCODING",
         show_default="those of the paper",
-        help="Encoding, for instance optimal+head or brackets(planes=2); may be given again; all: every one.",
+        help="An encoding, such as optimal+head or brackets(planes=2), or all; repeatable.",
     ),
-]
-GraphsOption = Annotated[
-    bool, typer.Option("--graphs", help="Take the enhanced graphs (DEPS) and encodings of graphs instead of trees.")
-]
-PlotOption = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture as well: a name ending in .svg or .png.")
 ]
 
 
@@ -58,41 +55,44 @@ def coverage(
     encodings: EncodingsOption = None,
     splits: Annotated[
         list[Split] | None,
-        typer.Option("--split", show_default="all that there are", help="Split to measure; may be given again."),
+        typer.Option("--split", show_default="all", help="A split to measure: train, dev or test; repeatable."),
     ] = None,
     policy: Annotated[
         Literal["published", "lift"],
-        typer.Option(help="What non-projective trees meet in an encoding that has the policy."),
+        typer.Option(help="Non-projective trees in encodings without them: published: as in the paper; lift: lifted."),
     ] = "published",
     repair: shell.RepairOption = shell.Repair.NEAREST,
-    graphs: GraphsOption = False,
+    graphs: shell.GraphsOption = False,
+    columns: shell.ColumnsOption = "",
     form: shell.FormatOption = None,
     output: shell.OutputOption = "-",
-    plot: PlotOption = None,
+    plot: shell.PlotOption = None,
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Measure how much of treebanks comes back from their labels.
+    """Measure how much of a treebank labels preserve.
 
     Theoretical coverage encodes, decodes, repairs and compares. Empirical coverage does the same with only the
-    labels and relations of train: each other one becomes the most frequent one there. A treebank is a folder in
-    UD's layout, or one that holds such folders, or the files given by --train, --dev and --test. --plot draws
-    bars of LAS over words, the mean of several treebanks.
+    labels and relations of train: others become the most frequent one there. A treebank is a folder in UD's layout,
+    one that contains such folders, a single file (which has no train), or the files of --train, --dev and --test.
+    --plot draws bars of LAS over words, the mean of several treebanks.
     """
     from ropewalk.laboratory import coverage as library
     from ropewalk.laboratory.published import PAPER
-    from ropewalk.laboratory.splits import read
+    from ropewalk.laboratory.splits import WHOLE, read
     from ropewalk.reporting import plots
 
     shell.warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
     found = sources(treebanks, train, dev, test)
+    if wanted and (single := next((source.name for source in found if WHOLE in source.files), None)):
+        raise typer.BadParameter(f"{single} is a single file without splits; leave out --split")
     shell.demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None:
-            raise typer.BadParameter("--plot draws coverage of trees; give it without --graphs")
+            raise typer.BadParameter("--plot draws the coverage of trees; leave out --graphs")
         coders = library.graph_encodings_of(encodings or ())
         measured = [library.graph_coverage(corpus, coders, splits=wanted) for corpus in graph_corpora(found)]
-        shell.show(library.graph_coverage_table([row for some in measured for row in some]), form, output)
+        shell.show(library.graph_coverage_table([row for some in measured for row in some]), form, output, columns)
         return
     demand_trees(found)
     if plot is not None:
@@ -102,23 +102,23 @@ def coverage(
     missing: list[str] = []
     for corpus in map(read, found):
         rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
-        if "train" in corpus.missing:
+        if "train" not in corpus.splits:
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
     if plot is not None and rows:
         _draw(plot, rows)
-    shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output)
+    shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output, columns)
 
 
 def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":
-    """Find the treebanks that a command was given, and say which splits are missing."""
+    """Return the treebanks of a command, and print which splits are missing."""
     from ropewalk.laboratory import splits
 
-    given = dict(zip(splits.SPLITS, files, strict=True))
-    if treebanks and any(given.values()):
-        raise typer.BadParameter("treebanks as folders and as files; give folders, or --train, --dev and --test")
-    if not treebanks and not any(given.values()):
-        raise typer.BadParameter("no treebank; give a folder in UD's layout, or --train, --dev or --test with a file")
-    found = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(given)]
+    named = dict(zip(splits.SPLITS, files, strict=True))
+    if bool(treebanks) == any(named.values()):
+        raise typer.BadParameter(
+            "expected either files and folders in UD's layout, or the splits of a treebank as --train, --dev, --test"
+        )
+    found = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(named)]
     note_missing(found)
     return found
 
@@ -150,9 +150,9 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[Corpus[Graphs]]":
 
 
 def demand_trees(found: "Iterable[SplitSource]") -> None:
-    """Refuse files of graphs where trees are counted."""
+    """Raise if a file has graphs where trees are counted."""
     for file in files_of(found):
-        shell.demand_conllu(file, ", or --graphs to take them")
+        shell.demand_conllu(file, ", or --graphs to read them")
 
 
 def _draw(plot: str, rows: "Sequence[Coverage[AttachmentScores]]") -> None:

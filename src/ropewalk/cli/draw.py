@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
 
-PictureFormat = Literal["text", "svg", "tikz", "html"]
+PictureFormat = Literal["text", "svg", "tikz", "html", "png", "pdf"]
 Theme = Literal["auto", "light", "dark"]  # as in `ropewalk.drawing.svg`
-MOST_DIGITS = 9  # of the place of a sentence
+MOST_DIGITS = 9  # of the index of a sentence
 EXTENSIONS: dict[str, PictureFormat] = {
     ".txt": "text", ".svg": "svg", ".tex": "tikz", ".tikz": "tikz", ".html": "html", ".htm": "html",
+    ".png": "png", ".pdf": "pdf",
 }  # fmt: skip
 
 
@@ -29,25 +30,36 @@ def draw(
         str | None, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")
     ] = None,
     sentence: Annotated[
-        list[str] | None, typer.Option(metavar="N", help="Only this sentence: its number from 1, or its sent_id.")
+        list[str] | None,
+        typer.Option(metavar="N", help="A sentence to draw: its number from 1, or its sent_id; repeatable."),
     ] = None,
     heads: Annotated[
         str | None, typer.Option(metavar="4,4,0,3", help="Draw these heads; _ is none, 0 the root.")
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(metavar="'< >^ …'", help="Draw what these labels of one encoding spell.")
+        str | None, typer.Option(metavar="'< >^ …'", help="Draw the tree of these labels of one encoding.")
     ] = None,
     words: Annotated[str | None, typer.Option(metavar="'A B …'", help="The words of --heads or --labels.")] = None,
     form: Annotated[
-        PictureFormat | None, typer.Option("--format", help="What to write; by default what -o ends in, else text.")
+        PictureFormat | None,
+        typer.Option(
+            "--format",
+            help="text, svg, tikz, html, png or pdf; by default what the ending of -o stands for, else text.",
+        ),
     ] = None,
     output: shell.OutputOption = "-",
     encoding: Annotated[
-        list[str] | None, typer.Option("--encoding", "-e", metavar="NAME", help="Write its labels under the words.")
+        list[str] | None,
+        typer.Option(
+            "--encoding", "-e", metavar="NAME", help="An encoding whose labels are written under the words; repeatable."
+        ),
     ] = None,
     cover: Annotated[
         Literal["proper", "farthest", "all"] | None,
-        typer.Option(help="Draw structural arcs red and solid, auxiliary ones black and dashed."),
+        typer.Option(
+            help="Draw structural arcs red and solid, auxiliary ones black and dashed. The rope cover is the proper "
+            "one, the farthest one, or all arcs."
+        ),
     ] = None,
     brackets: Annotated[
         bool, typer.Option("--brackets", help="Write the brackets of the cover under the words, as the paper does.")
@@ -56,37 +68,44 @@ def draw(
     tags: Annotated[bool, typer.Option("--tags", help="Write parts of speech under the words.")] = False,
     columns: Annotated[
         str,
-        typer.Option(
-            metavar="NAME,…", help="Write columns of the file under the words, such as lemma, xpos and feats."
-        ),
+        typer.Option(metavar="NAME,…", help="Write these columns under the words, such as lemma, xpos and feats."),
     ] = "",
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write the probability of each arc, as a parser gave it.")
+        bool, typer.Option("--probabilities", help="Write the probability of each arc, if the file has it.")
     ] = False,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A second CoNLL-U file over the same words; mark errors.")
+        str | None,
+        typer.Option(metavar="FILE", help="A second CoNLL-U file with the same words; differences are marked."),
     ] = None,
-    root: Annotated[bool | None, typer.Option(help="Draw node 0 as a word; by default where there is a cover.")] = None,
-    theme: Annotated[Theme, typer.Option(help="The colours of SVG and HTML.")] = "auto",
+    root: Annotated[bool | None, typer.Option(help="Draw node 0 as a word; by default if there is a cover.")] = None,
+    theme: Annotated[
+        Theme,
+        typer.Option(
+            help="Colours of SVG, HTML, PNG and PDF: auto (as the reader's system; PNG and PDF: light), light or dark."
+        ),
+    ] = "auto",
     width: Annotated[
         int | None, typer.Option(min=20, help="Cut text into pieces of this width; by default the terminal's.")
     ] = None,
     graphs: Annotated[
         bool,
-        typer.Option("--graphs", help="Draw the basic tree above and what DEPS adds below; of .sdp files the graph."),
+        typer.Option(
+            "--graphs", help="Draw the basic tree above and the arcs that DEPS adds below; for .sdp files the graph."
+        ),
     ] = False,
     steps: Annotated[
-        bool, typer.Option("--steps", help="Write an HTML page that plays the decoder of one sentence.")
+        bool, typer.Option("--steps", help="Write an HTML page that shows the decoder step by step, for one sentence.")
     ] = False,
     repair: shell.RepairOption = shell.Repair.NEAREST,
     overwrite: shell.OverwriteOption = False,
     _as: Annotated[str | None, shell.renamed("--as", "--format {}")] = None,
 ) -> None:
-    """Draw trees in the terminal, or as SVG, TikZ or HTML.
+    """Draw trees as text, SVG, TikZ, HTML, PNG or PDF.
 
-    The words stand in a row with arcs above them. Right-to-left sentences run from right to left. With --against,
-    arcs that only the first file has are dashed and green, those that only the second has are drawn below the words in
-    red. With --steps, one page shows how labels are read: brackets, stack, arcs, what broke and what was repaired.
+    The words are in a row with arcs above them. Right-to-left sentences run from right to left. With --against, arcs
+    of the first file alone are dashed and green, those of the second alone are red and below the words. With --steps,
+    one page shows how labels are decoded: brackets, stack, arcs, faults and repairs. PNG and PDF need the extra `draw`:
+    pip install 'ropewalk[draw]'.
     """
     from ropewalk.drawing import PictureOptions, scene
     from ropewalk.files import creating
@@ -94,22 +113,24 @@ def draw(
     _demand_one_source(file, heads, labels, words)
     if file is None and (sentence or against or probabilities or columns or (tags and labels is None)):
         raise typer.BadParameter("--sentence, --against, --probabilities, --columns and --tags need a CoNLL-U file")
-    shell.demand_other(output, [one for one in (file, against) if one is not None], overwrite=overwrite)
+    shell.demand_other(output, filter(None, (file, against)), overwrite=overwrite)
     ending = Path(output).suffix.lower()
     if form is None and ending and ending not in EXTENSIONS:
-        raise typer.BadParameter(f"{output}: no form is known by {ending}; use {', '.join(EXTENSIONS)}, or --format")
+        raise typer.BadParameter(
+            f"{output}: no picture format ends in {ending}; use {', '.join(EXTENSIONS)}, or --format"
+        )
     chosen = form or EXTENSIONS.get(ending, "text")
     if steps and form not in {None, "html"}:
         raise typer.BadParameter("--steps writes an HTML page; leave out --format")
-    given = words.split() if words is not None else None
+    forms = words.split() if words is not None else None
     names = encoding or []
     if graphs:
         if file is None or steps or cover or brackets or against or tags or columns or probabilities:
             raise typer.BadParameter("--graphs draws a FILE, and goes with --sentence, -e and the form of the picture")
         scenes = _graph_scenes(file, sentence, names)
-        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
+        content = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     elif steps:
-        text = _steps(file, sentence, heads, labels, given, names, theme, repair)
+        content = _steps(file, sentence, heads, labels, forms, names, theme, repair).encode("utf-8")
     else:
         sources: Iterable[tuple[Structure, Structure | None, list[float | None] | None]]
         rows: tuple[Row, ...] = ()
@@ -121,7 +142,7 @@ def draw(
         else:
             sources = _sentences(str(file), sentence, against, probabilities=probabilities)
         options = PictureOptions(
-            words=given,
+            words=forms,
             relations=relations,
             tags=tags,
             columns=[name.strip() for name in columns.split(",") if name.strip()],
@@ -131,18 +152,18 @@ def draw(
             root=root,
         )
         scenes = (
-            scene(structure, replace(options, against=other, probabilities=shares))
-            for structure, other, shares in sources
+            scene(structure, replace(options, against=other, probabilities=probability))
+            for structure, other, probability in sources
         )
-        scenes = (replace(one, rows=one.rows + rows) for one in scenes)
-        text = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
+        scenes = (replace(picture, rows=picture.rows + rows) for picture in scenes)
+        content = _drawn(scenes, chosen, theme, shell.picture_width(width, output), colour=shell.colourful(output))
     with creating(output) as out:
-        out.write(text.encode("utf-8"))
+        out.write(content)
 
 
 def _demand_one_source(file: str | None, heads: str | None, labels: str | None, words: str | None) -> None:
     if sum(source is not None for source in (file, heads, labels)) != 1:
-        raise typer.BadParameter("give one of FILE, --heads and --labels")
+        raise typer.BadParameter("expected one of FILE, --heads and --labels")
     if words is not None and file is not None:
         raise typer.BadParameter("--words goes with --heads or --labels; a file has its own words")
 
@@ -165,21 +186,21 @@ def _structure(heads: str) -> "Structure":
 
 
 def _labelled(labels: str, names: list[str]) -> "tuple[Structure, tuple[Row, ...]]":
-    """Read labels into a tree, and say what was wrong with them."""
+    """Decode labels into a tree, and print their faults."""
     from ropewalk import encodings
     from ropewalk.drawing.scene import Row
 
     if len(names) > 1:
-        raise typer.BadParameter("--labels are of one encoding; give -e once")
+        raise typer.BadParameter("--labels are of one encoding; use -e once")
     encoding = encodings.get(names[0] if names else "optimal")
-    found = encoding.recover(encoding.labels([labels.split()]))
-    for fault in found.decoded.faults():
+    recovered = encoding.recover(encoding.labels([labels.split()]))
+    for fault in recovered.decoded.faults():
         shell.say(f"word {fault.word}: {fault.kind}")
-    return found.trees[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
+    return recovered.trees[0], (Row(encoding.spec, ("", *labels.split()), "label"),)
 
 
 def _chosen(bank: "Treebank", wanted: list[str], file: str) -> list[int]:
-    """Find sentences by number or name."""
+    """Return the indices of sentences that are named by number or sent_id."""
     from ropewalk.errors import OptionError
 
     ids: dict[str | None, int] = {}
@@ -212,12 +233,12 @@ def _sentences(
         )
     for number in _chosen(bank, wanted, file) if wanted else range(len(bank)):
         _demand_few(bank, number)
-        shares = list(bank[number].probabilities) if probabilities else None
-        yield bank[number], other[number] if other is not None else None, shares
+        shown = list(bank[number].probabilities) if probabilities else None
+        yield bank[number], other[number] if other is not None else None, shown
 
 
 def _demand_few(bank: "Treebank", sentence: int) -> None:
-    """Say where a sentence is that is too long to draw."""
+    """Raise with the line of a sentence if it is too long to draw."""
     from ropewalk.drawing.scene import demand_few
     from ropewalk.errors import FormatError, OptionError
 
@@ -225,7 +246,7 @@ def _demand_few(bank: "Treebank", sentence: int) -> None:
         demand_few(int(bank.lengths[sentence]))
     except OptionError as error:
         raise FormatError(
-            bank.file, bank.line(sentence), "too-long", f"{error}; choose others by --sentence"
+            bank.file, bank.line(sentence), "too-long", f"{error}; choose others with --sentence"
         ) from error
 
 
@@ -256,23 +277,25 @@ def _graph_scenes(file: str, wanted: list[str] | None, names: list[str]) -> "Ite
         yield enhanced_scene(graphs.select([number]), basic[number], forms[start:stop], labels=names, title=title)
 
 
-def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: int | None, *, colour: bool) -> str:
-    from ropewalk.drawing import to_html, to_svg, to_text, to_tikz_document
+def _drawn(scenes: "Iterator[Scene]", form: PictureFormat, theme: Theme, width: int | None, *, colour: bool) -> bytes:
+    from ropewalk.drawing import to_html, to_pdf, to_png, to_svg, to_text, to_tikz_document
     from ropewalk.errors import OptionError
 
     if form == "text":
-        return "\n".join(to_text(one, width=width, colour=colour) for one in scenes)
+        return "\n".join(to_text(picture, width=width, colour=colour) for picture in scenes).encode("utf-8")
     if form == "tikz":
-        return to_tikz_document(scenes)
+        return to_tikz_document(scenes).encode("utf-8")
     if form == "html":
-        return to_html(scenes, theme=theme)
+        return to_html(scenes, theme=theme).encode("utf-8")
+    if form == "pdf":
+        return to_pdf(scenes, theme=theme)
     pictures = list(scenes)
     if len(pictures) != 1:
         raise OptionError(
-            f"SVG holds one picture, and there are {len(pictures)} sentences; "
-            "choose one with --sentence, or use --format html"
+            f"{form.upper()} holds one picture, and there are {len(pictures)} sentences; "
+            "choose one with --sentence, or use --format html or pdf"
         )
-    return to_svg(pictures[0], theme=theme)
+    return to_png(pictures[0], theme=theme) if form == "png" else to_svg(pictures[0], theme=theme).encode("utf-8")
 
 
 def _steps(
@@ -291,18 +314,18 @@ def _steps(
     from ropewalk.errors import MissingHeadError, OptionError
 
     if len(names) > 1:
-        raise typer.BadParameter("--steps shows one encoding; give -e once")
+        raise typer.BadParameter("--steps shows one encoding; use -e once")
     if labels is not None:
         read = trace(labels.split(), names[0] if names else "optimal", repair_policy=repair.value)
         return to_steps(read, words=words, theme=theme)
-    found = (
+    structures = (
         [_structure(heads)]
         if heads is not None
-        else [s for s, _, _ in _sentences(str(file), sentence, None, probabilities=False)]
+        else [structure for structure, *_ in _sentences(str(file), sentence, None, probabilities=False)]
     )
-    if len(found) != 1:
-        raise OptionError(f"--steps shows one sentence, and there are {len(found)}; choose one with --sentence")
-    structure, title = found[0], ""
+    if len(structures) != 1:
+        raise OptionError(f"--steps shows one sentence, and there are {len(structures)}; choose one with --sentence")
+    structure, title = structures[0], ""
     if isinstance(structure, Sentence):
         title = structure.caption or structure.id or ""
         words, structure = list(structure.forms), structure.tree
@@ -317,5 +340,5 @@ def _steps(
 
 
 def _is_place(name: str) -> bool:
-    """Tell whether a sentence is named by where it stands, rather than by a number that is its sent_id."""
+    """Return whether a sentence is named by its index, rather than by a longer number that is its sent_id."""
     return name.isdecimal() and len(name) <= MOST_DIGITS

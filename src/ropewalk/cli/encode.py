@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 PolicyOption = Annotated[
     Literal["lift", "refuse", "published", "drop"] | None,
     typer.Option(
-        help="What to do with a tree that the encoding does not cover: lift its crossing arcs (unless the encoding "
-        "says otherwise), refuse it with an error, or write it as in the published figures. With a graph: drop the "
-        "arcs that do not fit (the default), or refuse it."
+        help="For a tree that the encoding does not cover: lift its crossing arcs (the default of most encodings), "
+        "refuse it with an error, or write it as in the published figures. For a graph: drop the arcs that do not fit "
+        "(the default), or refuse it."
     ),
 ]
 
@@ -32,19 +32,17 @@ def encode(
             help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'.",
         ),
     ] = None,
-    graphs: Annotated[
-        bool, typer.Option("--graphs", help="Write the graphs: DEPS of CoNLL-U, or an .sdp file of SemEval 2015.")
-    ] = False,
+    graphs: shell.GraphsOption = False,
     policy: PolicyOption = None,
     output: shell.OutputOption = "-",
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Write the trees of a CoNLL-U file as labels, one word per line, or its graphs.
+    """Encode trees or graphs as labels, a word a line.
 
     Each line has the form, the label columns and the relation, separated by tabs; an empty line follows each
     sentence, and the first line names the encoding and the columns. `ropewalk encodings` lists all encodings, and
-    `ropewalk decode` reads the labels back. The file is read piece by piece: its size does not matter. Labels of
-    graphs have a line for each empty node too, and the relations of all heads of a word.
+    `ropewalk decode` reads the labels. The file is read piece by piece: its size does not matter. Labels of graphs
+    have a line for each empty node too, and the relations of all heads of a word.
     """
     shell.demand_other(output, [file], overwrite=overwrite)
     given: dict[str, str | int] = {} if policy is None else {"policy": policy}
@@ -53,7 +51,7 @@ def encode(
         return
     shell.demand_conllu(file, ", or --graphs to write them")
     if encoding is None:
-        raise typer.BadParameter("missing; give one of those that `ropewalk encodings` lists", param_hint="--encoding")
+        raise typer.BadParameter("missing; name one of those that `ropewalk encodings` lists", param_hint="--encoding")
     _encode_trees(file, encoding, given, output)
 
 

@@ -4,22 +4,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import FormatOption, OutputOption, show
+from ropewalk.cli.shell import ColumnsOption, FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
     from ropewalk.reporting.tables import Cell, Table
 
 
+DETAILS = ("columns", "cites")
+
+
 def encodings(
     graphs: Annotated[bool, typer.Option("--graphs", help="List the encodings of graphs instead.")] = False,
+    columns: ColumnsOption = "",
     form: FormatOption = None,
     output: OutputOption = "-",
 ) -> None:
-    """List all encodings: what each is called, covers and cites, and what options it takes.
+    """List all encodings with coverage and options.
 
-    Encodings that installed packages add are listed too.
+    Encodings of other installed packages are listed too.
     """
-    show(_table(graphs=graphs), form, output)
+    show(_table(graphs=graphs), form, output, columns)
 
 
 def _table(*, graphs: bool) -> "Table":
@@ -47,7 +51,7 @@ def _table(*, graphs: bool) -> "Table":
     )
     return Table(
         title="Encodings of graphs" if graphs else "Encodings",
-        columns=tuple(TableColumn(name, numeric=name == "labels") for name in names),
+        columns=tuple(TableColumn(name, numeric=name == "labels", detail=name in DETAILS) for name in names),
         rows=tuple(row(name) for name in (graph_encodings.known() if graphs else encodings.known())),
         notes=() if graphs else notes,
     )

@@ -4,35 +4,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ropewalk.cli.shell import OutputOption, OverwriteOption, demand_conllu, demand_other, put, warn_if_uncompiled
+from ropewalk.cli.shell import File, OutputOption, OverwriteOption, demand_conllu, demand_other, put, warn_if_uncompiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 def enhance(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-U, also .gz or .xz; - is standard input.")],
+    file: File,
     rules: Annotated[
-        bool, typer.Option("--rules/--copy", help="By the rules of the guidelines, or the basic trees as they are.")
+        bool, typer.Option("--rules/--copy", help="Apply the rules of the guidelines, or copy the basic trees.")
     ] = True,
     cases: Annotated[
-        bool, typer.Option("--cases", help="Let relations bear the case of their word, such as nmod:gen.")
+        bool, typer.Option("--cases", help="Add the case of a word to its relation, such as nmod:gen.")
     ] = False,
     output: OutputOption = "-",
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Make enhanced graphs from basic trees, without a model.
+    """Add enhanced graphs to trees with rules.
 
-    DEPS gets what the rules of Universal Dependencies make of each tree: prepositions and conjunctions in relations,
-    shared heads and subjects of conjuncts, subjects of open clauses, and what relative pronouns stand for. These are
-    the baselines that a parser of graphs is held against. Empty nodes are taken out.
+    DEPS gets the graph that the rules of Universal Dependencies derive from each tree: prepositions and conjunctions in
+    relations, shared heads and subjects of conjuncts, subjects of open clauses, and antecedents of relative pronouns.
+    Parsers of graphs are compared with these baselines. Empty nodes are removed.
     """
     from ropewalk import conllu
     from ropewalk.morphology.enhancement import by_rules, copied
 
     demand_conllu(file)
     if cases and not rules:
-        raise typer.BadParameter("--cases goes with --rules")
+        raise typer.BadParameter("--cases belongs to --rules")
     demand_other(output, [file], overwrite=overwrite)
     warn_if_uncompiled()
 

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from ropewalk.cli.coverage import PlotOption
 from ropewalk.cli.shell import (
+    ColumnsOption,
     FormatOption,
     OutputOption,
     OverwriteOption,
+    PlotOption,
     demand_other,
     files_of_model,
     is_semantic,
@@ -34,14 +35,14 @@ WRAP = 80  # characters of a line of raw text, as in the CoNLL shared tasks
 Breakdowns = Literal["relation", "distance", "length", "projectivity", "upos"]  # those of `ropewalk.scoring.breakdown`
 Punctuation = Literal["relation", "upos", "xpos", "form"]  # as in `ropewalk.scoring.attachment.PunctuationBy`
 
-GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-U with the right trees, also .gz or .xz.")]
-NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out, as known by its gold trees.")]
+GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-U with the gold trees, also .gz or .xz.")]
+NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave out punctuation, as the gold file marks it.")]
 PunctByOption = Annotated[
     Punctuation,
     typer.Option(
         "--punct-by",
-        help="What --no-punct goes by: the relation punct, the tag PUNCT, the Penn tags of punctuation, or words "
-        "of punctuation alone.",
+        help="Punctuation for --no-punct: relation: words with the relation punct; upos: with the tag PUNCT; xpos: "
+        "with a Penn tag of punctuation; form: words that consist of punctuation.",
     ),
 ]
 PunctListOption = Annotated[
@@ -49,11 +50,11 @@ PunctListOption = Annotated[
     typer.Option(
         "--punct-list",
         metavar="NAMES",
-        help="The relations, tags or words that --no-punct leaves out, with spaces between them, instead of those.",
+        help="Relations, tags or words that --no-punct leaves out instead, separated by spaces.",
     ),
 ]
 NoSubtypesOption = Annotated[
-    bool, typer.Option("--no-subtypes", help="Take relations without their subtypes: nsubj:pass as nsubj.")
+    bool, typer.Option("--no-subtypes", help="Compare relations without subtypes: nsubj:pass as nsubj.")
 ]
 
 
@@ -71,10 +72,14 @@ def evaluate(
     ] = "",
     options: ParserOptions = ParserOptions(),
     from_text: Annotated[
-        bool, typer.Option("--from-text", help="With --model: let it find the words of GOLD in its raw text too.")
+        bool, typer.Option("--from-text", help="With --model: parse the raw text of GOLD, and find its words too.")
     ] = False,
     by: Annotated[
-        Literal[Breakdowns, "confusion"] | None, typer.Option(help="Score groups of words, or list confused relations.")
+        Literal[Breakdowns, "confusion"] | None,
+        typer.Option(
+            help="Scores by relation, by distance to the head, by length of the sentence, by projectivity of the "
+            "tree, or by upos; confusion: the confused relations."
+        ),
     ] = None,
     conll18: Annotated[
         bool, typer.Option("--conll18", help="Print the table of the CoNLL 2018 shared task instead.")
@@ -86,17 +91,18 @@ def evaluate(
     punct_by: PunctByOption = "relation",
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
+    columns: ColumnsOption = "",
     form: FormatOption = None,
     output: OutputOption = "-",
     plot: PlotOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Score predicted trees against the right ones.
+    """Score predicted trees against gold trees.
 
     Prints UAS and LAS over words and over sentences, the shares of sentences without a mistake (UM, LM), and
-    CLAS, with and without relation subtypes. Where the files do not have the same words, the table of the CoNLL
-    2018 shared task is printed instead, which aligns them. With --graphs the scores are precision, recall and F1
-    of arcs, F1 over sentences, whole graphs, and for CoNLL-U the ELAS and EULAS of the IWPT shared tasks.
+    CLAS, with and without relation subtypes. If the words of the files differ, prints the table of the CoNLL 2018
+    shared task instead, which aligns them. With --graphs the scores are precision, recall and F1 of arcs, F1 over
+    sentences, whole graphs, and for CoNLL-U the ELAS and EULAS of the IWPT shared tasks.
     """
     from ropewalk import conllu
     from ropewalk.reporting import plots
@@ -118,7 +124,7 @@ def evaluate(
     warn_if_uncompiled()
     predicting = _Predicting(model, options, from_text) if model else None
     if graphs:
-        show(_graphs(gold, predicted, predicting), form, output)
+        show(_graphs(gold, predicted, predicting), form, output, columns)
         return
     if plot is not None:
         plots.require(plot)
@@ -139,18 +145,18 @@ def evaluate(
     if plot is not None:
         names, series = bars
         plots.bars(plot, names, series, plots.AxisLabels(table.title, "", "%"))
-    show(table, form, output)
+    show(table, form, output, columns)
 
 
 class _Predicting(NamedTuple):
-    """How a model predicts what is scored."""
+    """A model and its options for the predictions that are scored."""
 
     model: str
     options: ParserOptions
     from_text: bool
 
     def parsed(self, gold: "Treebank") -> "Treebank":
-        """Parse the words of a treebank, of whose tags nothing is kept that the model could only copy, or its text."""
+        """Parse the words of a treebank, without its tags, which the model could copy; or its raw text."""
         from ropewalk.pipeline import load
         from ropewalk.segmentation.alignment import align
         from ropewalk.segmentation.tokens import tokens_of
@@ -162,23 +168,23 @@ class _Predicting(NamedTuple):
 
 
 def _demand_one_source(predicted: str, model: str, *, parsing: bool, graph_decoder: str | None, graphs: bool) -> None:
-    """Stop unless there is either a file or a model, and the options that go with it."""
+    """Raise unless there is either a file or a model, and options that belong to it."""
     if bool(predicted) == bool(model):
-        raise typer.BadParameter("give PRED, or a model with --model: one of them")
+        raise typer.BadParameter("expected either PRED or --model")
     if predicted and parsing:
         raise typer.BadParameter(
-            "--decoder, --repair, --graph-decoder and --from-text are how a model parses; PRED is parsed already"
+            "--decoder, --repair, --graph-decoder and --from-text belong to --model; leave them out with PRED"
         )
     if graph_decoder and not graphs:
-        raise typer.BadParameter("--graph-decoder is for --graphs; without it trees are scored")
+        raise typer.BadParameter("--graph-decoder belongs to --graphs; without it trees are scored")
 
 
 def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:
-    """Stop at options that do not go together."""
+    """Raise if options contradict each other."""
     if conll18 and choices:
-        raise typer.BadParameter("--conll18 has rules of its own; give it without --by, --no-punct and --no-subtypes")
+        raise typer.BadParameter("--conll18 has rules of its own; leave out --by, --no-punct and --no-subtypes")
     if graphs and (conll18 or choices or plot):
-        raise typer.BadParameter("--graphs has rules of its own; give it alone, or with --format and -o")
+        raise typer.BadParameter("--graphs has rules of its own; only --format and -o go with it")
     if twice:
         raise typer.BadParameter("GOLD and PRED cannot both be standard input")
 
@@ -190,7 +196,7 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table
     from ropewalk.scoring.graph_scores import enhanced, score
 
     if predicting and is_semantic(gold):
-        raise typer.BadParameter("--model parses CoNLL-U; give PRED for .sdp files")
+        raise typer.BadParameter("--model parses CoNLL-U; use PRED for .sdp files")
     if is_semantic(gold) != is_semantic(predicted):
         raise typer.BadParameter("GOLD and PRED must both be CoNLL-U, or both .sdp")
     if is_semantic(gold):

@@ -15,32 +15,45 @@ if TYPE_CHECKING:
 
 
 def experiment(
-    grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="The grid; see docs/training.md.")],
+    grid: Annotated[
+        str, typer.Argument(metavar="GRID.toml", help="Treebanks, systems and seeds, as in docs/experiments.md.")
+    ],
     out: Annotated[str, folder_option("The folder for the models and tables.")],
     changes: Annotated[list[str] | None, set_option("Change an option of every run")] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,…",
+            help="Columns of the LaTeX tables, by their names in CSV; a table that lacks one keeps all.",
+        ),
+    ] = "",
 ) -> None:
-    """Train a grid of encodings, encoders, treebanks and seeds, and compare them.
+    """Train and compare a grid of models.
 
-    Runs that are done are not done again, an interrupted one goes on where it stopped, and those are left out whose
-    treebank or encoder cannot be found. Writes after each run the paper's table of results (`summary`), every score
-    (`details`), means over seeds and their spread, if there are several (`seeds`), the scores of enhanced graphs
-    (`graphs`), the paper's systems beside its own figures (`paper`), words per second on each device (`speed`) and the
-    energy of training and parsing, if measured, beside the paper's (`energy`), as Markdown, CSV and LaTeX, and at the
-    end for each treebank the figure of LAS over sentences against words per second with the front that no other beats,
-    as SVG and PNG. What each run predicts is kept beside its
-    model, for `ropewalk compare`.
+    A grid has encodings, encoders, treebanks and seeds. Finished runs are kept, an interrupted one continues, and runs
+    without their treebank or encoder are left out. After each run, writes as Markdown, CSV and LaTeX the paper's table
+    of results (`summary`), every score (`details`), means and deviations over several seeds (`seeds`), the scores of
+    enhanced graphs (`graphs`), the paper's systems beside its own figures (`paper`), words per second on each device
+    (`speed`) and the energy of training and parsing, if measured, beside the paper's (`energy`). At the end, draws for
+    each treebank the LAS over sentences against words per second with the Pareto front, as SVG and PNG. If the grid
+    asks questions, compares their systems over all seeds, with intervals and Holm's correction (`comparisons`).
+
+    The predictions of each run are kept beside its model, for `ropewalk compare`, and its scores in `results.jsonl`. A
+    run with a line in that file is finished: to continue a grid in another folder, copy the file.
     """
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk import files
     from ropewalk.errors import ModelError
     from ropewalk.laboratory import experiment as library
+    from ropewalk.laboratory.comparisons import comparisons, questions
     from ropewalk.laboratory.graph_results import graph_table
     from ropewalk.laboratory.published import published
     from ropewalk.reporting import plots
 
     plots.require("figure.svg")
     planned = library.cells(grid, changes or [])
+    asked = questions(grid)
     home = files.make_folder(out)
     results: list[Result] = []
     for number, cell in enumerate(planned, start=1):
@@ -54,18 +67,19 @@ def experiment(
             except ModelError as failure:
                 say(f"note: left out: {failure}")
                 continue
-        _write(home / "summary", library.summary(results))
-        _write(home / "details", library.details(results))
+        _write(home / "summary", library.summary(results), columns)
+        _write(home / "details", library.details(results), columns)
         more = {
             "seeds": library.spread(results),
             "graphs": graph_table(library.over_seeds(results)),
             "paper": library.beside_paper(results, published()),
             "speed": library.speed(results),
             "energy": library.energy(results, published()),
+            "comparisons": comparisons(results, asked),
         }
         for name, table in more.items():
             if table.rows:
-                _write(home / name, table)
+                _write(home / name, table, columns)
     for treebank in {result.treebank: None for result in results}:
         for suffix in ("svg", "png"):
             plots.scatter(
@@ -76,10 +90,14 @@ def experiment(
     say(f"tables and figures are in {home}")
 
 
-def _write(path: Path, table: "Table") -> None:
+def _write(path: Path, table: "Table", columns: str) -> None:
+    """Write a table as Markdown, CSV and LaTeX; `columns` names those that LaTeX has, if the table has all of them."""
     from ropewalk import files
     from ropewalk.reporting.tables import FORMATS
 
+    wanted = columns.split(",")
+    chosen = all(table.find(name) is not None for name in wanted)
     for form, suffix in (("markdown", "md"), ("csv", "csv"), ("latex", "tex")):
         with files.creating(path.with_suffix(f".{suffix}")) as file:
-            file.write(FORMATS[form](table).encode("utf-8"))
+            shown = table.select(wanted) if chosen and form == "latex" else table
+            file.write(FORMATS[form](shown).encode("utf-8"))

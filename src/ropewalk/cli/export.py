@@ -13,24 +13,26 @@ def export(
     output: Annotated[str | None, folder_option("The folder to write.")] = None,
     weights: Annotated[
         Literal["fp32", "int8"],
-        typer.Option(help="Store weights as they are, or rounded to 8 bits: a quarter the size."),
+        typer.Option(help="fp32: store weights as they are; int8: rounded to 8 bits, a quarter of the size."),
     ] = "fp32",
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="The model's name in what it parses; that of -o unless given.")
+        str, typer.Option(metavar="NAME", help="The model's name in its output; by default that of -o.")
     ] = "",
     segmenter: Annotated[
-        str, typer.Option(metavar="FOLDER", help="A segmenter's folder, for models that take raw text.")
+        str, typer.Option(metavar="FOLDER", help="A segmenter's folder, for models that parse raw text.")
     ] = "",
     test: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="CoNLL-U to score the new model on, for its card and ropewalk models."),
+        typer.Option(
+            metavar="FILE", help="CoNLL-U to score the new model on, for its card and `ropewalk models`; repeatable."
+        ),
     ] = None,
 ) -> None:
-    """Turn a trained model into one that needs no torch.
+    """Export a trained model to run without torch.
 
-    Writes a folder that `ropewalk parse --model FOLDER` uses, computed by ONNX Runtime; transformers need the package
-    tokenizers beside it. The new model is compared with the trained one on invented sentences, and kept only if both
-    say the same.
+    Writes a folder for `ropewalk parse --model FOLDER`, which computes with ONNX Runtime; transformers also need the
+    package tokenizers. The new model is compared with the trained one on invented sentences, and kept only if both
+    predict the same.
     """
     out = demand_output(moved, output, "FOLDER")
     demand_outside(out, [model, *(test or [])])

@@ -1,8 +1,6 @@
 """`ropewalk info`."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from ropewalk.cli import shell
 
@@ -13,24 +11,23 @@ if TYPE_CHECKING:
 
 def info(
     files: shell.Files,
-    graphs: Annotated[
-        bool, typer.Option("--graphs", help="Count the graphs instead: DEPS of CoNLL-U, or .sdp files.")
-    ] = False,
+    graphs: shell.GraphsOption = False,
+    columns: shell.ColumnsOption = "",
     form: shell.FormatOption = None,
     output: shell.OutputOption = "-",
     on_error: shell.OnErrorOption = shell.OnError.STOP,
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Count what CoNLL-U files hold.
+    """Count what CoNLL-U files contain.
 
-    Prints for each file the number of sentences, words, multiword tokens and empty nodes, the longest
-    sentence, the share of trees in which arcs cross, and the rope thickness; with --graphs that of arcs, heads per
-    word, cycles, planes and indices. Files are read piece by piece: their size does not matter.
+    Prints for each file the numbers of sentences, words, multiword tokens and empty nodes, the longest sentence, the
+    share of trees with crossing arcs, and the rope thickness; with --graphs those of arcs, heads per word, cycles,
+    planes and indices. Files are read piece by piece: their size does not matter.
     """
     shell.demand_other(output, files, overwrite=overwrite)
     shell.warn_if_uncompiled()
     table = _of_graphs(files, on_error) if graphs else _of_trees(files, on_error)
-    shell.show(table, form, output)
+    shell.show(table, form, output, columns)
 
 
 def _of_trees(files: list[str], on_error: shell.OnError) -> "Table":
@@ -44,14 +41,14 @@ def _of_graphs(files: list[str], on_error: shell.OnError) -> "Table":
     from ropewalk.formats.label_files import Nodes
     from ropewalk.laboratory.statistics import GraphSummary, graph_summary_table, summarize_graphs
 
-    found = [
+    summaries = [
         sum(
             (summarize_graphs(Nodes.of(bank).graphs) for bank in shell.graph_banks(file, on_error)),
             start=GraphSummary(),
         )
         for file in files
     ]
-    return graph_summary_table(files, found)
+    return graph_summary_table(files, summaries)
 
 
 def _summary_of(file: str, on_error: shell.OnError) -> "Summary":

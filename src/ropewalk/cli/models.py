@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ropewalk.cli.shell import Format, FormatOption, OutputOption, show, table_format
+from ropewalk.cli.shell import ColumnsOption, FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,44 +10,42 @@ if TYPE_CHECKING:
     from ropewalk.models.catalogue import ModelSummary
     from ropewalk.reporting.tables import Cell
 
-SHOWN = 6  # columns that fit a terminal
 
+def models(form: FormatOption = None, output: OutputOption = "-", columns: ColumnsOption = "") -> None:
+    """List installed and available models.
 
-def models(form: FormatOption = None, output: OutputOption = "-") -> None:
-    """List models, those that are installed and those that can be: treebanks, licences, sizes, hashes and scores.
-
-    Models lie inside the package, as folders in ROPEWALK_MODELS, by default where the system keeps a user's data, or in
-    packages of their own.
+    Models are inside the package, in packages of their own, or folders in ROPEWALK_MODELS, by default where the system
+    keeps a user's data. The table has treebanks, licences, sizes, hashes and scores.
     """
     from ropewalk.models.catalogue import installable, installed, own_folder
     from ropewalk.models.packages import distribution_of
     from ropewalk.reporting.tables import Table, TableColumn
 
-    columns: dict[TableColumn, Callable[[_Row], Cell]] = {
+    cells: dict[TableColumn, Callable[[_Row], Cell]] = {
         TableColumn("name", numeric=False): lambda row: row.model.name,
         TableColumn("here", key="installed", numeric=False): lambda row: row.here,
         TableColumn("treebank", numeric=False): lambda row: row.model.treebank or None,
         TableColumn("hash", numeric=False): lambda row: row.model.hash or None,
         TableColumn("size", key="megabytes", unit="MB", decimals=1): lambda row: row.model.bytes / 1e6,
         TableColumn("LAS", key="las", unit="%", decimals=2): lambda row: _percent(row.model.las),
-        TableColumn("takes", numeric=False): lambda row: "text, tokens" if row.model.takes_text else "tokens",
-        TableColumn("predicts", numeric=False): lambda row: ", ".join(("tree", *row.model.predicts)),
-        TableColumn("UAS", key="uas", unit="%", decimals=2): lambda row: _percent(row.model.uas),
-        TableColumn("language", numeric=False): lambda row: row.model.language or None,
-        TableColumn("licence", numeric=False): lambda row: row.model.licence or None,
-        TableColumn("where", numeric=False): lambda row: row.where,
+        TableColumn("takes", numeric=False, detail=True): lambda row: (
+            "text, tokens" if row.model.takes_text else "tokens"
+        ),
+        TableColumn("predicts", numeric=False, detail=True): lambda row: ", ".join(("tree", *row.model.predicts)),
+        TableColumn("UAS", key="uas", unit="%", decimals=2, detail=True): lambda row: _percent(row.model.uas),
+        TableColumn("language", numeric=False, detail=True): lambda row: row.model.language or None,
+        TableColumn("licence", numeric=False, detail=True): lambda row: row.model.licence or None,
+        TableColumn("where", numeric=False, detail=True): lambda row: row.where,
     }
-    shown = SHOWN if table_format(form, output) is Format.TABLE else len(columns)
     here = [_Row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
     elsewhere = [_Row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
     show(
         Table.of(
             "Models",
             [*here, *elsewhere],
-            dict(list(columns.items())[:shown]),
+            cells,
             notes=(
                 "LAS is that of the treebank's test data with gold tokens." if here else "None is installed.",
-                "Other forms, such as --format json, tell more.",
                 *(
                     (
                         "What is not here comes by pip install ropewalk-NAME,",
@@ -62,6 +60,7 @@ def models(form: FormatOption = None, output: OutputOption = "-") -> None:
         ),
         form,
         output,
+        columns,
     )
 
 

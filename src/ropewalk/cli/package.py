@@ -10,19 +10,19 @@ from ropewalk.cli.shell import as_folder, folder_option, say
 def package(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="An exported model's folder.")],
     out: Annotated[str, folder_option("The folder to write.")],
-    name: Annotated[str, typer.Option(metavar="NAME", help="What to load it by; MODEL's unless given.")] = "",
-    version: Annotated[str, typer.Option(metavar="VERSION", help="The package's; Ropewalk's own unless given.")] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name to load it by; by default MODEL's.")] = "",
+    version: Annotated[str, typer.Option(metavar="VERSION", help="The package's version; by default Ropewalk's.")] = "",
     licence: Annotated[
-        str, typer.Option(metavar="LICENCE", help="The treebank's, if MODEL does not name the right one.")
+        str, typer.Option(metavar="LICENCE", help="The treebank's licence, if MODEL does not name the right one.")
     ] = "",
     licence_file: Annotated[
-        str, typer.Option(metavar="FILE", help="Its text, such as the treebank's LICENSE.txt.")
+        str, typer.Option(metavar="FILE", help="The text of the licence, such as the treebank's LICENSE.txt.")
     ] = "",
 ) -> None:
-    """Make a Python package of an exported model, to be installed by pip and loaded by name.
+    """Write a Python package with an exported model.
 
-    The model wo becomes the package ropewalk-wo: after `pip install ./FOLDER`, or of a wheel that `pip wheel ./FOLDER`
-    makes, `ropewalk parse -m wo` finds it, and `ropewalk models` lists it.
+    The model wo becomes the package ropewalk-wo: after `pip install ./FOLDER`, or of a wheel from `pip wheel ./FOLDER`,
+    `ropewalk parse -m wo` finds it, and `ropewalk models` lists it.
     """
     from ropewalk import __version__
     from ropewalk.models.packaging import package as write

@@ -14,6 +14,7 @@ import typer
 
 from ropewalk import formats
 from ropewalk.cli.shell import (
+    ModelOption,
     OnError,
     OnErrorOption,
     OutputOption,
@@ -33,6 +34,7 @@ from ropewalk.cli.shell import (
     with_parser_options,
 )
 from ropewalk.options import ParserOptions
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +54,7 @@ CONLLU = re.compile(r".*\.conllu(?:\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 
 
 class Input(StrEnum):
-    """What the input is."""
+    """Kinds of input."""
 
     TEXT = "text"
     TOKENS = "tokens"
@@ -60,27 +62,27 @@ class Input(StrEnum):
 
 
 class Resumed(io.RawIOBase):
-    """The bytes of a stream, with those that were read already."""
+    """A stream whose first bytes were read before."""
 
     def __init__(self, begun: bytes, stream: TextIO) -> None:
         super().__init__()
         self._begun = io.BytesIO(begun)
-        self._stream = stream  # all of it: one that nobody holds is closed
+        self._stream = stream  # kept, or it would be closed
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Read what is there, rather than wait for more."""
+        """Read the bytes that are available, rather than wait for more."""
         target = memoryview(buffer)
-        found = self._begun.read(len(target)) or _waiting(self._stream, len(target))
-        target[: len(found)] = found
-        return len(found)
+        block = self._begun.read(len(target)) or _waiting(self._stream, len(target))
+        target[: len(block)] = block
+        return len(block)
 
 
 class Argument(NamedTuple):
-    """One argument: a file, or text itself."""
+    """An argument: a file, or text."""
 
     value: str
     kind: Input
@@ -88,21 +90,21 @@ class Argument(NamedTuple):
 
     @property
     def document(self) -> str:
-        """The name of the document that a file is; nothing where there is no name, or CoNLL-U says it itself."""
+        """The name of a file's document; empty for text, and for CoNLL-U, which has names of its own."""
         named = self.is_file and self.value != "-" and self.kind is not Input.CONLLU
         return UNWRITABLE.sub("?", self.value) if named else ""
 
 
 class Unparsed(NamedTuple):
-    """Sentences to parse: the document that begins with them, if it has a name, and whether the output does."""
+    """Sentences to parse; the name of the document that begins with them, if any; what was written before."""
 
     bank: "Treebank"
     document: str
-    begins: bool
+    before: formats.Before
 
 
 def _format_name(value: str) -> str:
-    """Check the name of an output format; other packages are searched only for names that are not ours."""
+    """Return the name of an output format, or raise; other packages are searched only for names that are not ours."""
     if value not in formats.OWN and value not in formats.known():
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, formats.known()))}.")
     return value
@@ -113,7 +115,7 @@ def parse(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TEXT|FILE", show_default=False, help="Text, or files, also .gz or .xz; - is standard input."
+            metavar="[TEXT|FILE]...", show_default=False, help="Text, or files, also .gz or .xz; - is standard input."
         ),
     ] = None,
     form_in: Annotated[
@@ -121,8 +123,8 @@ def parse(
         typer.Option(
             "--input",
             show_default=False,
-            help="Text, one sentence a line with spaces between words, or CoNLL-U; by default CoNLL-U for files named "
-            "so, else text.",
+            help="text: raw text; tokens: one sentence a line, spaces between words; conllu: CoNLL-U. By default "
+            "conllu for files that end in .conllu, else text.",
         ),
     ] = None,
     form: Annotated[
@@ -132,31 +134,24 @@ def parse(
             metavar=f"[{'|'.join(formats.OWN)}]",
             parser=_format_name,
             show_default=False,
-            help="CoNLL-U, one JSON object a sentence and line, or pictures of trees; by default pictures in a "
-            "terminal, else JSON for -o FILE.jsonl, and as one list for -o FILE.json, else CoNLL-U.",
+            help="conllu: CoNLL-U; json: a JSON object a sentence and line; tree: pictures; csv, tsv, parquet: a table "
+            "with a row for each word. By default what the ending of -o stands for (.json is one list), tree in a "
+            "terminal, else conllu.",
         ),
     ] = None,
     out: OutputOption = "-",
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME|FOLDER",
-            help="An installed model, a trained or exported folder, or hub:USER/MODEL.",
-        ),
-    ] = "en",
+    model: ModelOption = "en",
     as_text: Annotated[
         bool | None,
         typer.Option(
             "--text/--files",
             show_default=False,
-            help="Take all arguments for text, or all for files; by default an argument that is a file is one.",
+            help="Read all arguments as text, or all as files; by default those that are files as files.",
         ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=0, help="Threads to use; 0 is a sensible number.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="Threads; 0 chooses a number.")] = 0,
     jobs: Annotated[
-        int, typer.Option(min=0, help="Processes that parse, with a thread each; 0 is one for each core.")
+        int, typer.Option(min=0, help="Processes that parse, each with one thread; 0 is one for each core.")
     ] = 1,
     options: ParserOptions = ParserOptions(),
     on_error: OnErrorOption = OnError.STOP,
@@ -165,40 +160,40 @@ def parse(
 ) -> None:
     """Parse text, tokens or CoNLL-U.
 
-    Takes text as it is, or files of it; a word that looks like the name of a file that is not there is an error rather
-    than text. Input of any length is read and written piece by piece, and interrupted output ends with a whole
-    sentence. The first comment names the model and its hash.
+    Arguments are text or files; a word that looks like the name of a missing file is an error rather than text. Input
+    of any length is read and written piece by piece, and interrupted output ends with a whole sentence. The first
+    comment names the model and its hash.
     """
     if out in formats.OWN:
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
-    _demand_text(form_in, options)
-    sources = [_source(value, form_in, as_text=as_text) for value in _given(what)]
+    sources = _sources(what or [], form_in, options, as_text=as_text)
     read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
     demand_other(out, read, overwrite=overwrite)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of torch would spin on cores others need
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy, unused here, would begin by spinning
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # or idle threads of torch would spin
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy's threads, unused here, would spin at the start
     form = form or _form_of(out)
     output = formats.get(form)
-    if options.tag_confidence and not output.tag_probabilities:
-        raise typer.BadParameter(f"--tag-confidence is for --format json; {form} has no place for it")
+    _demand_fit(form, output, out, options)
     warn_if_uncompiled()
     from ropewalk.pipeline import load
 
     parser = load(model, options, threads=threads)
-    words = 0
+    words = sentences = 0
     look = formats.Look(width=picture_width(None, out), colour=colourful(out))
 
     def pieces() -> "Iterator[Unparsed]":
-        nonlocal words
+        nonlocal words, sentences
         for source in sources:
-            document = source.document
+            document, open_document = source.document, source.document or None
             for bank in _banks(parser, source, on_error.value, quiet=out == "-" and sys.stdout.isatty()):
                 if len(bank):
-                    yield Unparsed(bank, document, begins=not words)
+                    yield Unparsed(bank, document, formats.Before(sentences, open_document))
                     document = ""
                     words += bank.words
+                    sentences += len(bank)
+                    open_document = bank.document_before(len(bank), open_document)
 
     def blocks() -> "Iterator[bytes]":
         for written in parser.apply(partial(_written, form, look), pieces(), jobs):
@@ -209,21 +204,24 @@ def parse(
         say(f"{plural(words, 'word')} parsed")
 
 
-def _demand_text(form: Input | None, options: ParserOptions) -> None:
-    if options.each_line is not None and form not in {None, Input.TEXT}:
-        raise typer.BadParameter(f"--each-line is for text, not for --input {form}")
+def _demand_fit(form: str, output: formats.OutputFormat, out: str, options: ParserOptions) -> None:
+    """Raise if a format has no place for an option, or cannot be written to a terminal."""
+    if options.tag_confidence and not output.tag_probabilities:
+        raise typer.BadParameter(f"--tag-confidence is for --format json; {form} has no place for it")
+    if output.binary and out == "-" and sys.stdout.isatty():
+        raise typer.BadParameter(f"--format {form} is no text for a terminal; name a file with -o")
 
 
-def _given(what: list[str] | None) -> list[str]:
-    if what:
-        return what
-    if sys.stdin.isatty():
-        raise typer.BadParameter("give text, files, or - for standard input")
-    return ["-"]
+def _sources(what: list[str], kind: Input | None, options: ParserOptions, *, as_text: bool | None) -> list[Argument]:
+    if options.each_line is not None and kind not in {None, Input.TEXT}:
+        raise typer.BadParameter(f"--each-line is for text, not for --input {kind}")
+    if not what and sys.stdin.isatty():
+        raise typer.BadParameter("expected text, files, or - for standard input")
+    return [_source(value, kind, as_text=as_text) for value in what or ["-"]]
 
 
 def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument:
-    """Tell text from files: what is a file is one, what can only be the name of one is an error, the rest is text."""
+    """Classify an argument: an existing file, or text; what can only be the name of a missing file is an error."""
     from ropewalk.errors import FormatError
 
     there = _exists(value)
@@ -231,24 +229,24 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
     if value != "-" and is_file and not there:
         raise FormatError(value, 0, "unreadable", "there is no such file; expected one, or - for standard input")
     if is_file and there and Path(value).is_dir():
-        raise FormatError(value, 0, "unreadable", "is a folder; give the files in it")
+        raise FormatError(value, 0, "unreadable", "is a folder; name the files in it")
     if is_file and kind is None and is_semantic(value):
         from ropewalk import sdp
 
-        raise sdp.refused(value, "text or CoNLL-U, or --input text to take it for text all the same")
+        raise sdp.refused(value, "text or CoNLL-U, or --input text to read it as text all the same")
     if not is_file and as_text is None and _names_a_file(value):
         raise FormatError(
             value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"
         )
     named = Input.CONLLU if is_file and CONLLU.fullmatch(value) else Input.TEXT
     if value == "-" and is_file and kind is None and _conllu_waits():
-        say("note: standard input is taken for CoNLL-U, by how it begins; --input says otherwise")
+        say("note: standard input begins like CoNLL-U and is taken for CoNLL-U; use --input for another format")
         named = Input.CONLLU
     return Argument(value, kind or named, is_file)
 
 
 def _conllu_waits() -> bool:
-    """Tell whether standard input is CoNLL-U: read on until its first line that is no comment, and put all back."""
+    """Return whether standard input is CoNLL-U: read up to its first line that is no comment, then put all back."""
     begun = b""
     with contextlib.suppress(OSError):  # as reading it will say
         while len(begun) < MOST_SEEN and re.fullmatch(MAY_BEGIN_CONLLU, begun):
@@ -261,7 +259,7 @@ def _conllu_waits() -> bool:
 
 
 def _waiting(stream: TextIO, most: int) -> bytes:
-    """Read the bytes of a stream that are there; wait if there are none."""
+    """Read the bytes of a stream that are available; wait if there are none."""
     return cast("io.BufferedReader", stream.buffer).read1(most)
 
 
@@ -273,23 +271,28 @@ def _exists(value: str) -> bool:
 
 
 def _names_a_file(value: str) -> bool:
-    """Tell whether text of one word has a separator of folders in it, or ends as names of files do."""
-    one_word = value and not any(character.isspace() for character in value)
-    return (
-        bool(one_word)
-        and "://" not in value
-        and ("/" in value or os.sep in value or ENDING.fullmatch(value) is not None)
-    )
+    """Return whether text is one word that contains a separator of folders, or ends like the name of a file."""
+    if not value or any(map(str.isspace, value)) or "://" in value:
+        return False
+    return "/" in value or os.sep in value or ENDING.fullmatch(value) is not None
 
 
 def _form_of(out: str) -> str:
+    """Return the format for an output without --format: that of its ending, or CoNLL-U if it has none."""
     if out == "-":
         return "tree" if sys.stdout.isatty() else "conllu"
-    return formats.named_by(out) or "conllu"
+    ending = Path(out.lower().removesuffix(".gz").removesuffix(".xz")).suffix
+    form = formats.named_by(out) if ending else "conllu"
+    if form is None:
+        endings = sorted({known for output in formats.known().values() for known in output.extensions})
+        raise typer.BadParameter(
+            clean(f"-o {out}: no output format ends in {ending}; use {', '.join(endings)}, or name one with --format")
+        )
+    return form
 
 
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
-    """Read one argument, and find its sentences, piece by piece."""
+    """Yield the sentences of an argument, piece by piece."""
     from ropewalk import conllu
     from ropewalk.errors import FormatError
     from ropewalk.files import shown
@@ -317,10 +320,11 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
 
 
 def _written(form: str, look: formats.Look, parser: "Parser", piece: Unparsed) -> list[bytes]:
-    """Parse some sentences and write each."""
+    """Parse some sentences and return each as bytes."""
     from ropewalk import Document
 
     bank = parser.treebank(piece.bank)
     named = bank.with_document(piece.document) if piece.document else bank
     document = Document(named, None, parser.generator)
-    return list(formats.get(form).sentences(document, look._replace(begins=piece.begins)))
+    look = look._replace(begins=not piece.before.sentences, before=piece.before)
+    return list(formats.get(form).sentences(document, look))

@@ -17,24 +17,28 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="TREEBANKS...",
-            help="Folder that holds the treebanks of one UD release and whose name ends in it, such as ud-2.14; "
-            "or RELEASE=FOLDER. Give one for each release.",
+            help="A folder with the treebanks of one UD release, whose name ends in it, such as ud-2.14; or "
+            "RELEASE=FOLDER. One for each release.",
         ),
     ],
     output: Annotated[Path, folder_option("The folder for the report.")],
 ) -> None:
-    """Compute the paper's tables of statistics and coverage again, and report cell by cell.
+    """Reproduce the paper's tables, cell by cell.
 
-    The tables mix releases: most figures are of UD 2.14, coverage of English, French and Hebrew of 2.15, of Russian of
-    2.16. Writes report.md and report.html: our figure beside the paper's in every cell, the release used, differing
-    cells marked, and for each of them the reason, where one is known. Cells for which there is no data say so.
+    The tables of statistics and coverage mix releases: most figures are of UD 2.14, coverage of English, French and
+    Hebrew of 2.15, of Russian of 2.16. Writes report.md and report.html with our figure beside the paper's in every
+    cell, the release, and a mark and, if known, the reason where they differ. Cells without data say so.
     """
     from ropewalk import __version__, files
     from ropewalk.laboratory import published, reproduction, splits
 
     warn_if_uncompiled()
     source = published.published()
-    found = {release: splits.find(folder) for release, folder in _by_release(folders).items()}
+    named = _by_release(folders)
+    for folder in named.values():
+        if Path(folder).is_file():
+            raise typer.BadParameter(f"{folder} is a file; expected a folder with the treebanks of a UD release")
+    found = {release: splits.find(folder) for release, folder in named.items()}
     for release, treebanks in found.items():
         note_missing(treebanks, f"UD {release}, ")
     releases = [
@@ -52,19 +56,19 @@ def reproduce(
 
 
 def _by_release(folders: list[str]) -> dict[str, str]:
-    """Find out the release of each folder."""
+    """Return the folders by release."""
     found: dict[str, str] = {}
-    for given in folders:
-        before, _, folder = given.rpartition("=")
+    for argument in folders:
+        before, _, folder = argument.rpartition("=")
         named = RELEASE.fullmatch(before or Path(folder).absolute().name)
         if named is None:
             raise typer.BadParameter(
-                f"{given} names no release of UD; expected a folder whose name ends in one, such as ud-2.14, or "
+                f"{argument} names no release of UD; expected a folder whose name ends in one, such as ud-2.14, or "
                 f"2.14={folder}"
             )
         if named[1] in found:
             raise typer.BadParameter(
-                f"{found[named[1]]} and {folder} are both UD {named[1]}; give one for each release"
+                f"{found[named[1]]} and {folder} are both UD {named[1]}; expected one for each release"
             )
         found[named[1]] = folder
     return found

@@ -13,9 +13,9 @@ from ropewalk.options import ParserOptions
 @with_parser_options()
 def serve(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 lets other machines in.")
+        str, typer.Option(metavar="ADDRESS", help="Address to listen at; 0.0.0.0 admits other machines.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8080,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,44 +23,49 @@ def serve(
             "-m",
             metavar="NAME|FOLDER",
             show_default="en",
-            help="An installed model, or a trained or exported folder; give it again for more, the first is the "
+            help="An installed model, a trained or exported folder, or hub:USER/MODEL; repeatable, the first is the "
             "default.",
         ),
     ] = None,
     options: ParserOptions = ParserOptions(),
     workers: Annotated[
-        int, typer.Option(min=1, max=256, help="Processes that parse, a core each; 1 parses in the server itself.")
+        int, typer.Option(min=1, max=256, help="Processes that parse, each on a core; 1 parses in the server itself.")
     ] = 1,
-    max_bytes: Annotated[int, typer.Option(min=1, help="The most bytes of a request.")] = 1_000_000,
-    max_words: Annotated[int, typer.Option(min=1, help="The most words of a sentence.")] = 1000,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Limit of the bytes of a request.")] = 1_000_000,
+    max_words: Annotated[int, typer.Option(min=1, help="Limit of the words of a sentence.")] = 1000,
     max_seconds: Annotated[
         float,
-        typer.Option(min=0.1, max=86_400, help="The most seconds to receive a request, to answer it, to have it read."),
+        typer.Option(
+            min=0.1, max=86_400, help="Limit of the seconds to receive a request, to answer it, and to send the answer."
+        ),
     ] = 30.0,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="The most requests at once for each worker; further requests get 503.")
+        int, typer.Option(min=1, help="Limit of the requests at once for each worker; further ones get 503.")
     ] = 256,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", show_default="none", help="Let pages of this origin read answers; * for all."),
+        typer.Option(
+            metavar="ORIGIN", show_default="none", help="Let pages of this origin read answers, * is all; repeatable."
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             show_default="this machine on a loopback address, else all",
-            help="Answer requests whose Host header has this name; * for all.",
+            help="Answer requests whose Host header has this name, * is all; repeatable.",
         ),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Log a line for each request, without its text.")] = False,
     log_text: Annotated[
-        bool, typer.Option("--log-text", help="Log what requests hold too, their texts included.")
+        bool, typer.Option("--log-text", help="Also log the content of requests, with their texts.")
     ] = False,
 ) -> None:
-    """Serve a page to look at trees, UDPipe's REST protocol and an API of our own.
+    """Serve parsers over HTTP, with a page for browsers.
 
-    Listens on this machine only, unless --host says otherwise. SIGTERM, SIGHUP and Ctrl-C stop it after what has begun
-    is answered. The guide is docs/serving.md; the API is described at /openapi.json and can be tried at /docs.
+    The server speaks UDPipe's REST protocol and an API of its own, described at /openapi.json; try it at /docs. It
+    listens on this machine only, unless --host says otherwise. SIGTERM, SIGHUP and Ctrl-C stop it after running
+    requests are answered. The guide is docs/serving.md.
     """
     from ropewalk.errors import MissingExtraError
 

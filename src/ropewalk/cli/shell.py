@@ -1,4 +1,4 @@
-"""What the commands share: messages, tables, and the options that mean the same everywhere."""
+"""Shared parts of the commands: options with the same meaning, checks of them, messages and tables."""
 
 import dataclasses
 import os
@@ -58,7 +58,7 @@ class Repair(StrEnum):
 
 
 class OnError(StrEnum):
-    """What to do with a sentence that cannot be read."""
+    """Policies for sentences that cannot be read."""
 
     STOP = "stop"
     SKIP = "skip"
@@ -66,7 +66,7 @@ class OnError(StrEnum):
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+    typer.Argument(metavar="FILE...", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
 ]
 File = Annotated[
     str,
@@ -74,42 +74,71 @@ File = Annotated[
 ]
 OutputOption = Annotated[
     str,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output."),
 ]
 OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Let what is written replace a file that is read.", show_default=False)
+    bool, typer.Option("--overwrite", help="Allow the output to replace an input file.", show_default=False)
 ]
 FormatOption = Annotated[
     Format | None,
     typer.Option(
         "--format",
         show_default=False,
-        help="How to write the table; by default as the ending of -o says (.json, .csv, .tsv, .md, .tex, .html), else "
-        "for people.",
+        help="table (aligned text), json, csv, tsv, markdown, latex or html; by default the format that the ending of "
+        "-o stands for (.json, .csv, .tsv, .md, .tex, .html), else table.",
     ),
+]
+ColumnsOption = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        metavar="NAME,…",
+        show_default=False,
+        help="Columns of the table, by their keys in JSON or their headers; all: every column. By default aligned text "
+        "has the most important ones, other formats have all.",
+    ),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="NAME|FOLDER",
+        help="An installed model, a trained or exported folder, or hub:USER/MODEL.",
+    ),
+]
+PlotOption = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Also draw a picture: a file that ends in .svg or .png.")
+]
+GraphsOption = Annotated[
+    bool, typer.Option("--graphs", help="Read graphs instead of trees: DEPS of CoNLL-U, or .sdp files.")
 ]
 RepairOption = Annotated[
     Repair,
-    typer.Option("--repair", help="Hang a word without a head on the nearest word that fits, or on the root."),
+    typer.Option(
+        "--repair", help="Attach a word without a head: nearest: to the nearest word that fits; root: to the root."
+    ),
 ]
 OnErrorOption = Annotated[
     OnError,
-    typer.Option("--on-error", help="Stop at a sentence that cannot be read, or name it and skip it."),
+    typer.Option(
+        "--on-error", help="At a sentence that cannot be read: stop: end with an error; skip: report it and go on."
+    ),
 ]
 
 
 def folder_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of option
-    """Make the option -o of a command that writes a folder."""
+    """Return the option -o of a command that writes a folder."""
     return typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help=what)
 
 
 def set_option(what: str) -> Any:  # noqa: ANN401 - typer's own type of option
-    """Make the option --set of a command that reads a configuration."""
+    """Return the option --set of a command that reads a configuration."""
     return typer.Option("--set", metavar="KEY=VALUE", help=f"{what}; repeatable.")
 
 
 def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of option
-    """Make an option that is gone, and whose use is an error that names the new spelling."""
+    """Return a hidden option that was renamed: using it is an error that names the new spelling."""
 
     def refuse(value: str | None) -> None:
         if value is not None:
@@ -119,13 +148,13 @@ def renamed(old: str, new: str) -> Any:  # noqa: ANN401 - typer's own type of op
 
 
 def with_parser_options(*without: str) -> "Callable[[Callable[..., None]], Callable[..., None]]":
-    """Replace the parameter `options` of a command with an option for each field of `ParserOptions`, but for some."""
-    fields = {one.name: _option_of(one) for one in dataclasses.fields(ParserOptions) if one.name not in without}
+    """Replace the parameter `options` of a command with options for the fields of `ParserOptions` except `without`."""
+    fields = {field.name: _option_of(field) for field in dataclasses.fields(ParserOptions) if field.name not in without}
     return lambda command: spread(command, fields)
 
 
 def _option_of(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - an annotation for typer
-    """Return how the command line writes a field: choices are listed, several names have commas between them."""
+    """Return the annotation of an option for a field: choices are listed, several names are separated by commas."""
     kind = get_type_hints(ParserOptions)[field.name]
     about: dict[str, Any] = {"help": field.metadata["about"], "show_default": kind is bool}
     if kind is bool:
@@ -140,14 +169,14 @@ def _option_of(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - an ann
 
 
 def _choice_of(field: "dataclasses.Field[Any]") -> "Callable[[str], str]":
-    """Return a check of a field's values; choices of other packages are looked for only if a value is not ours."""
+    """Return a parser of a field's values, which looks for choices of other packages only if a value is not ours."""
 
     def choice(value: str) -> str:
         known = field.metadata["choices"]
         if value not in known:
             from ropewalk.models.description import DecodingOptions
 
-            stored = {one.name: one.metadata.get("choices") for one in dataclasses.fields(DecodingOptions)}
+            stored = {option.name: option.metadata.get("choices") for option in dataclasses.fields(DecodingOptions)}
             known = stored.get(field.name) or known
         if value not in known:
             raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, known))}.")
@@ -157,7 +186,7 @@ def _choice_of(field: "dataclasses.Field[Any]") -> "Callable[[str], str]":
 
 
 def _names(names: str) -> tuple[str, ...]:
-    """Split names at commas; their order means nothing."""
+    """Split names at commas, and sort them, since their order has no meaning."""
     return tuple(sorted({name.strip() for name in names.split(",")}))
 
 
@@ -165,16 +194,16 @@ Moved = Annotated[str | None, typer.Argument(hidden=True)]
 
 
 def demand_output(moved: str | None, output: str | None, what: str) -> str:
-    """Give what -o names, or say that it is needed; `moved` is an argument that stood for it once."""
+    """Return `output`, or raise if it is missing; `moved` is an argument that named the output in earlier versions."""
     if output is None or moved is not None:
-        raise typer.BadParameter(f"what is written is named by -o, --output; use -o {moved or what}")
+        raise typer.BadParameter(f"the output is named with -o, --output; use -o {moved or what}")
     return output
 
 
 def demand_other(
     output: str, sources: "Iterable[str | os.PathLike[str]]", *, overwrite: bool, plot: str | None = None
 ) -> None:
-    """Refuse to write over what is read, unless that is asked for, and to write a table and a plot to one file."""
+    """Raise if the output would replace a source, unless `overwrite`, or if table and plot are the same file."""
     from ropewalk.files import are_same_output, is_replaced, shown
 
     written = {"-o": output} if plot is None else {"-o": output, "--plot": plot}
@@ -196,7 +225,7 @@ def files_of_model(name: str) -> list[str]:
 
 
 def demand_outside(folder: str, sources: "Iterable[str | os.PathLike[str]]") -> None:
-    """Refuse to replace a folder in which something lies that is read."""
+    """Raise if a folder that is to be replaced contains a source."""
     target = Path(os.path.realpath(folder))
     for source in sources:
         if Path(os.path.realpath(source)).is_relative_to(target):
@@ -206,7 +235,7 @@ def demand_outside(folder: str, sources: "Iterable[str | os.PathLike[str]]") -> 
 
 
 def is_semantic(file: str) -> bool:
-    """Tell by its name whether a file has semantic dependencies (.sdp, also compressed)."""
+    """Return whether a file has semantic dependencies, according to its name (.sdp, also compressed)."""
     return file.removesuffix(".gz").removesuffix(".xz").endswith(".sdp")
 
 
@@ -232,41 +261,45 @@ def graph_banks(file: str, on_error: OnError = OnError.STOP) -> "Iterator[Treeba
 
 
 def say(message: str) -> None:
-    """Tell the user something on standard error; what was found in a file may be longer than anybody reads."""
+    """Print a message on standard error; a long one, such as with a long line of a file, is shortened."""
     half = LONGEST_MESSAGE // 2
     shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"
-    typer.echo(f"ropewalk: {clean(shown)}", err=True)
+    sys.stderr.write(f"ropewalk: {clean(shown)}\n")  # not typer.echo, which writes into a progress bar's line
+    sys.stderr.flush()
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """Write a count with its noun."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def as_folder(path: str) -> str:
-    """Write a folder for a shell such that it is not taken for the name of a model, or of a package."""
+    """Quote a folder for a shell, such that it is not taken for the name of a model or of a package."""
     return shlex.quote(path if "/" in path else f"./{path}")
 
 
 def table_format(form: Format | None, output: str) -> Format:
-    """Say how to write a table: as asked for, or as the ending of the file says."""
+    """Return the format of a table: `form`, or the one that the ending of `output` stands for."""
     return form or ENDINGS.get(Path(output).suffix.lower(), Format.TABLE)
 
 
-def show(table: "Table", asked: Format | None, output: str) -> None:
-    """Write a table, such as a terminal shows it where it goes to one."""
+def show(table: "Table", form: Format | None, output: str, columns: str = "") -> None:
+    """Write a table, or some of its columns; in a terminal, in its width and in colour."""
     from ropewalk.reporting.tables import FORMATS, to_text
 
-    form = table_format(asked, output)
+    if columns:
+        table = table.select(columns.split(","))
+
+    form = table_format(form, output)
     if form is Format.TABLE and output == "-" and sys.stdout.isatty():
-        text = to_text(table, width=shutil.get_terminal_size().columns, colour=True)
+        text = to_text(table, width=shutil.get_terminal_size().columns, colour=colourful(output))
     else:
         text = FORMATS[form.value](table)
     put(output, [text.encode("utf-8")])
 
 
 def picture_width(width: int | None, output: str) -> int | None:
-    """Give the width to cut pictures at: as asked, or the terminal's, or none where nobody knows."""
+    """Return the width to cut pictures at: `width`, or that of the terminal if there is one."""
     if width is not None:
         return width
     known = output == "-" and (sys.stdout.isatty() or "COLUMNS" in os.environ)
@@ -274,12 +307,12 @@ def picture_width(width: int | None, output: str) -> int | None:
 
 
 def colourful(output: str) -> bool:
-    """Tell whether what is written will be seen in colour."""
+    """Return whether the output is a terminal with colours."""
     return output == "-" and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float]") -> "Iterator[Item]":
-    """Pass on what is read from a file, and show how much of it is done; `size` is an item's bytes."""
+    """Yield items read from a file, and show the progress; `size` returns the bytes of an item."""
     from ropewalk.reporting.progress import track
 
     path = Path(source)
@@ -288,12 +321,12 @@ def followed(items: "Iterable[Item]", source: str, size: "Callable[[Item], float
 
 
 def bytes_of(bank: "Treebank") -> int:
-    """Say how many bytes of CoNLL-U a treebank was read from."""
+    """Return the number of bytes of CoNLL-U that a treebank was read from."""
     return 0 if bank.source is None else bank.source.size
 
 
 def put(output: str, blocks: "Iterable[bytes]") -> None:
-    """Write blocks, each whole: interrupted output never ends inside one, and a file then does not appear at all."""
+    """Write blocks: an interrupted output never ends inside one, and an interrupted file does not appear at all."""
     from ropewalk.files import creating
 
     with creating(output) as file, Whole(file, at_once=output == "-") as whole:
@@ -302,9 +335,9 @@ def put(output: str, blocks: "Iterable[bytes]") -> None:
 
 
 class Whole:
-    """Writes whole blocks: an interrupt waits until the block is out, and a second one, for a stuck reader, does not.
+    """A writer of whole blocks: an interrupt waits for the end of a block; a second one, for a stuck reader, does not.
 
-    With `at_once` whoever reads sees each block as soon as it is written.
+    With `at_once` each block is flushed.
     """
 
     def __init__(self, file: "IO[bytes]", *, at_once: bool) -> None:
@@ -346,14 +379,14 @@ class Whole:
 
 
 def open_streams() -> None:
-    """Put something in the place of standard streams that are closed: reading or writing them is then a plain error."""
+    """Replace standard streams that are closed, so that reading or writing them is a plain error."""
     for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
 
 
 def bug_line(failure: BaseException) -> str:
-    """Write a report of a failure that should not be, and say in a line where it lies and what to do with it."""
+    """Write a report of an unexpected failure, and return a line that says where it is and what to do with it."""
     import platform
     import tempfile
     import traceback
@@ -372,19 +405,19 @@ def bug_line(failure: BaseException) -> str:
 
 
 def end(number: int, _: object = None) -> NoReturn:
-    """End the program as a signal asks, tidying up; a shell expects this code of one that was told to end."""
+    """Exit after a signal, with the code that shells expect; files that are being written are removed."""
     raise SystemExit(128 + number)
 
 
 def end_tidily() -> None:
-    """Let signals that end a program leave no half-written file; one that is ignored, as by nohup, stays so."""
+    """Let signals that end the program leave no half-written file; ignored ones, as with nohup, stay ignored."""
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
 
 
 def how_to_compile() -> str:
-    """Say why the kernels are not compiled and what to do about it."""
+    """Return why the kernels are not compiled and what to do about it."""
     from ropewalk.kernels import PURE
 
     if PURE:
@@ -393,7 +426,7 @@ def how_to_compile() -> str:
 
 
 def version_line() -> str:
-    """Give the version and how the kernels run."""
+    """Return the version, and whether the kernels are compiled."""
     from ropewalk import __version__
     from ropewalk.kernels import compiled
 
@@ -403,7 +436,7 @@ def version_line() -> str:
 
 
 def warn_if_uncompiled() -> None:
-    """Say once, before the work begins, that the kernels run slowly."""
+    """Warn, before the work begins, that the kernels are not compiled."""
     from ropewalk.kernels import compiled
 
     if not compiled():
@@ -411,20 +444,25 @@ def warn_if_uncompiled() -> None:
 
 
 def command_line() -> str:
-    """Return the command as a shell would take it."""
+    """Return the command line, quoted for a shell."""
     return shlex.join(["ropewalk", *sys.argv[1:]])
 
 
-def prepare_torch() -> None:
-    """Stop with what to install if torch or its kin are missing, and let its idle threads sleep.
-
-    By default they spin, and where other programs want the same cores everything becomes many times slower.
-    """
+def demand_packages(what: str, extra: str, *packages: str) -> None:
+    """Raise if one of the packages that `what` needs, and `extra` installs, is missing."""
     from importlib.util import find_spec
 
     from ropewalk.errors import MissingExtraError
 
-    for package in ("torch", "transformers", "accelerate", "safetensors", "onnx"):
+    for package in packages:
         if find_spec(package) is None:
-            raise MissingExtraError("models", package, "train")
+            raise MissingExtraError(what, package, extra)
+
+
+def prepare_torch() -> None:
+    """Raise if torch or a related package is missing, and let torch's idle threads sleep.
+
+    By default they spin, and everything becomes many times slower where other programs need the same cores.
+    """
+    demand_packages("models", "train", "torch", "transformers", "accelerate", "safetensors", "onnx")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -21,7 +21,8 @@ def stats(
     test: coverage.TestOption = None,
     encodings: coverage.EncodingsOption = None,
     labels_in: Annotated[
-        Literal["train", "all"], typer.Option(help="Where to count distinct labels, relations and label entropy.")
+        Literal["train", "all"],
+        typer.Option(help="Count distinct labels, relations and label entropy in train, or in all splits."),
     ] = "train",
     which: Annotated[
         Literal["summary", "labels", "indices", "ropes"],
@@ -31,18 +32,19 @@ def stats(
             "indices: trees by largest index; ropes: rope thickness and brackets per word.",
         ),
     ] = "summary",
-    graphs: coverage.GraphsOption = False,
+    graphs: shell.GraphsOption = False,
+    columns: shell.ColumnsOption = "",
     form: shell.FormatOption = None,
     output: shell.OutputOption = "-",
-    plot: coverage.PlotOption = None,
+    plot: shell.PlotOption = None,
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Count what treebanks ask of the encodings.
+    """Count labels, indices and ropes of treebanks.
 
-    A treebank is a folder in UD's layout, or one that holds such folders, or the files given by --train, --dev
-    and --test. Trees, indices, ropes and brackets are counted in all splits that there are. --plot draws the
-    histogram of the largest index. With --graphs the summary counts arcs, heads, cycles, planes and indices, and
-    the table labels has the labels of each encoding.
+    A treebank is a folder in UD's layout, one that contains such folders, a single file, or the files of --train,
+    --dev and --test. Trees, indices, ropes and brackets are counted in all splits; everything in a single file is
+    counted. --plot draws the histogram of the largest index. With --graphs the summary counts arcs, heads, cycles,
+    planes and indices, and the table labels has the labels of each encoding.
     """
     from ropewalk.laboratory import splits, statistics
     from ropewalk.laboratory.coverage import encodings_of
@@ -55,7 +57,7 @@ def stats(
     if graphs:
         if plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        shell.show(_of_graphs(found, encodings or (), which, labels_in), form, output)
+        shell.show(_of_graphs(found, encodings or (), which, labels_in), form, output, columns)
         return
     coverage.demand_trees(found)
     if plot is not None:
@@ -64,7 +66,7 @@ def stats(
     counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
     if plot is not None:
         _draw(plot, counted)
-    shell.show(statistics.TABLES[which](counted), form, output)
+    shell.show(statistics.TABLES[which](counted), form, output, columns)
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":

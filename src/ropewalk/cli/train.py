@@ -20,23 +20,25 @@ MINUTE = 60.0
 
 
 def train(
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/training.md.")],
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/options.md.")],
     out: Annotated[str, folder_option("The folder for the model.")],
     changes: Annotated[list[str] | None, set_option("Change an option, such as training.epochs=5")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
     init_from: Annotated[
-        str, typer.Option(metavar="MODEL", help="Begin with the weights of a trained or exported model.")
+        str, typer.Option(metavar="MODEL", help="Start with the weights of a trained or exported model.")
     ] = "",
     bad_trees: Annotated[
         Literal["stop", "skip", "repair"] | None,
-        typer.Option(help="Stop at a bad tree, or name it and skip or repair it."),
+        typer.Option(
+            help="At a bad tree: stop: end with an error; skip: report it and leave it out; repair: repair it."
+        ),
     ] = None,
 ) -> None:
     """Train a parser.
 
-    Writes a model's folder that can be used offline, copied and published: weights, labels, tokenizer and a model
-    card. After each epoch the model is scored on the dev data and a checkpoint is written; a run that was
-    interrupted goes on from there with --resume and ends with the same weights. With several processes, start it by
+    Writes a folder that can be used offline, copied and published: weights, labels, tokenizer and a model card. After
+    each epoch the model is scored on the dev data and a checkpoint is written; an interrupted run continues from there
+    with --resume and ends with the same weights. Start several processes with
     `accelerate launch --no_python ropewalk train …`.
     """
     prepare_torch()
@@ -74,7 +76,7 @@ def train(
 
 
 def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
-    """Show a bar on a terminal, and elsewhere a line after each epoch and every minute."""
+    """Return a function that shows progress: a bar in a terminal, elsewhere a line each epoch and each minute."""
     if not sys.stderr.isatty():
         return every(MINUTE, time.monotonic)
     from ropewalk.reporting.progress import progress_bar
@@ -83,6 +85,10 @@ def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
     task = bar.add_task("training", total=1.0)
 
     def show(progress: "Progress") -> None:
+        if progress.doing:
+            bar.update(task, description=progress.doing, total=None)  # it pulses: nobody knows the time left
+            bar.refresh()  # the next steps may take less time than the bar waits between two updates
+            return
         scores = "".join(
             f" {name.upper()} {100 * progress.metrics[name]:.2f}" for name in ("uas", "las") if name in progress.metrics
         )
@@ -97,9 +103,9 @@ def reporter(stack: ExitStack) -> "Callable[[Progress], None]":
 
 
 def every(seconds: float, clock: "Callable[[], float]") -> "Callable[[Progress], None]":
-    """Write a line after each epoch, and within one when so many seconds have passed since the last line."""
+    """Return a function that prints a line after each epoch, and within one `seconds` after the last line."""
     begun = last = clock()
-    before: float | None = None  # what an earlier run had done
+    before: float | None = None  # progress of an earlier run
 
     def show(progress: "Progress") -> None:
         nonlocal begun, last, before
@@ -107,6 +113,9 @@ def every(seconds: float, clock: "Callable[[], float]") -> "Callable[[Progress],
         if before is None:
             begun, before = now, progress.done
         _line(progress)
+        if progress.doing:
+            say(progress.doing)
+            return
         if progress.ended:
             last = now
         elif now - last >= seconds:
@@ -131,5 +140,5 @@ def _line(progress: "Progress") -> None:
 
 
 def _graphs(scores: "Mapping[str, float]") -> str:
-    """Tell how well graphs were found, if they were."""
+    """Return the score of graphs as text, if there is one."""
     return f", ELAS {100 * scores['elas']:.2f}" if "elas" in scores else ""

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def train_segmenter(
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/segmentation.md.")],
-    out: Annotated[str, folder_option("The folder for the segmenter; a parser's will do.")],
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="The configuration; see docs/options.md.")],
+    out: Annotated[str, folder_option("The folder for the segmenter, which may be a parser's.")],
     changes: Annotated[list[str] | None, set_option("Change an option, such as training.epochs=5")] = None,
 ) -> None:
-    """Train a segmenter, which finds the sentences, tokens and words of raw text.
+    """Train a segmenter for raw text.
 
-    Writes segmenter.json and segmenter.onnx. A parser that has them in its folder takes raw text. The raw text to learn
-    from is rebuilt from the treebank.
+    A segmenter finds sentences, tokens and words. Writes segmenter.json and segmenter.onnx; a parser with them in its
+    folder parses raw text. The raw text for training is rebuilt from the treebank.
     """
     prepare_torch()
     warn_if_uncompiled()

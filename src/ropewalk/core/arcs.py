@@ -1,31 +1,34 @@
-"""The arcs of many trees or graphs, laid out for rope covers and brackets."""
+"""The arcs of many trees or graphs, sorted for rope covers and brackets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import Ints, frozen_array, ints
+from ropewalk.core.arrays import Ints, Rebuilt, frozen_array, ints, set_fields
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Trees
 from ropewalk.errors import GraphError, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
-from ropewalk.kernels.arcs import ArcEnds, Workspace
+from ropewalk.kernels.values import ArcEnds, Workspace
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools
 
 Bytes = npt.NDArray[np.uint8]
 
-MOST_WORDS = 1 << 28  # of all sentences together: places of words are numbers of 32 bits, and take memory
+MOST_WORDS = 1 << 28  # of all sentences together: positions of words have 32 bits
 
 
 class Layout(NamedTuple):
-    """The ends of arcs, whether each points to the right, and their order: by left end, the longest first."""
+    """The left and right end of each arc, and 1 if the arc points to the right, else 0.
+
+    `order` has the indices of the arcs sorted by left end, then from the longest to the shortest.
+    """
 
     left: Ints
     right: Ints
@@ -35,26 +38,26 @@ class Layout(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Arcs:
-    """The arcs of many sentences as flat arrays; those of sentence s are at `offsets[s]`.
+class Arcs(Rebuilt):
+    """The arcs of many sentences as flat arrays: `heads[offsets[s]]` are the heads of the arcs of sentence s.
 
-    `words` is the number of words of each sentence. `heads` and `dependents` are counted from 1 within their sentence
-    (0 is the root). The constructor raises a `GraphError` if an arc leaves its sentence. `one_head` is true for arcs of
-    trees: arc w is the one into the w-th word of all.
+    `words` is the number of words of each sentence. `heads` and `dependents` count from 1 within their sentence; 0 is
+    the root. The constructor raises a `GraphError` if an arc leaves its sentence. `one_head` is true for arcs made by
+    `of_trees`: then there is one arc for each word, in the order of the words.
     """
 
     heads: Ints
     dependents: Ints
     offsets: Offsets
     words: Ints
-    one_head: bool
-    _layout: Layout | None
+    one_head: bool = field(default=False, init=False)
+    _layout: Layout | None = field(default=None, init=False)
 
-    def __init__(self, heads: Ints, dependents: Ints, offsets: Offsets | npt.ArrayLike, words: Ints) -> None:
-        heads = ints(heads, "heads")
-        dependents = ints(dependents, "dependents", size=len(heads))
-        offsets = Offsets.of(offsets, end=len(heads))
-        words = ints(words, "numbers of words", size=len(offsets))
+    def __post_init__(self) -> None:
+        heads = ints(self.heads, "heads")
+        dependents = ints(self.dependents, "dependents", size=len(heads))
+        offsets = Offsets.of(self.offsets, end=len(heads))
+        words = ints(self.words, "numbers of words", size=len(offsets))
         most = np.repeat(words, offsets.lengths)
         outside = (heads < 0) | (heads > most) | (dependents < 1) | (dependents > most) | (heads == dependents)
         if outside.any():
@@ -66,25 +69,18 @@ class Arcs:
             raise GraphError(f"a sentence of {words.min()} words; expected 0 or more")
         if (total := int(words.sum(dtype=np.int64))) > MOST_WORDS:
             raise GraphError(f"{total:,} words in all sentences; expected at most {MOST_WORDS:,}")
-        self._fill(heads, dependents, offsets, words, one_head=False)
-
-    def _fill(self, heads: Ints, dependents: Ints, offsets: Offsets, words: Ints, *, one_head: bool) -> None:
-        object.__setattr__(self, "heads", frozen_array(heads))
-        object.__setattr__(self, "dependents", frozen_array(dependents))
-        object.__setattr__(self, "offsets", offsets)
-        object.__setattr__(self, "words", frozen_array(words))
-        object.__setattr__(self, "one_head", one_head)
-        object.__setattr__(self, "_layout", None)
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.heads, self.dependents, self.offsets, self.words)
+        frozen = {"heads": frozen_array(heads), "dependents": frozen_array(dependents), "words": frozen_array(words)}
+        set_fields(self, offsets=offsets, **frozen)
 
     @classmethod
     def of_trees(cls, trees: Trees) -> Arcs:
-        """Return the arcs of many trees: arc w is the one into the w-th word of all."""
+        """Return the arcs of `trees`: one arc into each word, in the order of the words of all sentences."""
         demand_type("trees", trees, Trees)
         arcs = object.__new__(cls)
-        arcs._fill(trees.heads, trees.offsets.positions(), trees.offsets, trees.offsets.lengths, one_head=True)
+        offsets = trees.offsets
+        dependents, words = frozen_array(offsets.positions()), frozen_array(offsets.lengths)
+        set_fields(arcs, heads=trees.heads, dependents=dependents, offsets=offsets, words=words)
+        set_fields(arcs, one_head=True, _layout=None)
         return arcs
 
     def __len__(self) -> int:
@@ -92,7 +88,7 @@ class Arcs:
 
     @property
     def layout(self) -> Layout:
-        """The arcs as rope covers and brackets need them; laid out when first asked for."""
+        """The ends, directions and order of the arcs, for rope covers and brackets; computed when first used."""
         layout = self._layout
         if layout is None:
             left = np.minimum(self.heads, self.dependents)
@@ -102,47 +98,48 @@ class Arcs:
             ends = ArcEnds(view(left), view(right), view(rightward), view(self.offsets.array), view(self.words))
             kernel.order(ends, view(order), self.workspace())
             layout = Layout(*(frozen_array(row) for row in (left, right, rightward, order)))
-            object.__setattr__(self, "_layout", layout)
+            set_fields(self, _layout=layout)
         return layout
 
     @property
     def left(self) -> Ints:
-        """The left end of each arc."""
+        """The left end of each arc: the smaller of head and dependent."""
         return self.layout.left
 
     @property
     def right(self) -> Ints:
-        """The right end of each arc."""
+        """The right end of each arc: the larger of head and dependent."""
         return self.layout.right
 
     @property
     def rightward(self) -> Bytes:
-        """1 for each arc whose head is its left end."""
+        """For each arc 1 if its head is its left end, else 0."""
         return self.layout.rightward
 
     @property
     def order(self) -> Ints:
-        """The arcs by left end, then from the longest to the shortest."""
+        """The indices of the arcs, sorted by left end, then from the longest to the shortest."""
         return self.layout.order
 
     def keep(self, marks: Bools) -> Arcs:
-        """Return the arcs that are marked, in the same sentences."""
+        """Return the arcs for which `marks` is true; the sentences stay the same."""
         return Arcs(self.heads[marks], self.dependents[marks], self.offsets.counted(marks), self.words)
 
     def buffers(self) -> ArcEnds:
-        """Return the arcs as kernels take them."""
+        """Return the arcs as the argument of a kernel."""
         left, right, rightward, _ = self.layout
         return ArcEnds(view(left), view(right), view(rightward), view(self.offsets.array), view(self.words))
 
     def workspace(self) -> Workspace:
-        """Allocate buffers for a kernel that works on one sentence after the other."""
+        """Allocate the workspace of a kernel, large enough for the longest sentence."""
         return Workspace(int(self.words.max(initial=0)) + 1, self.offsets.longest)
 
     def crossed(self) -> Bools:
         """Return for each arc whether it crosses another, arcs from node 0 included.
 
-        An arc crosses another if an arc from a node inside it leads beyond it. The farthest nodes that arcs from any
-        2^k neighbouring nodes reach are computed for k = 0, 1, …, and each arc is compared with two overlapping runs.
+        An arc is crossed if an arc of a node inside it leads to a node outside it. For k = 0, 1, …, this computes the
+        farthest nodes to the left and right that arcs of any 2^k neighbouring nodes reach. Two overlapping runs of 2^k
+        nodes contain all nodes inside an arc, so each arc is compared with two runs.
         """
         starts = (np.cumsum(self.words) - self.words + np.arange(len(self.words)))[self.offsets.owners()]
         low, high = starts + np.minimum(self.heads, self.dependents), starts + np.maximum(self.heads, self.dependents)

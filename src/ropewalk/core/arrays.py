@@ -1,7 +1,8 @@
-"""The border before the kernels: what others hand over becomes arrays that a kernel can take, or an error.
+"""Checks before kernels: convert the arguments of callers to arrays of the type that a kernel needs, or raise.
 
-Compiled kernels do not look whether an index lies inside its array. So every function that calls one, and every value
-that holds arrays for one, takes them through here first. What is found good is kept on bytes, which nobody can change.
+Compiled kernels do not check whether an index is inside its array. So every function that calls a kernel, and every
+object that stores arrays for one, checks them with these functions first. Checked arrays are stored in `bytes` objects,
+which cannot be changed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ NOT_AN_ARRAY = (TypeError, ValueError, OverflowError)  # what numpy raises for w
 
 
 def as_array(values: object, what: str) -> npt.NDArray[Any]:
-    """Take whatever numpy takes as an array, and what can be listed."""
+    """Return `values`, any iterable or what numpy accepts, as an array; raise a `MismatchError` that names `what`."""
     if type(values) is np.ndarray:  # nearly always, and often
         return values
     try:
@@ -38,7 +39,10 @@ def as_array(values: object, what: str) -> npt.NDArray[Any]:
 
 
 def ints(values: npt.ArrayLike | Iterable[int], what: str, *, size: int | None = None) -> Ints:
-    """Take one row of integers as 32 bits each, side by side in memory, of the given size if there is one."""
+    """Return `values` as a contiguous array of 32-bit integers with one dimension.
+
+    Raise a `MismatchError` that names `what` if they are no such integers, or if there are not `size` of them.
+    """
     array = as_array(values, what)
     if array.ndim != 1:
         raise MismatchError(f"{what} must be one row of integers, found an array of shape {array.shape}")
@@ -55,7 +59,7 @@ def ints(values: npt.ArrayLike | Iterable[int], what: str, *, size: int | None =
 
 
 def real_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
-    """Take numbers of any shape, in the type that they have."""
+    """Return `values` as an array of numbers of any shape and type; raise a `MismatchError` if they are no numbers."""
     array = as_array(values, what)
     if array.dtype.kind not in "iuf" and array.size:
         raise MismatchError(f"{what} must be numbers, found {array.dtype}")
@@ -63,24 +67,27 @@ def real_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
 
 
 def floats(values: npt.ArrayLike, what: str) -> Floats:
-    """Take numbers of any shape as 64 bits each, side by side in memory."""
+    """Return `values` as a contiguous array of 64-bit floats of any shape; raise a `MismatchError` if impossible."""
     return np.ascontiguousarray(real_numbers(values, what), dtype=np.float64)
 
 
 def checked_offsets(offsets: npt.ArrayLike, what: str = "offsets", *, end: int | None = None) -> Ints:
-    """Take the places where sentences begin and the last one ends; `end` is where that must be."""
-    found = ints(offsets, what)
-    if not len(found) or found[0] != 0 or _falls(found):
+    """Return sentence offsets as integers: the start of each sentence, and the end of the last.
+
+    Raise a `MismatchError` unless they begin with 0, never fall, and end with `end`, if that is given.
+    """
+    array = ints(offsets, what)
+    if not len(array) or array[0] != 0 or _falls(array):
         raise MismatchError(
             f"{what} must be one row of numbers that begins with 0 and never falls, one more than sentences"
         )
-    if end is not None and found[-1] != end:
-        raise MismatchError(f"{what} end at {found[-1]}, but there are {end} values; the last must be their number")
-    return found
+    if end is not None and array[-1] != end:
+        raise MismatchError(f"{what} end at {array[-1]}, but there are {end} values; the last must be their number")
+    return array
 
 
 def _falls(numbers: Ints) -> bool:
-    """Tell whether any number is less than the one before it; a few are looked at faster by themselves."""
+    """Return whether any number is less than the one before it; up to FEW numbers are faster as a list."""
     if len(numbers) > FEW:
         return bool((numbers[1:] < numbers[:-1]).any())
     listed: list[int] = numbers.tolist()
@@ -90,7 +97,11 @@ def _falls(numbers: Ints) -> bool:
 def numbers_below(
     values: npt.ArrayLike | Iterable[int], limit: int, what: str, *, size: int | None = None
 ) -> npt.NDArray[Any]:
-    """Take one row of integers from 0 up to a limit, in the type that they have."""
+    """Return `values` as an array of integers with one dimension; integers keep their type.
+
+    Raise a `MismatchError` that names `what` unless all are from 0 to `limit` - 1 and there are `size` of them, if that
+    is given.
+    """
     array = as_array(values, what)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not array.dtype.isnative:
         array = ints(array, what)
@@ -104,14 +115,14 @@ def numbers_below(
 
 
 def one_number(value: object, what: str, *, least: int) -> int:
-    """Take one integer that is not below the least."""
+    """Return `value` as an `int`; raise a `MismatchError` unless it is a 32-bit integer from `least` on."""
     if not isinstance(value, int | np.integer) or not least <= value <= HIGHEST:
         raise MismatchError(f"{what} is {value!r}; expected an integer from {least} on")
     return int(value)
 
 
 class Rebuilt:
-    """A value whose copies and pickles pass its constructor: their arrays are checked and frozen like its own."""
+    """Base class whose copies and unpickled objects are built with the constructor, which checks and freezes arrays."""
 
     __slots__ = ()
 
@@ -119,8 +130,14 @@ class Rebuilt:
         return type(self), tuple(getattr(self, name) for name in inspect.signature(type(self)).parameters)
 
 
+def set_fields(value: object, **fields: object) -> None:
+    """Set fields of `value`, an object of a frozen dataclass, while it is built."""
+    for name, content in fields.items():
+        object.__setattr__(value, name, content)
+
+
 def unchangeable(array: npt.NDArray[Any]) -> bool:
-    """Tell whether an array rests on bytes, so that nobody can change it."""
+    """Return whether the memory of an array is a `bytes` object, which cannot be changed."""
     base = array.base
     while isinstance(base, np.ndarray):
         base = base.base
@@ -128,19 +145,19 @@ def unchangeable(array: npt.NDArray[Any]) -> bool:
 
 
 def frozen_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give an array that nobody can change: the one given, or a copy."""
+    """Return an array that cannot be changed: `array` itself if it is such an array, else a copy."""
     if unchangeable(array):
         return array
     return np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(array.shape)
 
 
 def frozen_ints(values: Iterable[int] | npt.NDArray[Any], what: str = "values") -> Ints:
-    """Make an array of 32-bit integers that nobody can change, copying what could still be changed by others."""
+    """Return `values` as an array of 32-bit integers that cannot be changed; an array that could be is copied."""
     return frozen_array(ints(values, what))
 
 
 def frozen_bools(values: npt.ArrayLike) -> Bools:
-    """Return one row of truth values that nobody can change, or raise a `MismatchError`."""
+    """Return `values` as an array of booleans that cannot be changed; raise a `MismatchError` if they are none."""
     array = as_array(values, "marks of empty nodes")
     if array.ndim != 1 or (array.dtype.kind != "b" and len(array)):
         raise MismatchError(f"marks of empty nodes must be one row of truth values, found {array.dtype}")

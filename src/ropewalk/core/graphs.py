@@ -1,17 +1,25 @@
-"""Graphs as values, one or many: words and empty nodes, and the arcs between them with their relations."""
+"""Immutable graphs of one sentence or many: words and empty nodes, and the arcs between them with their relations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arcs import Arcs
-from ropewalk.core.arrays import HIGHEST, Rebuilt, frozen_array, frozen_bools, frozen_ints, ints, real_numbers
+from ropewalk.core.arrays import (
+    HIGHEST,
+    Rebuilt,
+    frozen_array,
+    frozen_bools,
+    frozen_ints,
+    ints,
+    real_numbers,
+    set_fields,
+)
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets, starts_of
 from ropewalk.core.trees import Tree, Trees
@@ -19,6 +27,7 @@ from ropewalk.errors import GraphError, MismatchError, OptionError, demand_type
 from ropewalk.kernels import graphs as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ONE_HEAD, ONE_HEAD_A_SIDE
+from ropewalk.kernels.values import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +52,9 @@ class Graph:
 
     def __init__(self, words: int, arcs: Iterable[tuple[int, int] | tuple[int, int, str]]) -> None:
         if not isinstance(words, int | np.integer) or not 0 <= words < HIGHEST:
-            raise GraphError(f"a graph over {words!r} words; expected their number")
+            raise GraphError(f"the number of words of a graph is {words!r}; expected an integer, 0 or more")
         if not isinstance(arcs, Iterable):
-            raise GraphError(f"arcs are {arcs!r}; expected some that can be listed")
+            raise GraphError(f"arcs are {arcs!r}; expected an iterable of arcs")
         rows = sorted(map(_row, arcs))
         for row, (dependent, head, _) in enumerate(rows):
             if head == dependent:
@@ -54,10 +63,9 @@ class Graph:
                 raise GraphError(f"the arc {head}->{dependent} leaves the sentence of {words} words")
             if row and rows[row - 1] == rows[row]:
                 raise GraphError(f"the arc {head}->{dependent} is given twice with the same relation")
-        object.__setattr__(self, "words", int(words))
-        object.__setattr__(self, "heads", frozen_ints(head for _, head, _ in rows))
-        object.__setattr__(self, "dependents", frozen_ints(dependent for dependent, _, _ in rows))
-        object.__setattr__(self, "relations", tuple(relation for _, _, relation in rows))
+        heads, dependents = frozen_ints(row[1] for row in rows), frozen_ints(row[0] for row in rows)
+        relations = tuple(relation for _, _, relation in rows)
+        set_fields(self, words=int(words), heads=heads, dependents=dependents, relations=relations)
 
     @classmethod
     def from_tree(cls, tree: Tree) -> Graph:
@@ -84,12 +92,12 @@ class Graph:
         return f"Graph({self.words}, {self.arcs()})"
 
     def arcs(self) -> list[tuple[int, int]]:
-        """(head, dependent) pairs sorted by dependent, then head."""
+        """Return (head, dependent) pairs sorted by dependent, then head."""
         return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
 
 
 def _row(arc: tuple[int, int] | tuple[int, int, str]) -> tuple[int, int, str]:
-    """Turn an arc into dependent, head and relation."""
+    """Return the dependent, head and relation of `arc`, a head, a dependent and perhaps a relation; else raise."""
     try:
         head, dependent, relation = arc if len(arc) > 2 else (*arc, "_")
     except (TypeError, ValueError) as error:
@@ -103,14 +111,17 @@ def _row(arc: tuple[int, int] | tuple[int, int, str]) -> tuple[int, int, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graphs(Rebuilt):
-    """The graphs of many sentences; that of sentence s has the nodes `offsets[s]` of all.
+    """The graphs of many sentences as flat arrays over all nodes and all arcs.
 
-    A node is a word or, where `empty` is true, an empty node, which stands right after a word or before all words.
-    Nodes count from 1 within their sentence, and 0 is the root. The arcs of sentence s are
-    `arc_offsets[s]` in `heads`, `dependents` and `relations`, sorted by dependent, then head, then
-    relation. Two nodes may be joined by several arcs of different relations, and in both directions; no arc joins a
-    node to itself. The constructor takes arcs in any order; one out of place or given twice raises a `GraphError`.
-    `probabilities` says how likely a model holds each arc to be right, if one was asked; graphs are equal without it.
+    A node is a word or, where `empty` is true, an empty node. The nodes of sentence s are the slice `offsets[s]` of all
+    nodes, in the order of the sentence. `heads` and `dependents` count nodes from 1 within their sentence; 0 is the
+    root.
+
+    The arcs of sentence s are the slice `arc_offsets[s]` of `heads`, `dependents` and `relations`. They are sorted by
+    dependent, then head, then relation; the constructor accepts any order within a sentence. Two nodes may be joined by
+    several arcs with different relations, and in both directions. An arc from a node to itself, outside its sentence or
+    given twice raises a `GraphError`. `probabilities` has the model's probability of each arc, if known; equality
+    ignores it.
     """
 
     offsets: Offsets
@@ -156,17 +167,13 @@ class Graphs(Rebuilt):
                 )
             heads, dependents, relations = heads[order], dependents[order], relations.take(order)
             probabilities = None if probabilities is None else probabilities[order]
-        object.__setattr__(self, "offsets", offsets)
-        object.__setattr__(self, "empty", empty)
-        object.__setattr__(self, "arc_offsets", arc_offsets)
-        object.__setattr__(self, "heads", frozen_ints(heads))
-        object.__setattr__(self, "dependents", frozen_ints(dependents))
-        object.__setattr__(self, "relations", relations)
-        object.__setattr__(self, "probabilities", None if probabilities is None else frozen_array(probabilities))
+        probabilities = None if probabilities is None else frozen_array(probabilities)
+        set_fields(self, offsets=offsets, empty=empty, arc_offsets=arc_offsets, probabilities=probabilities)
+        set_fields(self, heads=frozen_ints(heads), dependents=frozen_ints(dependents), relations=relations)
 
     @classmethod
     def of(cls, graphs: Iterable[Graph]) -> Graphs:
-        """Lay graphs without empty nodes side by side."""
+        """Return the batch of single graphs, which have no empty nodes."""
         graphs = list(graphs)
         nodes = Offsets.of_lengths([graph.words for graph in graphs])
         nothing = [np.zeros(0, dtype=np.int32)]
@@ -181,7 +188,7 @@ class Graphs(Rebuilt):
 
     @classmethod
     def concat(cls, many: Sequence[Graphs]) -> Graphs:
-        """Lay graphs end to end."""
+        """Return one batch with the graphs of all batches in `many`, one batch after the other."""
         if not many:
             return cls.of([])
         probabilities = [part.probabilities for part in many if part.probabilities is not None]
@@ -199,7 +206,7 @@ class Graphs(Rebuilt):
         return len(self.offsets)
 
     def __getitem__(self, sentence: int) -> Graph:
-        """Take one sentence's graph over its nodes as a value of its own."""
+        """Return the graph of one sentence, whose words are the nodes, empty ones included."""
         if not -len(self) <= sentence < len(self):
             raise IndexError(f"graph {sentence} of {len(self)}")
         sentence %= len(self)
@@ -226,41 +233,44 @@ class Graphs(Rebuilt):
 
     @property
     def nodes(self) -> int:
-        """How many words and empty nodes there are in all."""
+        """The number of words and empty nodes of all sentences."""
         return len(self.empty)
 
     @property
     def lengths(self) -> Ints:
-        """How many nodes each sentence has."""
+        """The number of nodes of each sentence."""
         return self.offsets.lengths
 
     @property
     def arc_sentences(self) -> Longs:
-        """The sentence of each arc, from 0."""
+        """The index of each arc's sentence, from 0."""
         return self.arc_offsets.owners()
 
     @property
     def arc_nodes(self) -> Longs:
-        """The dependent of each arc as a node of all, from 0."""
+        """The dependent of each arc as an index over the nodes of all sentences, from 0."""
         return self.offsets.starts.astype(np.int64)[self.arc_sentences] + self.dependents - 1
 
     @property
     def node_arcs(self) -> Longs:
-        """Where the arcs into each node of all begin: those into node k are `node_arcs[k]:node_arcs[k+1]`."""
+        """The index of the first arc into each node: the arcs into node k are `node_arcs[k]:node_arcs[k+1]`.
+
+        Nodes are indices over all sentences, from 0.
+        """
         return starts_of(np.bincount(self.arc_nodes, minlength=self.nodes))
 
     def numbers(self) -> tuple[Ints, Ints]:
-        """Give each node's number as CoNLL-U writes it: 8.1 is 8 and 1, and a word has 0 as the second."""
+        """Return each node's ID in CoNLL-U as two arrays, before and after the dot: 8.1 is 8 and 1; 8 is 8 and 0."""
         words = starts_of(~self.empty)
         majors = words[1:] - np.repeat(words[self.offsets.starts], self.lengths)
         places = np.arange(self.nodes)
-        anchors = np.where(self.empty, -1, places)  # the word before an empty node, or what lies before the sentence
+        anchors = np.where(self.empty, -1, places)  # the word before an empty node, or the position before the sentence
         starts = self.offsets.starts[self.lengths > 0]
         anchors[starts] = np.where(self.empty[starts], starts - 1, starts)
         return majors.astype(np.int32), (places - np.maximum.accumulate(anchors)).astype(np.int32)
 
     def names(self) -> list[str]:
-        """Name the nodes as CoNLL-U does, such as 8, 8.1, 9."""
+        """Return the ID of each node in CoNLL-U as text, such as `8` or `8.1`."""
         majors, minors = self.numbers()
         return [
             f"{major}.{minor}" if minor else str(major)
@@ -268,7 +278,7 @@ class Graphs(Rebuilt):
         ]
 
     def select(self, sentences: npt.NDArray[Any] | Sequence[int]) -> Graphs:
-        """Keep some sentences, by number and in the order given."""
+        """Return the graphs of the sentences with these indices, in this order."""
         chosen = np.asarray(sentences, dtype=np.int64)
         offsets, nodes = self.offsets.select(chosen)
         arc_offsets, arcs = self.arc_offsets.select(chosen)
@@ -282,54 +292,33 @@ class Graphs(Rebuilt):
             None if self.probabilities is None else self.probabilities[arcs],
         )
 
-    def deps(self) -> list[str]:
-        """Write the arcs into every node as the DEPS of CoNLL-U has them."""
-        names = self.names()
-        bounds = self.node_arcs.tolist()
-        heads = self.heads.tolist()
-        relations = self.relations.texts()
-        out: list[str] = []
-        for start, stop in pairwise(self.offsets.array.tolist()):
-            known = ["0", *names[start:stop]]
-            out += [
-                "|".join([f"{known[heads[arc]]}:{relations[arc]}" for arc in range(bounds[node], bounds[node + 1])])
-                or "_"
-                for node in range(start, stop)
-            ]
-        return out
-
     def first_of_pairs(self) -> Bools:
-        """Mark the first arc of each pair of head and dependent."""
+        """Return for each arc whether it is the first arc of its pair of head and dependent."""
         nodes = self.arc_nodes
         out = np.ones(len(self.heads), dtype=np.bool_)
         out[1:] = (nodes[1:] != nodes[:-1]) | (self.heads[1:] != self.heads[:-1])
         return out
 
     def arcs(self) -> Arcs:
-        """Lay out the arcs for the encodings: each pair of head and dependent once, whatever its relations."""
+        """Return the arcs without relations: each pair of head and dependent once."""
         first = self.first_of_pairs()
         return Arcs(self.heads[first], self.dependents[first], self.arc_offsets.counted(first), self.lengths)
 
 
 def same_graphs(first: Graphs, second: Graphs) -> Bools:
-    """Tell for each sentence whether its nodes and arcs are the same in both."""
+    """Return for each sentence whether its nodes and arcs, with relations, are the same in both batches."""
     same: Bools = (first.lengths == second.lengths) & (first.arc_offsets.lengths == second.arc_offsets.lengths)
     some = np.flatnonzero(same)
     ours, theirs = first.select(some), second.select(some)
-    names = {
-        name: number for number, name in enumerate(dict.fromkeys([*ours.relations.names, *theirs.relations.names]))
-    }
-    ids = [
-        np.array([names[name] for name in one.relations.names] or [0], dtype=np.int64)[one.relations.ids]
-        for one in (ours, theirs)
-    ]
-    arcs = (ours.heads != theirs.heads) | (ours.dependents != theirs.dependents) | (ids[0] != ids[1])
+    ids = Column.concat([ours.relations, theirs.relations]).ids  # equal relations have equal numbers
+    relations = ids[: len(ours.heads)] != ids[len(ours.heads) :]
+    arcs = (ours.heads != theirs.heads) | (ours.dependents != theirs.dependents) | relations
     same[some] = (ours.arc_offsets.sums(arcs) == 0) & (ours.offsets.sums(ours.empty != theirs.empty) == 0)
     return same
 
 
 def sorted_arcs(sentences: Longs, heads: Ints, dependents: Ints, relations: Column) -> tuple[Longs, Longs]:
-    """Sort arcs by sentence, dependent, head and relation; give also those that are there twice."""
+    """Return the arcs' indices sorted by sentence, dependent, head and relation, and the indices of repeated arcs."""
     rank = np.empty(len(relations.names), dtype=np.int64)
     rank[sorted(range(len(relations.names)), key=relations.names.__getitem__)] = np.arange(len(relations.names))
     keys = (rank[relations.ids] if len(relations) else np.zeros(0, dtype=np.int64), heads, dependents, sentences)
@@ -341,7 +330,7 @@ def sorted_arcs(sentences: Longs, heads: Ints, dependents: Ints, relations: Colu
 
 
 def _is_sorted(sentences: Longs, heads: Ints, dependents: Ints, relations: Column) -> bool:
-    """Tell whether arcs rise by sentence, dependent, head and relation."""
+    """Return whether arcs are sorted by sentence, dependent, head and relation, without repetition."""
     up: Bools = np.diff(sentences) > 0
     level: Bools = ~up
     for key in (dependents, heads):
@@ -354,13 +343,14 @@ def _is_sorted(sentences: Longs, heads: Ints, dependents: Ints, relations: Colum
 
 
 def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
-    """Give each arc the first plane, from 1, in which it crosses no arc of its direction.
+    """Return for each arc its plane, from 1: the first plane in which it crosses no arc of its own direction.
 
-    Arcs go by left end, the longest first. `rule` is 0 or one of ONE_HEAD_A_SIDE and ONE_HEAD of `kernels.codes`, by
-    which a plane has at most one head of a word on either side, or at most one at all.
+    Arcs are assigned to planes sorted by left end, then from the longest to the shortest. `rule` may limit the heads
+    of a word in a plane: 0 is no limit, ONE_HEAD_A_SIDE allows one head on either side, and ONE_HEAD allows one head.
+    The codes are those of `kernels.codes`.
     """
     if rule not in {0, ONE_HEAD_A_SIDE, ONE_HEAD}:
-        raise OptionError(f"the rule of planes is {rule!r}; expected 0, {ONE_HEAD_A_SIDE} or {ONE_HEAD}")
+        raise OptionError(f"the rule of arcs in planes is {rule!r}; expected 0, {ONE_HEAD_A_SIDE} or {ONE_HEAD}")
     out = np.zeros(len(arcs.left), dtype=np.int32)
     most = arcs.offsets.longest
     leaves = 1 << max(most - 1, 0).bit_length()  # of a binary tree over as many planes as there are arcs
@@ -370,31 +360,31 @@ def arc_planes(arcs: Arcs, rule: int = 0) -> Ints:
 
 
 def cyclic(graphs: Graphs) -> Bools:
-    """Tell which graphs have a cycle."""
+    """Return for each graph whether it has a cycle."""
     out = np.zeros(len(graphs), dtype=np.uint8)
-    most = graphs.offsets.longest + 1
     kernel.cyclic(
         view(graphs.heads),
         view(graphs.dependents),
         view(graphs.arc_offsets.array),
         view(np.ascontiguousarray(graphs.lengths)),
         view(out),
-        *(view(np.empty(most, dtype=np.int32)) for _ in range(3)),
+        Workspace(graphs.offsets.longest + 1),
     )
     return out.view(np.bool_)
 
 
 def arcs_of(structure: Tree | Graph) -> Arcs:
-    """Return the arcs of one tree or graph; each pair of words once, whatever its relations."""
+    """Return the arcs of one tree or graph without relations: each pair of head and dependent once."""
     return Arcs.of_trees(Trees.of(structure)) if isinstance(structure, Tree) else Graphs.of([structure]).arcs()
 
 
 def crossing_arcs(structure: Tree | Graph) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the pairs of (head, dependent) arcs that cross, each pair with the leftmost arc first."""
+    """Return all pairs of arcs that cross. An arc is (head, dependent); the arc with the leftmost end is first."""
     demand_type("a tree or graph", structure, Tree, Graph)
-    found = arcs_of(structure)
-    pairs = zip(found.heads.tolist(), found.dependents.tolist(), found.crossed().tolist(), strict=True)
-    arcs = sorted(((head, word) for head, word, crossed in pairs if crossed), key=lambda arc: (min(arc), max(arc)))
+    every = arcs_of(structure)
+    crossed = every.crossed()
+    pairs = zip(every.heads[crossed].tolist(), every.dependents[crossed].tolist(), strict=True)
+    arcs = sorted(pairs, key=lambda arc: (min(arc), max(arc)))
     return [
         (arc, other)
         for place, arc in enumerate(arcs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import TypeVar
 
 from ropewalk.errors import OptionError, demand_type
@@ -11,11 +10,14 @@ Plugin = TypeVar("Plugin")
 
 
 def plugins(group: str, kind: type[Plugin]) -> dict[str, Plugin]:
-    """Load the objects of a group of entry points by their names; raise unless each is of one kind.
+    """Load the objects of the entry point group `group`; return them by name.
 
-    This looks through every installed package, which takes milliseconds: try known names first.
+    Raise an error if one cannot be loaded or is not of the type `kind`. This searches every installed package, which
+    takes milliseconds: look for a name among Ropewalk's own first.
     """
-    found: dict[str, Plugin] = {}
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
+
+    loaded: dict[str, Plugin] = {}
     for entry in entry_points(group=group):
         what = f"the entry point {entry.name} = {entry.value} of {group}"
         try:
@@ -25,5 +27,5 @@ def plugins(group: str, kind: type[Plugin]) -> dict[str, Plugin]:
                 f"{what} cannot be loaded: {failure}; repair or uninstall the package that has it"
             ) from failure
         demand_type(what, value, kind)
-        found[entry.name] = value
-    return found
+        loaded[entry.name] = value
+    return loaded

@@ -1,12 +1,18 @@
 """Lifting non-projective trees and lowering them again (Nivre & Nilsson 2005).
 
-Lifting hangs a word on its head's head until no arcs cross. What lowering needs to undo it is written into
-relations. After a word's own relation stands, for the schemes `head` and `head+path`, `¡` and the relation that its
-first head has in the original tree; for `path`, a `¡` alone; and for the last two every word on the way from the new
-head down to the old one is marked with `!`. A word is marked once, however often it is lifted. Two more schemes are
-there for published figures. `head-chained` marks each lift: `¡` and the relation of the head that the word then leaves,
-that head's own marks included. `head-nearest` marks like `head`; lowering looks at the dependents of a node by their
-distance to the lifted word instead of in word order.
+Lifting attaches a word to its head's head, again and again, until no arcs cross. Marks in relations allow lowering to
+undo this. The schemes differ in these marks:
+
+- `head`: the relation of a lifted word is followed by `¡` and the relation of its head in the original tree.
+- `path`: the relation of a lifted word is followed by `¡`. The relation of every word on the path from its new head
+  down to its old head is followed by `!`.
+- `head+path`: both the mark of `head` and the marks `!` of `path`.
+
+With these, a word gets one `¡`, even if it is lifted several times. Two more schemes reproduce published figures:
+
+- `head-chained`: each lift adds `¡` and the relation of the head that the word leaves, with that head's own marks.
+- `head-nearest`: the marks of `head`. Lowering searches the dependents of a node by their distance to the lifted word,
+  not from left to right.
 """
 
 from __future__ import annotations
@@ -36,7 +42,10 @@ SCHEMES = ("head", "path", "head+path", "head-chained", "head-nearest")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifts:
-    """Lifted trees; lift i moved word `words[i]` away from word `left[i]`, counted over all sentences."""
+    """Lifted trees and their lifts: lift i detached the word `words[i]` from its head `left[i]`.
+
+    Words are indices over all sentences, from 0.
+    """
 
     trees: Trees
     words: Ints
@@ -44,7 +53,10 @@ class Lifts:
 
 
 def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
-    """Lift the chosen sentences until they need no more than `planes` planes, or for at most `steps` lifts each."""
+    """Lift the trees of the sentences `chosen` until their arcs fit in `planes` planes; return all trees and the lifts.
+
+    If `steps` is not 0, make at most `steps` lifts in each sentence.
+    """
     demand_type("what to lift", trees, Trees)
     chosen = ints(numbers_below(chosen, len(trees), "chosen sentences"), "chosen sentences")
     planes = one_number(planes, "the number of planes", least=1)
@@ -62,7 +74,7 @@ def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -
 
 
 def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
-    """Raise if a tree has more than MOST_CROSSED crossing arcs, since lifting it would take hours."""
+    """Raise if a tree of the sentences `chosen` has over MOST_CROSSED crossed arcs: lifting it would take hours."""
     for sentence in chosen[trees.offsets.lengths[chosen] > MOST_CROSSED].tolist():
         crossed = int(Arcs.of_trees(trees.select(np.array([sentence]))).crossed().sum())
         if crossed > MOST_CROSSED:
@@ -70,14 +82,17 @@ def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
 
 
 def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 1) -> Trees:
-    """Lift what is not covered, relations unmarked, until it is."""
+    """Return the trees; those for which `covers` is false are lifted until it is true, without marks in relations.
+
+    They are first lifted until their arcs fit in `planes` planes.
+    """
     demand_type("what to lift", trees, Trees)
     chosen = np.flatnonzero(~covers(trees)).astype(np.int32)
     if not len(chosen):
         return trees
     _demand_few_crossings(trees, chosen)
     trees = lift_heads(trees, chosen, planes=planes).trees
-    while planes > 1:  # fitting the planes may not be enough for an encoding with a further limit
+    while planes > 1:  # an encoding may have further limits than planes
         chosen = chosen[~covers(trees.select(chosen))]
         lifts = lift_heads(trees, chosen, steps=1)
         if not len(lifts.words):  # all covered, or projective and still not covered: lifting cannot help
@@ -87,7 +102,7 @@ def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 
 
 
 def lift(trees: Trees, scheme: str = "head") -> Trees:
-    """Lift every tree until it is projective, and mark in its relations how to undo it."""
+    """Return the trees lifted until they are projective, with marks of `scheme` in relations that allow lowering."""
     demand_type("what to lift", trees, Trees)
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
     chosen = np.flatnonzero(~projective(trees)).astype(np.int32)
@@ -114,7 +129,10 @@ def lift(trees: Trees, scheme: str = "head") -> Trees:
 
 
 def lower(trees: Trees, scheme: str = "head") -> Trees:
-    """Hang lifted words back where their marks say, and take the marks off the relations."""
+    """Undo `lift` with the same `scheme`: return trees without marks in relations.
+
+    Each marked word is attached to the word that its mark describes, if there is one below its head.
+    """
     demand_type("what to lower", trees, Trees)
     demand_known("pseudo-projective scheme", scheme, SCHEMES)
     relations, offsets = trees.relations, trees.offsets
@@ -136,7 +154,7 @@ def lower(trees: Trees, scheme: str = "head") -> Trees:
     flat = np.array([part for word in lifted for part in parts[relations.ids[word]]], dtype=np.int32)
     chosen = np.unique(offsets.owners_of(lifted)).astype(np.int32)
     heads = np.array(trees.heads, dtype=np.int32)
-    # Chained marks name a head's relation as it then stood: while it carries marks it is no target.
+    # Chained marks name a head's relation at that time: a head that still has marks is no target.
     shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head-chained" else ids.copy()
     marked_down = np.array(down, dtype=np.uint8)[relations.ids]
     marks = kernel.LiftMarks(*map(view, (shown, ids, flat, starts_of(counts).astype(np.int32), marked_down)))

@@ -1,4 +1,4 @@
-"""Ragged arrays: sentences of different lengths, one after the other in flat arrays."""
+"""Ragged arrays: sentences of different lengths, stored one after the other in flat arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def starts_of(lengths: Sequence[int] | npt.NDArray[Any]) -> Places:
-    """Return where sequences of these lengths start when they lie end to end, and where the last one ends."""
+    """Return the starts of sequences with these lengths, stored one after the other, and the end of the last."""
     out = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.add.accumulate(lengths, out=out[1:])
     return out
@@ -26,10 +26,10 @@ def starts_of(lengths: Sequence[int] | npt.NDArray[Any]) -> Places:
 
 @final
 class Offsets:
-    """Where each of many sentences starts in a flat array, and where the last one ends.
+    """The offsets of many sentences in a flat array: where each sentence starts, and where the last one ends.
 
-    The elements of sentence s are `values[offsets[s]]`: indexing returns a slice. The numbers are checked once and
-    never change: they start with 0 and never fall. `array` has one number more than there are sentences.
+    Indexing returns a slice: the elements of sentence s in a flat array `values` are `values[offsets[s]]`. `array` has
+    the start of each sentence and the end of the last. It starts with 0, never falls, and cannot be changed.
     """
 
     __slots__ = ("array",)
@@ -40,34 +40,37 @@ class Offsets:
         object.__setattr__(self, "array", frozen_ints(checked_offsets(array, what, end=end)))
 
     @classmethod
-    def of(cls, given: Offsets | npt.ArrayLike, *, end: int | None = None) -> Offsets:
-        """Return `given` itself if it is `Offsets`, or check it. Raise a `MismatchError` unless it ends at `end`."""
-        if isinstance(given, Offsets):
-            if end is not None and given.total != end:
+    def of(cls, offsets: Offsets | npt.ArrayLike, *, end: int | None = None) -> Offsets:
+        """Return `offsets` as `Offsets`; raise a `MismatchError` if they are wrong or do not end at `end`."""
+        if isinstance(offsets, Offsets):
+            if end is not None and offsets.total != end:
                 raise MismatchError(
-                    f"offsets end at {given.total}, but there are {end} values; the last must be their number"
+                    f"offsets end at {offsets.total}, but there are {end} values; the last must be their number"
                 )
-            return given
-        return cls(given, end=end)
+            return offsets
+        return cls(offsets, end=end)
 
     @classmethod
     def of_lengths(cls, lengths: Sequence[int] | npt.NDArray[Any]) -> Offsets:
-        """Return the offsets of sentences of these lengths."""
-        return cls._trusted(starts_of(lengths))
+        """Return the offsets of sentences of these lengths; raise a `MismatchError` unless they are 0 or more."""
+        numbers = ints(lengths, "lengths of sentences")
+        if numbers.min(initial=0) < 0:
+            raise MismatchError(f"lengths of sentences: found {numbers.min()}; expected 0 or more")
+        return cls._trusted(starts_of(numbers))
 
     @classmethod
     def one(cls, length: int) -> Offsets:
-        """Return the offsets of one sentence."""
+        """Return the offsets of a single sentence with `length` elements."""
         return cls._trusted(np.array([0, length]))
 
     @classmethod
     def concat(cls, parts: Sequence[Offsets]) -> Offsets:
-        """Return the offsets of groups of sentences that lie end to end."""
-        return cls.of_lengths(np.concatenate([part.lengths for part in parts]) if parts else [])
+        """Return the offsets of the sentences of all `parts`, one part after the other."""
+        return cls._trusted(starts_of(np.concatenate([part.lengths for part in parts]) if parts else []))
 
     @classmethod
     def _trusted(cls, array: npt.NDArray[Any]) -> Offsets:
-        """Return offsets of numbers that are right by construction."""
+        """Return `array` as offsets without a check."""
         offsets = object.__new__(cls)
         object.__setattr__(offsets, "array", frozen_ints(array))
         return offsets
@@ -92,18 +95,18 @@ class Offsets:
         return len(self.array) - 1
 
     def __getitem__(self, sentence: int) -> slice:
-        """Return where one sentence lies."""
+        """Return the slice of one sentence's elements in a flat array."""
         if not 0 <= sentence < len(self):
             raise IndexError(f"sentence {sentence} of {len(self)}")
         return slice(int(self.array[sentence]), int(self.array[sentence + 1]))
 
     def __iter__(self) -> Iterator[slice]:
-        """Iterate over where each sentence lies."""
+        """Iterate over the slices of all sentences."""
         bounds = self.array.tolist()
         return map(slice, bounds[:-1], bounds[1:])
 
     def bounds(self, sentence: int) -> tuple[int, int]:
-        """Return where one sentence starts and where it ends."""
+        """Return the index of a sentence's first element, and the index after its last."""
         where = self[sentence]
         return where.start, where.stop
 
@@ -114,7 +117,7 @@ class Offsets:
 
     @property
     def starts(self) -> Ints:
-        """Where each sentence starts."""
+        """The index of the first element of each sentence."""
         return self.array[:-1]
 
     @property
@@ -124,50 +127,62 @@ class Offsets:
 
     @property
     def longest(self) -> int:
-        """The length of the longest sentence."""
+        """The number of elements of the longest sentence, 0 without sentences."""
         return int(self.lengths.max(initial=0))
 
     def positions(self) -> Ints:
-        """Return each element's number within its sentence, counted from 1."""
+        """Return the position of each element within its sentence, from 1."""
         return np.arange(1, self.total + 1, dtype=np.int32) - np.repeat(self.starts, self.lengths)
 
     def owners(self) -> Places:
-        """Return the sentence of each element, counted from 0."""
+        """Return the index of each element's sentence, from 0."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def owner(self, element: int) -> int:
-        """Return the sentence of one element, counted from 0."""
+        """Return the index of the sentence of one element; both count from 0."""
         return int(np.searchsorted(self.array, element, side="right")) - 1
 
     def owners_of(self, elements: npt.NDArray[Any]) -> Places:
-        """Return the sentences of some elements."""
+        """Return the index of the sentence of each of `elements`; both count from 0."""
         return np.searchsorted(self.array, elements, side="right") - 1
 
+    def head_rows(self, words: npt.NDArray[Any], heads: npt.NDArray[Any]) -> Places:
+        """Convert the heads of `words` from positions within the sentence to indices over all sentences.
+
+        `words` are indices over all sentences, from 0. `heads` count from 1 within the sentence. A head of 0, the root,
+        becomes -1.
+        """
+        starts = self.starts.astype(np.int64)[self.owners_of(words)]
+        return np.where(heads == 0, -1, starts + heads - 1)
+
     def select(self, sentences: npt.NDArray[Any]) -> tuple[Offsets, Places]:
-        """Return the offsets of some sentences on their own, and where their elements were."""
+        """Return the offsets of a batch of only these sentences, and the indices of their elements in this batch.
+
+        `sentences` are indices, in any order.
+        """
         starts = self.array[sentences].astype(np.int64)
         lengths = self.array[sentences + 1] - starts
         stops = starts_of(lengths)
         return Offsets._trusted(stops), np.arange(stops[-1]) + np.repeat(starts - stops[:-1], lengths)
 
     def between(self, first: int, last: int) -> Offsets:
-        """Return the offsets of the sentences from `first` up to, but without, `last` on their own."""
+        """Return the offsets of a batch of the sentences from `first` up to, but without, `last`."""
         return Offsets._trusted(self.array[first : last + 1] - self.array[first])
 
     def split(self, values: npt.NDArray[Scalar]) -> list[npt.NDArray[Scalar]]:
-        """Return the values of each sentence."""
+        """Return an array for each sentence, with its part of `values`."""
         return [values[where] for where in self]
 
     def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the sum of each sentence's values; truth values are counted."""
+        """Return the sum of each sentence's values; for booleans, the number of true ones."""
         totals = np.zeros(len(values) + 1, dtype=np.int64 if values.dtype.kind in "bui" else np.float64)
         np.cumsum(values, out=totals[1:])
         return totals[self.array[1:]] - totals[self.array[:-1]]
 
     def counted(self, marks: npt.NDArray[np.bool_]) -> Offsets:
-        """Return the offsets of the marked elements alone."""
-        return Offsets.of_lengths(self.sums(marks))
+        """Return the offsets of the same sentences if only the elements with a true mark are kept."""
+        return Offsets._trusted(starts_of(self.sums(marks)))
 
     def demand(self, values: object, what: str) -> Ints:
-        """Return one 32-bit integer for each element, or raise a `MismatchError`."""
+        """Return `values` as 32-bit integers; raise a `MismatchError` unless there is one for each element."""
         return ints(as_array(values, what), what, size=self.total)

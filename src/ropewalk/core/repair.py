@@ -1,9 +1,9 @@
-"""Any partial heads into exactly one tree with one root, by a named policy, saying what was done.
+"""Repair of heads, some of which are missing, into a tree with one root. There are two policies.
 
-`nearest`, which the published figures rest on, gives a word without a head the nearest one that makes no cycle,
-tried in the order d-1, d+1, d-2, d+2, …, and node 0 only while no word hangs on it. `root`, which the paper's text
-describes, hangs it on the sentence's root. With both, a second root is hung on the first, and a head outside the
-sentence or on a cycle counts as missing.
+`nearest` is the policy of the published figures. It attaches a word d without a head to the nearest node that makes no
+cycle. It tries d-1, d+1, d-2, d+2, …; node 0 is allowed only while it has no dependent. `root` is the policy in the
+paper's text. It attaches such a word to the root of the sentence. With both policies a second root is attached to the
+first, and a head outside the sentence or on a cycle counts as missing.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ import numpy as np
 from ropewalk.core.arrays import Ints, ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
-from ropewalk.core.trees import Trees, is_root_relation, scratch
+from ropewalk.core.trees import Trees, is_root_relation
 from ropewalk.errors import demand_known
 from ropewalk.kernels import repair as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import ATTACHED, REROOTED
+from ropewalk.kernels.values import Findings, Workspace
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-POLICIES = {"nearest": kernel.nearest, "root": kernel.root}
+POLICIES = {"nearest": 0, "root": 1}  # whether words without a head go to the root
 REPAIRS = {ATTACHED: "attached", REROOTED: "rerooted"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repaired:
-    """Trees with one root each, and the repairs: the words that were attached and their kinds."""
+    """Repaired trees and the list of repairs: repair i changed the head of word `words[i]` and has the kind `kinds[i]`.
+
+    Words are indices over all sentences, from 0. Kinds are keys of `REPAIRS`.
+    """
 
     trees: Trees
     words: Ints
     kinds: Ints
 
     def counts(self) -> dict[str, int]:
-        """How many repairs there were of each kind."""
+        """Return the number of repairs of each kind that occurs, by the name of the kind."""
         tally = Counter(self.kinds.tolist())
         return {name: tally[code] for code, name in REPAIRS.items() if tally[code]}
 
@@ -47,23 +51,26 @@ class Repaired:
 def repair(
     heads: Ints, offsets: Offsets, policy: str = "nearest", *, relations: Column | None = None, keep_roots: bool = False
 ) -> Repaired:
-    """Turn every sentence into one tree with one root; -1 is a missing head. With `keep_roots` further roots stay."""
+    """Repair the heads of every sentence into a tree with one root; return the trees and the repairs.
+
+    A missing head is -1. With `keep_roots` a sentence keeps all its roots. `relations` are passed on unchanged.
+    """
     demand_known("repair policy", policy, POLICIES)
     heads = ints(heads, "heads").copy()
     offsets = Offsets.of(offsets, end=len(heads))
     words, kinds = (np.empty(len(heads), dtype=np.int32) for _ in range(2))
-    count = POLICIES[policy](
-        view(heads), view(offsets.array), int(keep_roots), view(words), view(kinds), view(scratch(offsets))
-    )
-    return Repaired(Trees.known(heads, offsets, relations), words[:count], kinds[:count])
+    repairs, workspace = Findings(view(words), view(kinds)), Workspace(offsets.longest + 2)
+    kernel.repair(view(heads), view(offsets.array), POLICIES[policy], keep_roots, repairs, workspace)
+    return Repaired(Trees.known(heads, offsets, relations), words[: repairs.count], kinds[: repairs.count])
 
 
 def rooted_relations(
     heads: npt.NDArray[Any], relations: Column, *, among: npt.NDArray[np.bool_] | None = None
 ) -> Column:
-    """Make the relation `root` where the head is 0, and `dep` where it says root and the head is not.
+    """Return relations that fit the heads: only words whose head is 0 have a root relation.
 
-    `among` marks the words that may change; by default all may.
+    Such a word with another relation gets `root`. Any other word with a root relation gets `dep`. `among` marks the
+    words that may change; by default all may.
     """
     heads = ints(heads, "heads", size=len(relations))
     names = (*relations.names, "root", "dep")

@@ -1,9 +1,9 @@
-"""Rope covers: which arcs are structural, and on which of them every other arc leans.
+"""Rope covers of trees and graphs: sets of structural arcs, the ropes, such that every other arc leans on one.
 
-An arc leans on another that covers it and shares its left or its right end. A rope cover is a set of structural arcs,
-the ropes, on which all others lean (the paper's section on the hierarchical bracketing framework, after
-Yli-Jyrä 2019). Three have names: `all` makes every arc structural, `farthest` the longest arc from each node to
-each side, and `proper` is the smallest cover, in which no rope leans on another.
+An arc leans on a rope that covers it and shares its left or its right end. Arcs that are no ropes are auxiliary. (See
+the paper's section on the hierarchical bracketing framework, after Yli-Jyrä 2019.) Three covers have names. In `all`
+every arc is structural. In `farthest` the longest arc from each node to each side is structural. `proper` is the
+smallest cover: no rope leans on another.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ropewalk.errors import GraphError, demand_known, demand_type
 from ropewalk.kernels import ropes as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT
+from ropewalk.kernels.values import SymbolBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,7 @@ COVERS = ("all", "farthest", "proper")
 
 
 def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
-    """Mark with 1 the structural arcs of a named cover."""
+    """Return for each arc 1 if it is structural in the rope cover named `cover`, else 0."""
     demand_known("rope cover", cover, COVERS)
     if cover == "all":
         return np.ones(len(arcs.left), dtype=np.uint8)
@@ -46,7 +47,10 @@ def structural_arcs(arcs: Arcs, cover: str) -> Bytes:
 
 
 def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
-    """Return for each arc the rope on which it leans, and the code of the shared end (`kernels.codes`)."""
+    """Return for each arc the index of the rope on which it leans, and a code of the end that they share.
+
+    `structural` marks the ropes with 1. A rope leans on itself. The codes, such as LEANS_LEFT, are in `kernels.codes`.
+    """
     structural = numbers_below(structural, 2, "marks of structural arcs", size=len(arcs.left))
     structural = np.ascontiguousarray(structural, dtype=np.uint8)
     rope = np.empty(len(arcs.left), dtype=np.int32)
@@ -56,32 +60,32 @@ def leaning(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
 
 
 def brackets(arcs: Arcs, structural: Bytes) -> tuple[Ints, Ints]:
-    """Write the bracketing that a cover induces: the brackets of all words, and where each word's begin.
+    """Return the codes of the brackets of all words in one array, and the start of each word's brackets in it.
 
-    Structural arcs on which some other arc cannot lean raise a `GraphError`.
+    `structural` marks the ropes with 1. Raise a `GraphError` if an arc that is no rope leans on none.
     """
     side = _cover(arcs, structural)[1]
     symbols = np.empty(2 * len(arcs.left), dtype=np.int32)
     starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
-    ends, workspace = arcs.buffers(), arcs.workspace()
-    count = kernel.brackets(ends, view(arcs.order), view(side), view(symbols), view(starts), workspace)
+    written = SymbolBuffer(view(symbols), view(starts))
+    count = kernel.brackets(arcs.buffers(), view(arcs.order), view(side), written, arcs.workspace())
     return symbols[:count], starts
 
 
 def _cover(arcs: Arcs, structural: Bytes) -> tuple[Ints, Bytes]:
-    """Do as `leaning`, and refuse a set of arcs that is no rope cover."""
+    """Return the result of `leaning`; raise a `GraphError` if an arc leans on none of the structural arcs."""
     ropes, side = leaning(arcs, structural)
     loose = side == LEANS_NOWHERE
     if loose.any():
         arc = int(np.flatnonzero(loose)[0])
         ends = arcs.left[arc], arcs.right[arc]
         head, dependent = ends if arcs.rightward[arc] else ends[::-1]
-        raise GraphError(f"not a rope cover: the arc {head}->{dependent} leans on none of its arcs")
+        raise GraphError(f"not a rope cover: the arc {head}->{dependent} leans on none of its arcs; make it structural")
     return ropes, side
 
 
 def rope_thickness(trees: Trees) -> Ints:
-    """Return for each tree the largest number of ropes of its proper cover over one place between words."""
+    """Return for each tree its rope thickness: the most ropes of its proper cover over one gap between nodes."""
     arcs = Arcs.of_trees(trees)
     out = np.empty(len(arcs.words), dtype=np.int32)
     kernel.thickness(arcs.buffers(), view(structural_arcs(arcs, "proper")), view(out), arcs.workspace())
@@ -92,9 +96,9 @@ def rope_thickness(trees: Trees) -> Ints:
 class RopeCover:
     """The rope cover of one tree or graph.
 
-    `arcs` are (head, dependent) pairs; arc a is structural if `structural[a]`; `ropes[a]` is the arc on which it
-    leans, itself if it is structural; `leans[a]` is `left` or `right`, the end that it shares with its rope, or
-    empty if it is structural.
+    `arcs` are (head, dependent) pairs. `structural[a]` is true if arc a is structural, a rope. `ropes[a]` is the index
+    of the rope on which arc a leans, or a itself for a rope. `leans[a]` is the end that arc a shares with its rope,
+    `left` or `right`; it is empty for a rope.
     """
 
     words: int
@@ -110,20 +114,20 @@ class RopeCover:
 
     @property
     def brackets(self) -> int:
-        """The number of brackets of the cover: two for a structural arc, one for an auxiliary one."""
+        """The number of brackets that write the cover: two for each structural arc, one for each other arc."""
         return len(self.arcs) + sum(self.structural)
 
     @property
     def is_compact(self) -> bool:
-        """Whether no node has two structural arcs to dependents on one side, nor two from heads on one side."""
+        """Whether no node has two structural arcs to dependents on the same side, or from heads on the same side."""
         ends = [(node, arc[0] < arc[1], node == arc[0]) for arc in self.structural_arcs for node in arc]
         return len(ends) == len(set(ends))
 
 
 def rope_cover(structure: Tree | Graph, cover: str | Iterable[tuple[int, int]] = "proper") -> RopeCover:
-    """Cover a tree or graph by name (`all`, `farthest`, `proper`) or with the structural arcs handed over.
+    """Return a rope cover of a tree or graph. `cover` is its name (`all`, `farthest`, `proper`) or its structural arcs.
 
-    Structural arcs are (head, dependent) pairs; a set on which some other arc cannot lean raises a `GraphError`.
+    Structural arcs are (head, dependent) pairs. Raise a `GraphError` if another arc leans on none of them.
     """
     demand_type("what to cover", structure, Tree, Graph)
     pairs = tuple(structure.arcs())

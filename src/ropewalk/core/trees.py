@@ -1,10 +1,10 @@
-"""Trees as values, one or many: checked once, never changed."""
+"""Immutable trees of one sentence or many, whose heads are checked when they are built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ropewalk.core.arrays import (
     ints,
     numbers_below,
     one_number,
+    set_fields,
 )
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
@@ -31,12 +32,12 @@ from ropewalk.errors import (
     TreeError,
     demand_type,
 )
+from ropewalk.kernels import new_ints, view
 from ropewalk.kernels import trees as kernel
-from ropewalk.kernels import view
 from ropewalk.kernels.codes import HEAD_MISSING, HEAD_OUT_OF_RANGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -45,65 +46,65 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 PATH = ">"  # between the relations of a path through empty nodes
-MOST_PLANES = 100  # as many as an encoding may have: to look for more could take the square of a sentence's length
-UP, DOWN = "¡", "!"  # what marks relations of arcs that were lifted: before a head's relation, and after one on the way
+MOST_PLANES = 100  # the most that an encoding may have; a search for more could take quadratic time
+UP, DOWN = "¡", "!"  # marks in relations of lifted arcs: before a head's relation, and after one on the path
 
 
 def is_root_relation(relation: str) -> bool:
-    """Return whether a relation is that of a root: with a subtype, marks of lifting, or a path that begins there."""
+    """Return whether a relation is `root`, perhaps with a subtype or marks of lifting.
+
+    A path of relations through empty nodes, such as `root>obj`, counts if it begins with `root`.
+    """
     return relation.partition(PATH)[0].partition(UP)[0].rstrip(DOWN).partition(":")[0] == "root"
-
-
-def scratch(offsets: Offsets, extra: int = 2) -> Ints:
-    """Allocate one number per node of the longest sentence, and `extra` more."""
-    return np.zeros(offsets.longest + extra, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadFaults:
-    """Faults of the heads of each sentence: a code, 0 for a tree, the word at fault, and the number of roots."""
+    """A fault in the heads of each sentence, as a code (0 for a tree), its word, and the number of roots.
 
+    `heads` and `offsets` are the heads that were checked. The codes are those of `kernels.codes`.
+    """
+
+    heads: Ints
+    offsets: Offsets
     codes: Ints
     words: Ints
     roots: Ints
 
     @property
     def bad(self) -> Bools:
-        """Whether each sentence is no tree with one root."""
+        """For each sentence true if its heads are no tree, or a tree with no root or several."""
         return np.asarray((self.codes != 0) | (self.roots != 1))
+
+    def error(self, sentence: int) -> TreeError | None:
+        """Return an error that describes the fault of one sentence, or None for a tree; several roots are no fault."""
+        code, word = int(self.codes[sentence]), int(self.words[sentence])
+        if not code:
+            return None
+        heads = self.heads[self.offsets[sentence]]
+        if code == HEAD_MISSING:
+            return MissingHeadError(word)
+        if code == HEAD_OUT_OF_RANGE:
+            return HeadRangeError(word, int(heads[word - 1]), len(heads))
+        cycle = [word]
+        while int(heads[cycle[-1] - 1]) != word:
+            cycle.append(int(heads[cycle[-1] - 1]))
+        low = cycle.index(min(cycle))
+        return CycleError(cycle[low:] + cycle[:low])
 
 
 def check_heads(heads: npt.ArrayLike, offsets: Offsets | npt.ArrayLike) -> HeadFaults:
-    """Check many sentences for missing heads, heads out of range and cycles, and count their roots."""
+    """Check the heads of many sentences: return missing heads, heads out of range, cycles, and the number of roots."""
     array = ints(heads, "heads")
     bounds = Offsets.of(offsets, end=len(array))
-    faults = HeadFaults(*(np.zeros(len(bounds), dtype=np.int32) for _ in range(3)))
-    kernel.check(
-        view(array),
-        view(bounds.array),
-        view(faults.codes),
-        view(faults.words),
-        view(faults.roots),
-        view(scratch(bounds)),
-    )
-    return faults
-
-
-def tree_error(heads: Ints, code: int, word: int) -> TreeError:
-    """Return the error for what `check_heads` found in one sentence."""
-    if code == HEAD_MISSING:
-        return MissingHeadError(word)
-    if code == HEAD_OUT_OF_RANGE:
-        return HeadRangeError(word, int(heads[word - 1]), len(heads))
-    cycle = [word]
-    while int(heads[cycle[-1] - 1]) != word:
-        cycle.append(int(heads[cycle[-1] - 1]))
-    low = cycle.index(min(cycle))
-    return CycleError(cycle[low:] + cycle[:low])
+    codes, words, roots = np.zeros((3, len(bounds)), dtype=np.int32)
+    workspace = new_ints(bounds.longest + 2)
+    kernel.check(view(array), view(bounds.array), view(codes), view(words), view(roots), workspace)
+    return HeadFaults(array, bounds, codes, words, roots)
 
 
 def _tree_heads(heads: Iterable[int]) -> Ints:
-    """Return the heads of one tree, or raise a `TreeError` that names the word whose head is no integer."""
+    """Return `heads` as a frozen array; raise a `TreeError` that names the first word whose head is no integer."""
     array = as_array(heads, "heads")
     if array.ndim != 1:
         raise GraphError(f"heads must be one row of integers, found an array of shape {array.shape}")
@@ -121,8 +122,8 @@ def _tree_heads(heads: Iterable[int]) -> Ints:
 class Tree:
     """A dependency tree over words 1…n: `heads[d-1]` is the head of word d, and 0 is the root.
 
-    The constructor checks the heads once and raises a `TreeError` if they are no tree. Several words may hang
-    on the root unless `single_root` is set.
+    The constructor checks the heads and raises a `TreeError` if they are no tree. With `single_root` it also raises one
+    if several words depend on node 0. Without `relations` each relation is `_`.
     """
 
     heads: Ints
@@ -138,12 +139,11 @@ class Tree:
         if strange := [name for name in names if not isinstance(name, str)]:
             raise GraphError(f"a relation is {strange[0]!r}; expected text")
         faults = check_heads(array, Offsets.one(len(array)))
-        if faults.codes[0]:
-            raise tree_error(array, int(faults.codes[0]), int(faults.words[0]))
+        if error := faults.error(0):
+            raise error
         if single_root and faults.roots[0] > 1:
             raise RootError([int(root) + 1 for root in np.flatnonzero(array == 0)])
-        object.__setattr__(self, "heads", array)
-        object.__setattr__(self, "relations", names)
+        set_fields(self, heads=array, relations=names)
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -161,24 +161,24 @@ class Tree:
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The words that hang on node 0."""
+        """The words that depend on node 0, counted from 1."""
         return tuple(int(root) + 1 for root in np.flatnonzero(self.heads == 0))
 
     def dependents(self, head: int) -> tuple[int, ...]:
-        """Return the words that hang on a word, or on node 0, in order."""
+        """Return the words, from left to right, whose head is the word `head`, or node 0."""
         return tuple(int(word) + 1 for word in np.flatnonzero(self.heads == head))
 
     def arcs(self) -> list[tuple[int, int]]:
-        """Return (head, dependent) pairs in the order of the dependents."""
+        """Return the (head, dependent) pair of every word, sorted by dependent."""
         return [(int(head), word + 1) for word, head in enumerate(self.heads)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trees(Rebuilt):
-    """The trees of many sentences side by side, with a head and a relation for each word.
+    """The trees of many sentences as flat arrays, with a head and a relation for each word.
 
-    The constructor checks all heads once and raises the `TreeError` of the first sentence that is no tree. Several
-    words of a sentence may hang on the root. Without relations each word has `_`. Iteration gives each `Tree`.
+    The constructor checks all heads and raises the `TreeError` of the first sentence that is no tree. Several words of
+    a sentence may depend on node 0. Without `relations` each relation is `_`. Iteration yields each `Tree`.
     """
 
     heads: Ints
@@ -189,32 +189,24 @@ class Trees(Rebuilt):
         array = frozen_ints(ints(heads, "heads"))
         bounds = Offsets.of(offsets, end=len(array))
         faults = check_heads(array, bounds)
-        if faults.codes.any():
-            sentence = int(np.flatnonzero(faults.codes)[0])
-            error = tree_error(array[bounds[sentence]], int(faults.codes[sentence]), int(faults.words[sentence]))
+        if faults.codes.any() and (error := faults.error(sentence := int(np.argmax(faults.codes != 0)))):
             error.sentence = sentence + 1 if len(bounds) > 1 else 0
             raise error
-        self._fill(array, bounds, relations)
-
-    def _fill(self, heads: Ints, offsets: Offsets, relations: Column | None) -> None:
-        if relations is not None and len(relations) != len(heads):
-            raise MismatchError(f"{len(heads)} heads but {len(relations)} relations; each word needs one of each")
-        object.__setattr__(self, "heads", frozen_array(heads))
-        object.__setattr__(self, "offsets", offsets)
-        object.__setattr__(self, "relations", Column.constant("_", len(heads)) if relations is None else relations)
+        set_fields(self, heads=array, offsets=bounds, relations=_relation_column(relations, len(array)))
 
     @classmethod
     def known(cls, heads: Ints, offsets: Offsets, relations: Column | None = None) -> Trees:
-        """Return trees whose heads are trees by construction, such as repaired ones: they are not checked again."""
+        """Return trees without checking them; use it only for heads that are certainly trees, such as repaired ones."""
         trees = object.__new__(cls)
-        trees._fill(heads, offsets, relations)
+        relations = _relation_column(relations, len(heads))
+        set_fields(trees, heads=frozen_array(heads), offsets=offsets, relations=relations)
         return trees
 
     @classmethod
     def of(cls, trees: Tree | Iterable[Tree]) -> Trees:
-        """Return a batch of some trees."""
+        """Return the batch of one tree, or of several."""
         if isinstance(trees, np.ndarray) or not isinstance(trees, Tree | Iterable):
-            raise MismatchError(f"trees: found {type(trees).__name__}; expected Tree or some that can be listed")
+            raise MismatchError(f"trees: found {type(trees).__name__}; expected a Tree or an iterable of them")
         listed = [trees] if isinstance(trees, Tree) else list(trees)
         for tree in listed:
             demand_type("a tree", tree, Tree)
@@ -255,35 +247,49 @@ class Trees(Rebuilt):
         return Trees.known(self.heads, self.offsets, relations)
 
     def with_heads(self, heads: Ints) -> Trees:
-        """Return trees over the same words that are known to be trees, with the same relations."""
+        """Return trees with other heads and the same relations; the heads must form trees, and are not checked."""
         return Trees.known(heads, self.offsets, self.relations)
 
     def select(self, sentences: npt.NDArray[np.integer]) -> Trees:
-        """Return the trees of some sentences, by their numbers."""
+        """Return the trees of the sentences with these indices, in this order."""
         offsets, words = self.offsets.select(sentences)
         return Trees.known(self.heads[words], offsets, self.relations.take(words))
 
 
+def _relation_column(relations: Column | None, words: int) -> Column:
+    """Return the relations of `words` words; each is `_` if `relations` is None."""
+    if relations is None:
+        return Column.constant("_", words)
+    if len(relations) != words:
+        raise MismatchError(f"{words} heads but {len(relations)} relations; each word needs one of each")
+    return relations
+
+
 def _listed(values: Iterable[Item], what: str) -> Iterable[Item]:
     if not isinstance(values, Iterable):
-        raise GraphError(f"{what} are {values!r}; expected some that can be listed")
+        raise GraphError(f"{what} are {values!r}; expected an iterable")
     return values
+
+
+def _each_tree(measure: Callable[..., None], trees: Trees, kind: type[np.generic]) -> npt.NDArray[Any]:
+    """Return an array with a value of type `kind` for each tree, computed by the kernel `measure`."""
+    demand_type("trees", trees, Trees)
+    out = np.zeros(len(trees), dtype=kind)
+    workspace = kernel.Dependents(trees.offsets.longest + 2)
+    measure(view(trees.heads), view(trees.offsets.array), view(out), workspace)
+    return out
 
 
 def projective(trees: Trees) -> Bools:
     """Return for each tree whether no two of its arcs cross, arcs from node 0 included."""
-    demand_type("trees", trees, Trees)
-    out = np.zeros(len(trees), dtype=np.uint8)
-    workspace = kernel.Dependents(trees.offsets.longest + 2)
-    kernel.projective(view(trees.heads), view(trees.offsets.array), view(out), workspace)
-    return out.view(np.bool_)
+    return _each_tree(kernel.projective, trees, np.uint8).view(np.bool_)
 
 
 def planes(trees: Trees) -> Ints:
-    """Return the plane, from 1, of every word's arc.
+    """Return the plane, from 1, of the arc into each word.
 
-    Arcs go breadth-first from the root, children in word order, into the first plane in which they cross
-    nothing. One that finds none among the first MOST_PLANES gets the number after them.
+    Arcs are assigned to planes breadth-first from the root, the dependents of a word from left to right. Each arc gets
+    the first plane in which it crosses no other, or MOST_PLANES + 1 if it has none among the first MOST_PLANES.
     """
     demand_type("trees", trees, Trees)
     out = np.zeros(len(trees.heads), dtype=np.int32)
@@ -293,12 +299,8 @@ def planes(trees: Trees) -> Ints:
 
 
 def gap_degrees(trees: Trees) -> Ints:
-    """Return for each tree the largest number of gaps in the span of one word's descendants."""
-    demand_type("trees", trees, Trees)
-    out = np.zeros(len(trees), dtype=np.int32)
-    workspace = kernel.Dependents(trees.offsets.longest + 2)
-    kernel.gap_degrees(view(trees.heads), view(trees.offsets.array), view(out), workspace)
-    return out
+    """Return for each tree its gap degree: the largest number of gaps between a word's descendants, itself included."""
+    return _each_tree(kernel.gap_degrees, trees, np.int32)
 
 
 def is_projective(tree: Tree) -> bool:
@@ -308,13 +310,13 @@ def is_projective(tree: Tree) -> bool:
 
 
 def tree_planes(tree: Tree) -> Ints:
-    """Return the plane, from 1, of the arc into each word."""
+    """Return the plane, from 1, of the arc into each word of one tree; see `planes`."""
     demand_type("a tree", tree, Tree)
     return planes(Trees.of(tree))
 
 
 def gap_degree(tree: Tree) -> int:
-    """Return the largest number of gaps in the span of one word's descendants: 0 if every span is whole."""
+    """Return the largest number of gaps between a word's descendants, itself included; 0 for a projective tree."""
     demand_type("a tree", tree, Tree)
     return int(gap_degrees(Trees.of(tree))[0])
 
@@ -322,7 +324,8 @@ def gap_degree(tree: Tree) -> int:
 def stackable(trees: Trees, arc_planes: Ints, many: int) -> Bools:
     """Return for each tree whether no two arcs of one plane and one direction cross.
 
-    Arcs outside the first `many` planes count as of the first.
+    `arc_planes` has the plane of the arc into each word, from 1. `many` is the number of planes; arcs in none of them
+    are treated as arcs of the first plane.
     """
     demand_type("trees", trees, Trees)
     size = len(trees.heads)
@@ -330,19 +333,18 @@ def stackable(trees: Trees, arc_planes: Ints, many: int) -> Bools:
     # a plane without arcs changes nothing, so the loop over planes stays short
     many = min(one_number(many, "the number of planes", least=1), max(int(arc_planes.max(initial=1)), 1))
     out = np.zeros(len(trees), dtype=np.uint8)
-    kernel.stackable(
-        view(trees.heads), view(trees.offsets.array), view(arc_planes), many, view(out), view(scratch(trees.offsets))
-    )
+    workspace = kernel.Dependents(trees.offsets.longest + 2)
+    kernel.stackable(view(trees.heads), view(trees.offsets.array), view(arc_planes), many, view(out), workspace)
     return out.view(np.bool_)
 
 
 def single_rooted(trees: Trees) -> Bools:
-    """Return for each tree whether at most one word hangs on node 0."""
+    """Return for each tree whether node 0 has at most one dependent."""
     demand_type("trees", trees, Trees)
     return np.asarray(trees.offsets.sums(trees.heads == 0) <= 1)
 
 
 def same_heads(first: Ints, second: Ints, offsets: Offsets) -> Bools:
-    """Return for each sentence whether all its heads agree."""
+    """Return for each sentence whether all its heads are equal in `first` and `second`."""
     demand_type("offsets", offsets, Offsets)
     return np.asarray(offsets.sums(offsets.demand(first, "heads") != offsets.demand(second, "heads")) == 0)

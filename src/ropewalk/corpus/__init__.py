@@ -1,4 +1,4 @@
-"""Whole corpora: documents from files of any store, parsed on all cores or a cluster, and written in shards."""
+"""Annotation of whole corpora: many files are parsed, on all cores or a cluster, and written to shards."""
 
 from __future__ import annotations
 

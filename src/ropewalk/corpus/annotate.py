@@ -1,4 +1,4 @@
-"""Tables of documents in, tables with their annotation out: for Ray Data, Spark, or anything that passes Arrow on."""
+"""Annotation of Arrow tables of documents, for use from Ray Data, Spark and other programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ GROUP = 1 << 16  # characters that are parsed together
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The sentences of some documents, how many each has, and for a document without any the reason."""
+    """Parsed documents: the sentences of all of them in `bank`, and the number of sentences of each in `counts`.
+
+    `reasons` says for each document why it has no sentences; it is None for documents with sentences.
+    """
 
     bank: Treebank
     counts: tuple[int, ...]
@@ -40,36 +43,41 @@ class Parsed:
 
 
 def parsed(parser: Parser, contents: Sequence[Content], longest: int = LONGEST) -> Parsed:
-    """Parse documents together, texts or CoNLL-U; one that cannot be parsed has a reason and no sentence."""
+    """Parse documents together: texts, or CoNLL-U as bytes.
+
+    A document that cannot be parsed, or has more than `longest` characters, gets a reason and no sentences.
+    """
     reasons = [refusal(content, longest) for content in contents]
-    good = [place for place, reason in enumerate(reasons) if reason is None]
-    outcomes = together([contents[place] for place in good], functools.partial(_parsed_together, parser))
+    good = [index for index, reason in enumerate(reasons) if reason is None]
+    outcomes = together([contents[index] for index in good], functools.partial(_parsed_together, parser))
     counts = [0] * len(contents)
-    for place, outcome in zip(good, outcomes, strict=True):
+    for index, outcome in zip(good, outcomes, strict=True):
         if isinstance(outcome, Exception):
-            reasons[place] = f"{type(outcome).__name__}: {outcome}"
+            reasons[index] = f"{type(outcome).__name__}: {outcome}"
         else:
-            counts[place] = len(outcome.sentences)
-            reasons[place] = None if counts[place] else "it has no words"
+            counts[index] = len(outcome.sentences)
+            reasons[index] = None if counts[index] else "it has no words"
     bank = batches.joined(outcome for outcome in outcomes if not isinstance(outcome, Exception))
     return Parsed(bank, tuple(counts), tuple(reasons))
 
 
 def _parsed_together(parser: Parser, contents: Sequence[Content]) -> tuple[Treebank, list[int]]:
     if contents and isinstance(contents[0], bytes):
-        banks = [conllu.loads(one) for one in contents if isinstance(one, bytes)]
+        banks = [conllu.loads(content) for content in contents if isinstance(content, bytes)]
         return parser.treebank(Treebank.concat(banks)), [len(bank) for bank in banks]
-    return parser.parse_together([one for one in contents if isinstance(one, str)])
+    return parser.parse_together([content for content in contents if isinstance(content, str)])
 
 
 @final
 class Annotate:
-    """Annotates tables of documents: call it with an Arrow table, or a record batch, that has a column of text.
+    """Function that parses the texts in the column `text` of an Arrow table or record batch, and adds the result.
 
-    With `rows="document"` the table comes back with a column `sentences`; with `rows="sentence"` each sentence has a
-    row, with `number` from 1 and `sentence`. The column `error` has the reason where a document could not be parsed,
-    which then has one row without sentences. The model is loaded with the first table, so that it can be made anywhere
-    and sent elsewhere; each process should use one thread.
+    With `rows="document"`, a column `sentences` is added. With `rows="sentence"`, the result has one row for each
+    sentence, with its `number` in the document, from 1, and `sentence`. A document that could not be parsed has one row
+    without sentences, with the reason in the column `error`.
+
+    The model is loaded at the first call, in the process that makes the call, so this object can be pickled. If several
+    processes work, each should use one thread.
     """
 
     def __init__(  # noqa: PLR0913 - options, by name
@@ -96,21 +104,21 @@ class Annotate:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_parser": None}
 
-    def schema(self, given: pa.Schema) -> pa.Schema:
-        """Give the columns that come out for those that go in."""
-        return pa.schema([*given, *added(self._rows)])
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the schema of the annotated table for an input table with `schema`."""
+        return pa.schema([*schema, *added(self._rows)])
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> pa.Table:
-        """Annotate a table."""
+        """Return `table` with the columns of the annotation; raise a `FormatError` if its columns do not fit."""
         if self._text not in table.schema.names:
-            found = ", ".join(table.schema.names) or "none"
-            raise FormatError("<table>", 0, "column", f"it has no column {self._text!r}; found {found}")
+            names = ", ".join(table.schema.names) or "none"
+            raise FormatError("<table>", 0, "column", f"it has no column {self._text!r}; found {names}")
         kind = table.schema.field(self._text).type
         if not (is_text(kind) or pa.types.is_null(kind)):  # a few rows that are all null have no other type
             raise FormatError("<table>", 0, "column", f"column {self._text!r} is of type {kind}; expected text")
-        if taken := {one.name for one in added(self._rows)} & set(table.schema.names):
+        if taken := {field.name for field in added(self._rows)} & set(table.schema.names):
             raise FormatError(
-                "<table>", 0, "column", f"it has a column {min(taken)!r}, which is ours to add; rename it"
+                "<table>", 0, "column", f"it has a column {min(taken)!r}, which the annotation adds; rename it"
             )
         if self._parser is None:
             from ropewalk.pipeline import load
@@ -120,7 +128,7 @@ class Annotate:
         texts = [_text_of(value) for value in whole.column(self._text)]
         schema = self.schema(whole.schema)
         out = []
-        for where in grouped(range(len(texts)), lambda place: len(texts[place] or ""), GROUP):
+        for where in grouped(range(len(texts)), lambda index: len(texts[index] or ""), GROUP):
             annotation = parsed(self._parser, texts[where[0] : where[-1] + 1], self._longest)
             out.append(joined(whole.slice(where[0], len(where)), annotation, self._rows).cast(schema))
         return pa.concat_tables(out) if out else schema.empty_table()
@@ -128,34 +136,37 @@ class Annotate:
 
 def _text_of(value: pa.Scalar) -> str | None:
     try:
-        found = value.as_py()
-    except UnicodeDecodeError:  # Arrow does not check what it is given
+        text = value.as_py()
+    except UnicodeDecodeError:  # Arrow does not check its text
         return "\udc00"
-    return found.decode("utf-8", "surrogateescape") if isinstance(found, bytes) else found
+    return text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
 
 
 def added(rows: Rows) -> list[pa.Field]:
-    """Give the columns of the annotation; the last has the reason where there is none."""
+    """Return the Arrow fields of the columns that annotation adds; the last is `error`."""
     error = pa.field("error", pa.string())
     if rows == "sentence":
         return [pa.field("number", pa.int32()), pa.field("sentence", arrow.SENTENCE), error]
     return [pa.field("sentences", arrow.SENTENCES), error]
 
 
-def joined(table: pa.Table, found: Parsed, rows: Rows) -> pa.Table:
-    """Put the annotation of documents beside their other columns."""
-    counts = np.array(found.counts, dtype=np.int64)
-    errors = pa.array(found.reasons, pa.string())
+def joined(table: pa.Table, annotation: Parsed, rows: Rows) -> pa.Table:
+    """Return `table`, which has a row for each document, with the columns of the annotation.
+
+    If `rows` is `sentence`, the row of a document is repeated for each of its sentences.
+    """
+    counts = np.array(annotation.counts, dtype=np.int64)
+    errors = pa.array(annotation.reasons, pa.string())
     if rows == "document":
-        sentences = arrow.documents(found.bank, found.counts)
+        sentences = arrow.documents(annotation.bank, annotation.counts)
         values = [pc.if_else(pc.is_null(errors), sentences, pa.scalar(None, arrow.SENTENCES)), errors]
     else:
         many = np.maximum(counts, 1)
         of_document = np.repeat(np.arange(len(counts)), many)
         inside = np.arange(len(of_document)) - np.repeat(np.cumsum(many) - many, many)
         empty = counts[of_document] == 0
-        place = np.repeat(np.cumsum(counts) - counts, many) + inside
-        sentences = arrow.sentences(found.bank).take(pa.array(place, pa.int64(), mask=empty))
+        index = np.repeat(np.cumsum(counts) - counts, many) + inside
+        sentences = arrow.sentences(annotation.bank).take(pa.array(index, pa.int64(), mask=empty))
         table, errors = table.take(pa.array(of_document)), errors.take(pa.array(of_document))
         values = [pa.array(inside + 1, pa.int32(), mask=empty), sentences, errors]
     for field, column in zip(added(rows), values, strict=True):

@@ -1,4 +1,8 @@
-"""A whole corpus on Ray, on all cores or on a cluster: Ray Data hands out the parts and minds deaths."""
+"""Annotation of a corpus with Ray, on all cores or a cluster.
+
+The corpus is divided into parts, each the input of one output file (shard). Ray Data distributes the parts to workers
+and repeats those whose worker died. A part that is done has a record: a JSON file with its counts, size and hash.
+"""
 
 from __future__ import annotations
 
@@ -34,29 +38,29 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: nothing but records passes through it
-FILES = 64  # that are looked into by one task
-MOST_WORKERS = 256  # on one machine, as `ropewalk serve` has
-FEW = 32 << 20  # bytes of so many files are looked into sooner than Ray has started
+OBJECTS = 256 << 20  # bytes of Ray's object store on this machine: only records pass through it
+FILES = 64  # files that one task inspects
+MOST_WORKERS = 256  # on one machine, as for `ropewalk serve`
+FEW = 32 << 20  # bytes; inspecting fewer is faster than starting Ray
 
 
 @dataclass(slots=True)
 class RunState:
-    """How far a run is: parts that are done, of how many, and what they hold."""
+    """The progress of a run: the number of parts, the records of parts that are done, and the sums of their counts."""
 
     parts: int
-    before: int = 0  # parts that an earlier run has done
+    before: int = 0  # parts that earlier runs have done
     records: list[dict[str, Any]] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
 
     def add(self, record: dict[str, Any]) -> None:
-        """Note that a part is done."""
+        """Add the record of a part that is done, and its counts."""
         self.records.append(record)
         self.counts.merge(Counts.of_json(record["counts"]))
 
     @property
     def done(self) -> int:
-        """How many parts are done."""
+        """The number of parts that are done."""
         return len(self.records)
 
 
@@ -70,10 +74,11 @@ def run(  # noqa: PLR0913 - what, how, and whom to tell
     tell: Callable[[str], None] = lambda _: None,
     follow: Callable[[RunState], None] = lambda _: None,
 ) -> RunState:
-    """Parse all documents of some files and folders into the shards of a folder; what is done already stays.
+    """Parse all documents in the files and folders `inputs`, and write shards to the folder `out`.
 
-    What is done counts as done if its shard has the size that was written. `tell` is given messages, `follow` the state
-    whenever a part is done.
+    If `out` has the output of an interrupted run with the same inputs and options, that run is continued: parts that
+    are done are skipped. A part is done if it has a record and its shard has the recorded size. `tell` is called with
+    messages, and `follow` with the state after each part. Return the final state.
     """
     from ropewalk.pipeline import load
 
@@ -90,15 +95,15 @@ def run(  # noqa: PLR0913 - what, how, and whom to tell
         endings = ", ".join(sources.KINDS)
         raise CorpusError(f"{', '.join(inputs)}: there are no files to read; expected some outside {out}, of {endings}")
     if unknown:
-        tell(f"{len(unknown)} files are left out, since their names do not tell what they hold: {unknown[0]}, …")
+        tell(f"{len(unknown)} files are skipped, because their names do not show their format: {unknown[0]}, …")
     with contextlib.ExitStack() as stack:
         model = _anywhere(model)
         warm = functools.partial(shards.warm, model, generator, options)
         start = functools.cache(
             lambda: stack.enter_context(_ray(running.address, running.workers, warm))
-        )  # when needed, and once
+        )  # started when needed, and once
         if known is None:
-            tell(f"{len(files)} files to look into")
+            tell(f"{len(files)} files to inspect")
             few = len(files) <= FILES and sum(file.size for file in files) <= FEW
             if not few:
                 start()
@@ -106,7 +111,7 @@ def run(  # noqa: PLR0913 - what, how, and whom to tell
             manifests.save(out, known)
         else:
             manifests.demand_same(out, known, generator, options)
-            manifests.demand_same_files(out, known, files, functools.partial(_look, options=options))
+            manifests.demand_same_files(out, known, files, lambda file: partition.inspect(file, options)[0])
         parts = partition.parts(known.files, known.doubles, options, str(Path.cwd()))
         state = RunState(len(parts))
         _note_files(out, known, state)
@@ -127,37 +132,35 @@ def run(  # noqa: PLR0913 - what, how, and whom to tell
             state.add(record)
             follow(state)
             _demand_few(state, running.max_errors, out)
-    state.records.sort(key=lambda one: str(one["name"]))
+    state.records.sort(key=lambda record: str(record["name"]))
     _finish(out, known, state)
     return state
 
 
 def _anywhere(model: str) -> str:
-    """Name a model as a worker in another folder finds it: a folder by its whole path."""
+    """Return a name of `model` that workers in other folders can load: a path becomes absolute, other names stay."""
     return model if model.startswith(HUB) or locate(model) != Path(model) else stores.absolute(model)
 
 
 def _finish(out: str, manifest: Manifest, state: RunState) -> None:
-    """Write what is known when all is done, and remove what killed workers left."""
-    manifests.save(out, manifest, [{**one, "counts": _few(one["counts"])} for one in state.records])
-    report = state.counts.to_json() | {"slowest": [_slow(one) for one in slowest(state.records)]}
+    """Write the final manifest and `report.json`, and remove temporary files of killed workers."""
+    totals = ("documents", "sentences", "words", "errors")
+    few = [{**record, "counts": {name: record["counts"][name] for name in totals}} for record in state.records]
+    manifests.save(out, manifest, few)
+    slow = [
+        {"shard": record["name"], "words": record["counts"]["words"], "seconds": record["seconds"]}
+        for record in slowest(state.records)
+    ]
+    report = state.counts.to_json() | {"slowest": slow}
     stores.write(f"{out}/report.json", json.dumps(report, ensure_ascii=False, indent=1).encode("utf-8"))
     stores.clear(f"{out}/{shards.TRIES}")
     for folder in (shards.DATA, shards.ERRORS, shards.DONE):
         stores.tidy(f"{out}/{folder}")
 
 
-def _few(counts: dict[str, Any]) -> dict[str, int]:
-    return {name: counts[name] for name in ("documents", "sentences", "words", "errors")}
-
-
-def _slow(record: dict[str, Any]) -> dict[str, Any]:
-    return {"shard": record["name"], "words": record["counts"]["words"], "seconds": record["seconds"]}
-
-
 def _note_files(out: str, manifest: Manifest, state: RunState) -> None:
-    """Name the files that cannot be read at all."""
-    bad = [{"id": None, "file": one.path, "place": 0, "reason": one.error} for one in manifest.files if one.error]
+    """Count the input files that cannot be read at all as errors, and write the reasons to the folder of errors."""
+    bad = [{"id": None, "file": file.path, "place": 0, "reason": file.error} for file in manifest.files if file.error]
     state.counts.errors += len(bad)
     if bad:
         lines = [json.dumps(error, ensure_ascii=False) + "\n" for error in bad]
@@ -167,13 +170,16 @@ def _note_files(out: str, manifest: Manifest, state: RunState) -> None:
 def _demand_few(state: RunState, most: int | None, out: str) -> None:
     if most is not None and state.counts.errors > most:
         raise CorpusError(
-            f"{state.counts.errors} documents or files were set aside, more than {most}; {out}/{shards.ERRORS} says "
-            f"why; {state.done} of {state.parts} shards are done and stay"
+            f"{state.counts.errors} documents or files were set aside, more than {most}; see {out}/{shards.ERRORS} for "
+            f"the reasons; {state.done} of {state.parts} shards are done and stay"
         )
 
 
 def _done(out: str, parts: Iterable[FilePart], options: Options, *, verify: bool) -> Iterator[dict[str, Any]]:
-    """Read the records of the parts that are done and whose shards are there, of the right size or even hash."""
+    """Yield the records of the parts that are done: their shards exist and have the recorded size.
+
+    With `verify`, the shards must also have the recorded hash.
+    """
     data = stores.below(f"{out}/{shards.DATA}")
     records = stores.below(f"{out}/{shards.DONE}")
     for part in parts:
@@ -185,23 +191,22 @@ def _done(out: str, parts: Iterable[FilePart], options: Options, *, verify: bool
                 yield record
 
 
-def _look(file: File, options: Options) -> File:
-    return partition.inspect(file, options)[0]
-
-
 def _plan(files: Sequence[File], generator: str, options: Options, *, few: bool) -> Manifest:
-    """Look into all files, here if they are few, and find the ids that come twice."""
+    """Inspect all files, find repeated document ids, and return the manifest.
+
+    If `few`, the files are inspected in this process, else on the cluster.
+    """
     doubles = partition.Doubles()
-    found: dict[int, File] = {}
+    inspected: dict[int, File] = {}
     for number, file, keys in _looked(files, options, here=few):
-        found[number] = file
+        inspected[number] = file
         doubles.add(keys, number)
-    looked = tuple(found[number] for number in range(len(files)))
-    return manifests.Manifest(generator, options.to_json(), looked, tuple(sorted(doubles.found())))
+    known = tuple(inspected[number] for number in range(len(files)))
+    return manifests.Manifest(generator, options.to_json(), known, tuple(sorted(doubles.repeated())))
 
 
 def _looked(files: Sequence[File], options: Options, *, here: bool) -> Iterator[tuple[int, File, Keys]]:
-    """Look into files, here or on the cluster, whose workers are in folders of their own."""
+    """Inspect files in this process if `here`, else on the cluster; yield index, inspected file and document ids."""
     if here:
         for number, file in enumerate(files):
             yield number, *partition.inspect(file, options)
@@ -218,10 +223,11 @@ def _inspected(options: Options, numbered: tuple[int, File]) -> tuple[int, tuple
 
 
 def _mapped(function: Callable[[Task], Result], tasks: Sequence[Task], blocks: int) -> Iterator[Result]:
-    """Apply a function to tasks on the cluster, a block of them at once; what dead workers and nodes had is done again.
+    """Apply a function to tasks on the Ray cluster; yield each result as soon as it is ready, in any order.
 
-    Results come as they are done. Tasks rather than actors of Ray: a task is free to go to any node that is left or has
-    come, and the model stays loaded in the worker's process between tasks.
+    The tasks are divided into `blocks` blocks. Tasks of workers and nodes that die are repeated. Ray's tasks are used
+    rather than its actors, because a task can run on any node, even one that has joined later. The model stays loaded
+    in a worker process between tasks.
     """
     if not tasks:
         return
@@ -238,36 +244,39 @@ def _mapped(function: Callable[[Task], Result], tasks: Sequence[Task], blocks: i
 
 
 def _applied(table: pa.Table, function: Callable[[Any], Any]) -> Iterator[pa.Table]:
-    """Do tasks, as Ray Data hands them out."""
+    """Apply `function` to the pickled tasks in a table of Ray Data; yield a table with each pickled result."""
     for task in table.column("task").to_pylist():
         result = function(pickle.loads(task))  # noqa: S301 - written by the driver of this run
         yield pa.table({"result": [pickle.dumps(result)]})
 
 
 def _ours(failure: BaseException) -> RopewalkError:
-    """Find our own error in what Ray made of it, or say in a line what happened."""
+    """Return the `RopewalkError` inside an exception of Ray, else a `CorpusError` with the last line of its message."""
     seen: BaseException | None = failure
     while seen is not None:
         if isinstance(seen, RopewalkError):
             return seen
         seen = getattr(seen, "cause", None) or seen.__cause__
     lines = [line for line in str(failure).splitlines() if line.strip()] or [type(failure).__name__]
-    return CorpusError(f"Ray gave up: {lines[-1].strip()}; what is done stays: run the same command again to go on")
+    return CorpusError(f"Ray gave up: {lines[-1].strip()}; finished parts stay: run the same command again to continue")
 
 
 @contextlib.contextmanager
 def _ray(address: str | None, workers: int | None, warm: Callable[[], None]) -> Iterator[None]:
-    """Join a cluster, or start Ray on this machine and for this run: without dashboard and reports to its makers.
+    """Join the Ray cluster at `address`, or start Ray with `workers` processes on this machine.
 
-    Started here, its workers get `warm` to do at once, while Ray Data is loaded here and starts what it needs.
+    The connection ends, or Ray stops, after the `with` block. Ray is started without a dashboard and usage reports. On
+    this machine, each worker runs `warm` at once, which loads the model while this process imports Ray Data.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")  # or it gives up on a machine that is busy
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # it warns of graphics cards that nobody asked for
+    os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")  # the default is too short on a busy machine
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about GPUs
     if address is None:
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # on any system, it keeps to the loopback interface
-        os.environ.setdefault("RAY_worker_niceness", "0")  # or its workers give way to every other program
-        os.environ.setdefault("RAY_enable_autoscaler_v2", "1")  # the other one takes a second to end
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # on every system, use only the loopback interface
+        os.environ.setdefault(
+            "RAY_worker_niceness", "0"
+        )  # by default workers have a lower priority than other programs
+        os.environ.setdefault("RAY_enable_autoscaler_v2", "1")  # version 1 takes a second to stop
     import ray
 
     try:
@@ -300,20 +309,19 @@ def _join(address: str) -> None:
         ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
     except (RayError, OSError, RuntimeError, ValueError) as failure:
         raise CorpusError(
-            f"{address}: Ray cannot join the cluster: {stores.why(failure)}; expected the address of one that "
-            "ray start --head began; if it asks for a token, as it does where it found one, set RAY_AUTH_MODE=token "
-            "and have the same token here"
+            f"{address}: Ray cannot join the cluster: {stores.why(failure)}; pass the address of a cluster that "
+            "ray start --head has started; if it needs a token, set RAY_AUTH_MODE=token and use the same token here"
         ) from failure
 
 
 def _warmed(warm: Callable[[], None]) -> None:
-    """Do what a worker has to do once; what fails here will fail again where it is told."""
+    """Call `warm` and ignore its exceptions; they happen again, and are reported, in the first task."""
     with contextlib.suppress(Exception):
         warm()
 
 
 def _quiet_data() -> None:
-    """Load Ray Data, and let it say nothing."""
+    """Import Ray Data and switch off its output."""
     import ray.data
 
     logging.getLogger("ray.data").setLevel(logging.ERROR)

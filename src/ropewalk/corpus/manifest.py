@@ -1,4 +1,7 @@
-"""The manifest of an output folder: what it is made of and how, so that a run can go on and no other can."""
+"""The manifest of an output folder: the inputs and options of the run that writes it.
+
+A run continues an interrupted one only if the inputs and options are those of the manifest.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,16 @@ if TYPE_CHECKING:
 
 NAME = "manifest.json"
 FORMAT = "ropewalk-corpus"
-ADVICE = "; run the command that began it, or give another folder"
+ADVICE = "; run the command that began it, or choose another folder"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What makes an output: program, model and its hash, options, and every input file with its hash."""
+    """The inputs of a run: all that determines its output.
+
+    `generator` names the program and the model with its hash. `files` are the input files with their hashes. `doubles`
+    are the documents whose id an earlier document has.
+    """
 
     generator: str
     options: dict[str, Any]
@@ -30,7 +37,7 @@ class Manifest:
     doubles: tuple[tuple[int, int], ...]  # numbers of files, and lines or rows in them
 
     def to_json(self, shards: Sequence[dict[str, Any]] | None) -> dict[str, Any]:
-        """Give what the file holds; shards only when all are done."""
+        """Return the content of `manifest.json`; `shards` are the records of all shards, None until all are done."""
         return {
             "format": FORMAT,
             "version": 1,
@@ -44,17 +51,20 @@ class Manifest:
 
 
 def load(out: str) -> Manifest | None:
-    """Read the manifest of a folder; None if the folder is empty or not there."""
+    """Read the manifest of the output folder `out`; return None if the folder is empty or does not exist.
+
+    Raise a `MismatchError` if the manifest is damaged, or the folder has files but no manifest.
+    """
     path = f"{out}/{NAME}"
     data = stores.read(path)
     if data is None:
         if any(not name.startswith(".") for name in stores.below(out)):
-            raise MismatchError(f"{out}: holds files but no {NAME}; give a folder that is empty or not there yet")
+            raise MismatchError(f"{out}: holds files but no {NAME}; choose a folder that is empty or does not exist")
         return None
     try:
         table = json.loads(data)
         if table["format"] != FORMAT or table["version"] != 1:
-            raise MismatchError(f"{path}: is of another format or version; expected {FORMAT} 1")
+            raise MismatchError(f"{path}: has another format or version; expected {FORMAT} 1")
         return Manifest(
             table["generator"],
             table["options"],
@@ -62,29 +72,32 @@ def load(out: str) -> Manifest | None:
             tuple((int(file), int(number)) for file, number in table["doubles"]),
         )
     except (ValueError, KeyError, TypeError) as failure:
-        raise MismatchError(f"{path}: is damaged: {failure!r}; give another folder") from failure
+        raise MismatchError(f"{path}: is damaged: {failure!r}; choose another folder") from failure
 
 
 def save(out: str, manifest: Manifest, shards: Sequence[dict[str, Any]] | None = None) -> None:
-    """Write the manifest."""
+    """Write the manifest to the folder `out`; `shards` are the records of all shards, None until all are done."""
     text = json.dumps(manifest.to_json(shards), ensure_ascii=False, indent=1)
     stores.write(f"{out}/{NAME}", text.encode("utf-8"))
 
 
 def demand_same(out: str, manifest: Manifest, generator: str, options: Options) -> None:
-    """Refuse to go on with another model or other options than the manifest's."""
+    """Raise a `MismatchError` unless `generator` (program and model) and `options` are those of the manifest."""
     path = f"{out}/{NAME}"
     if manifest.generator != generator:
         raise MismatchError(f"{path}: was made by {manifest.generator}, and this is {generator}{ADVICE}")
     ours = options.to_json()
     for name in sorted({*ours, *manifest.options}):
         if ours.get(name) != manifest.options.get(name):
-            found, now = manifest.options.get(name), ours.get(name)
-            raise MismatchError(f"{path}: was made with {name} = {found!r}, and now it is {now!r}{ADVICE}")
+            then, now = manifest.options.get(name), ours.get(name)
+            raise MismatchError(f"{path}: was made with {name} = {then!r}, and now it is {now!r}{ADVICE}")
 
 
 def demand_same_files(out: str, manifest: Manifest, files: Sequence[File], inspect: Callable[[File], File]) -> None:
-    """Refuse to go on with other input than the manifest's; a file that looks changed is looked into."""
+    """Raise a `MismatchError` unless the input files are those of the manifest, with the same content.
+
+    If the size or time of a file has changed, `inspect` reads it again to compare its content.
+    """
     path = f"{out}/{NAME}"
     known = {file.path: file for file in manifest.files}
     for file in files:
@@ -94,6 +107,6 @@ def demand_same_files(out: str, manifest: Manifest, files: Sequence[File], inspe
         if (file.size, file.modified) != (before.size, before.modified) and inspect(file) != replace(
             before, modified=file.modified
         ):
-            raise MismatchError(f"{path}: was made with another {file.path} than there is now{ADVICE}")
+            raise MismatchError(f"{path}: was made with another version of {file.path}{ADVICE}")
     if known:
-        raise MismatchError(f"{path}: was made with {min(known)} too, which is not there or not given now{ADVICE}")
+        raise MismatchError(f"{path}: was made with {min(known)} too, which is missing now{ADVICE}")

@@ -1,4 +1,4 @@
-"""What can be chosen for a corpus, and what a part of it is: values that go into the manifest and to every worker."""
+"""The options of a corpus run, and the descriptions of its parts that workers receive."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ LEAST_SHARD = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What decides on the output, besides the model and the input."""
+    """The options that determine the output of a run, besides the model and the input.
+
+    `text` and `id` name the columns of a document's text and id, and `keep` the columns to copy. `rows` is whether a
+    row of the output is a document or a sentence. `output` is the file format. Documents of more than `longest`
+    characters are set aside as errors. `shard` is the size of the input of one output file, in megabytes.
+    """
 
     text: str = "text"
-    id: str | None = None  # a column that every document must have; by default `id` where there is one
+    id: str | None = None  # a column that every document must have; by default `id` if it exists
     keep: tuple[str, ...] = ()
-    lines: bool = False  # of plain text, each line is a document
+    lines: bool = False  # whether each line of plain text is a document
     rows: Rows = "document"
     output: str = "parquet"
     parsing: ParserOptions = ParserOptions()
@@ -34,7 +39,7 @@ class Options:
         demand_columns_for(self.parsing)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the manifest holds."""
+        """Return the options, those of parsing included, as one flat dictionary of JSON values for the manifest."""
         own = asdict(self)
         parsing = own.pop("parsing")
         return {name: list(value) if isinstance(value, tuple) else value for name, value in (own | parsing).items()}
@@ -44,8 +49,9 @@ class Options:
 class RunOptions:
     """Options of a run that do not change its output.
 
-    `address` is that of a Ray cluster; without one, `workers` processes of this machine are used, or one on each core.
-    The run stops after more than `max_errors` errors. With `verify`, shards that are done are checked by their hashes.
+    `address` is the address of a Ray cluster. Without it, `workers` processes on this machine are used, by default one
+    for each core. The run stops after more than `max_errors` errors. With `verify`, the hashes of shards that are done
+    already are checked.
     """
 
     address: str | None = None
@@ -55,17 +61,18 @@ class RunOptions:
 
 
 def demand_columns_for(options: ParserOptions) -> None:
-    """Raise if the parser shall predict something that tables of documents have no column for."""
+    """Raise an `OptionError` if `options` ask for tag probabilities, which corpus output has no column for."""
     if options.tag_confidence:
-        raise OptionError("tag_confidence is for JSON of ropewalk parse; tables of documents have no column for it")
+        raise OptionError("tables of documents have no column for tag_confidence; use it with ropewalk parse --to json")
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive documents of one file: from `start` to `end` in bytes, unpacked, or in rows.
+    """Consecutive documents of a file: those from position `start` to `end`.
 
-    `before` counts the lines or rows of the file before it. `doubles` are the lines or rows, from 1, of documents with
-    an id that an earlier document has. A relative path counts from `folder`, by default that of the process.
+    Positions are rows of Parquet, or bytes of the decompressed content of other files. `before` is the number of lines
+    or rows of the file before `start`. `doubles` are the line or row numbers, from 1, of documents whose id an earlier
+    document has. A relative `path` is relative to `folder`, by default the current folder of the process.
     """
 
     path: str
@@ -78,14 +85,14 @@ class Slice:
 
     @property
     def place(self) -> str:
-        """Where the file is, for a worker in any folder; documents are named by the path as it was given."""
+        """The path of the file joined to `folder`, for workers in other folders."""
         return self.path if "://" in self.path else os.path.join(self.folder, self.path)  # noqa: PTH118 - a text
 
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """The work that makes one shard."""
+    """A part of the corpus: the input of one shard, which consists of slices of files."""
 
     name: str
     slices: tuple[Slice, ...]
-    kept: str = ""  # the schema of the kept columns, if the files tell it
+    kept: str = ""  # the schema of the kept columns, if the files have one

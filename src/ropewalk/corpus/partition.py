@@ -1,4 +1,4 @@
-"""What is to be done: a look into every file, ids that come twice, and parts of about the same size."""
+"""The plan of a run: inspect every file, find repeated document ids, and cut the files into parts of similar size."""
 
 from __future__ import annotations
 
@@ -30,61 +30,66 @@ if TYPE_CHECKING:
 Keys = npt.NDArray[np.uint64]  # a row for each id: two halves of its hash, the number of its file, of its line or row
 
 MEGABYTE = 1_000_000
-MOST_PIECES = 16  # of a packed file: each is unpacked from its beginning
+MOST_PIECES = 16  # of a packed file, since each is unpacked from the beginning of the file
 HELD = 4_000_000  # ids that are compared in memory
-BUCKETS = 256  # files that more of them are sorted into
+BUCKETS = 256  # temporary files for more ids
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What is known of a file: where it can be cut, as places and lines or rows before them, and what is wrong."""
+    """An input file: its hash, the positions (`cuts`) at which it is divided, and its error if it cannot be read.
+
+    A cut is a position, in decompressed bytes or in rows of Parquet, and the number of lines or rows before it. Hash
+    and cuts are empty until the file is inspected.
+    """
 
     path: str
     size: int
     modified: int
     sha256: str = ""
-    cuts: tuple[tuple[int, int], ...] = ()  # the first is its beginning, the last its end
+    cuts: tuple[tuple[int, int], ...] = ()  # the first is the start of the file, the last its end
     kept: str = ""  # the schema of the kept columns of Parquet
     error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give what the manifest holds."""
+        """Return the fields of this object as JSON values for the manifest."""
         return asdict(self)
 
     @classmethod
     def of_json(cls, table: dict[str, Any]) -> File:
-        """Read what the manifest holds."""
-        cuts = tuple((int(place), int(before)) for place, before in table["cuts"])
+        """Build an object from the JSON values in a manifest."""
+        cuts = tuple((int(index), int(before)) for index, before in table["cuts"])
         return cls(**(table | {"cuts": cuts}))
 
 
 def find(paths: Iterable[str], out: str) -> tuple[list[File], list[str]]:
-    """List the files to read, each once, and those in folders whose names do not tell what they hold.
+    """Return the files to read, each once, and the paths of files that are skipped because of an unknown extension.
 
-    What lies in the output folder is none of them: else a corpus that holds its own output could not be gone on with.
+    `paths` are files and folders. Raise a `FormatError` if one of them is a file with an unknown extension. Files in
+    the output folder `out` are left out; otherwise a run on a folder that contains its output could not be continued.
     """
-    found: dict[object, File] = {}
+    files: dict[object, File] = {}
     unknown: list[str] = []
     store, home = stores.located(out)
-    for given in paths:
-        for one in stores.listed(given):
-            where, name = stores.located(one.path)
+    for path in paths:
+        for listed in stores.listed(path):
+            where, name = stores.located(listed.path)
             if where == store and name.startswith(f"{home.rstrip('/')}/"):
                 continue
-            if sources.kind_of(one.path) is not None:
-                found.setdefault(one.key, File(one.path, one.size, one.modified))
-            elif one.path == given:
+            if sources.kind_of(listed.path) is not None:
+                files.setdefault(listed.key, File(listed.path, listed.size, listed.modified))
+            elif listed.path == path:
                 endings = ", ".join(sources.KINDS)
                 raise FormatError(
-                    given, 0, "ending", f"its name does not tell what it holds; expected one of {endings}"
+                    path, 0, "ending", f"its name does not show its format; expected one of the endings {endings}"
                 )
             else:
-                unknown.append(one.path)
-    return list(found.values()), unknown
+                unknown.append(listed.path)
+    return list(files.values()), unknown
 
 
 def inspect(file: File, options: Options) -> tuple[File, Keys]:
-    """Look into a file: its hash, where it can be cut, and the ids of its documents."""
+    """Read a file; return it with its hash and cuts, or with its error, and the hashed ids of its documents."""
     ids = _Ids()
     known = file
     try:
@@ -104,49 +109,52 @@ def inspect(file: File, options: Options) -> tuple[File, Keys]:
 
 
 def _unreadable(file: File, error: str) -> File:
-    """Say what is wrong with a file; its hash stays where its bytes could be read."""
+    """Return `file` with `error` and without cuts; its hash is kept, if it could be computed."""
     return replace(file, cuts=(), kept="", error=error)
 
 
 @final
 class _Ids:
-    """The ids of a file's documents, as hashes of 128 bits."""
+    """The document ids of a file, as hashes of 128 bits, with their line or row numbers."""
 
     def __init__(self) -> None:
-        self._found = array("Q")
+        self._hashes = array("Q")
 
     def add(self, name: str, number: int) -> None:
-        """Note the id of the document at a line or row."""
+        """Add the id `name` of the document at line or row `number`."""
         digest = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=16).digest()
-        self._found.frombytes(digest)
-        self._found.append(number)
+        self._hashes.frombytes(digest)
+        self._hashes.append(number)
 
     def keys(self) -> Keys:
-        """Give all of them, without the number of the file."""
-        found = np.frombuffer(self._found, dtype=np.uint64).reshape(-1, 3)
-        return np.insert(found, 2, 0, axis=1)
+        """Return the ids as an array [ids, 4]: two halves of the hash, file number (here 0), line or row number."""
+        hashes = np.frombuffer(self._hashes, dtype=np.uint64).reshape(-1, 3)
+        return np.insert(hashes, 2, 0, axis=1)
 
 
 def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]]:
-    """Say where documents begin, and how many lines come before each; at last, where the file ends."""
+    """Yield the byte position of each document and the number of lines before it; last, those of the end of the file.
+
+    The document ids are added to `ids`.
+    """
     end = (0, 0)
 
-    def followed(found: Iterator[sources.DocumentLine]) -> Iterator[sources.DocumentLine]:
+    def followed(lines: Iterator[sources.DocumentLine]) -> Iterator[sources.DocumentLine]:
         nonlocal end
-        for line in found:
+        for line in lines:
             end = line.end, line.number
             yield line
 
-    found = followed(sources.lines(file.path))
+    lines = followed(sources.lines(file.path))
     kind = sources.kind_of(file.path)
     if kind == "conllu":
-        for block in sources.documents(sources.blocks(found)):
+        for block in sources.documents(sources.blocks(lines)):
             name = sources.name_of(block)
             if name and block.text is not None:
                 ids.add(name, block.number)
             yield block.start, block.number - 1
     else:
-        for line in found:
+        for line in lines:
             if kind == "jsonl" and line.text and line.text.strip():
                 record = sources.json_record(line, file.path, options)
                 if record.named and _may_be_good(record, options):
@@ -156,12 +164,15 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
 
 
 def _may_be_good(record: sources.Record, options: Options) -> bool:
-    """Tell whether a document may keep its id from later ones: one that is seen to be none would cost them too."""
+    """Return whether no fault of a document is known yet.
+
+    Only the ids of such documents are collected: a later document with the id of an invalid one is not a repetition.
+    """
     return record.reason is None and sources.refusal(record.content, options.longest) is None
 
 
 def _cuts(file: File, starts: Iterator[tuple[int, int]], options: Options) -> tuple[tuple[int, int], ...]:
-    """Choose places to cut at, about a shard's size from each other."""
+    """Choose from `starts`, the positions of documents, cuts that are about the input size of a shard apart."""
     packed = stores.compression(file.path) is not None
     step = options.shard * MEGABYTE if packed else file.size / _pieces(file.size, options)
     out = [(0, 0)]
@@ -172,30 +183,33 @@ def _cuts(file: File, starts: Iterator[tuple[int, int]], options: Options) -> tu
     if last > out[-1]:
         out.append(last)
     if packed and len(out) > MOST_PIECES + 1:
-        out = [out[place] for place in np.linspace(0, len(out) - 1, MOST_PIECES + 1).astype(int)]
+        out = [out[index] for index in np.linspace(0, len(out) - 1, MOST_PIECES + 1).astype(int)]
     return tuple(out)
 
 
 def _pieces(size: int, options: Options) -> int:
-    """Say how many shards so many bytes make, all of the same size: a small one at the end would leave cores idle."""
+    """Return the number of equal pieces into which `size` bytes are cut, each of at most the size of a shard.
+
+    Equal pieces are better than a small last one, which would leave cores idle.
+    """
     return max(math.ceil(size / (options.shard * MEGABYTE)), 1)
 
 
 def _parquet(file: File, ids: _Ids, options: Options) -> File:
     with stores.random_access(file.path) as opened:
         columns = sources.columns_of(opened, options)
-        found = pq.ParquetFile(opened)
-        rows = found.metadata.num_rows
+        parquet = pq.ParquetFile(opened)
+        rows = parquet.metadata.num_rows
         if (options.id or "id") in columns:
             _note_ids(file, opened, rows, ids, options)
-        kept = _kept(found.schema_arrow, options)
-        step = max(math.ceil(rows / _pieces(_text_bytes(found.metadata, options.text), options)), 1)
+        kept = _kept(parquet.schema_arrow, options)
+        step = max(math.ceil(rows / _pieces(_text_bytes(parquet.metadata, options.text), options)), 1)
     cuts = tuple((cut, cut) for cut in (*range(0, rows, step), rows))
     return replace(file, cuts=cuts, kept=kept)
 
 
 def _kept(schema: pa.Schema, options: Options) -> str:
-    """Write the types of the kept columns as text; those of text are alike, however they are held."""
+    """Return the Arrow schema of the kept columns, serialized in Base64; all string types become `string`."""
     kinds = [schema.field(name).type for name in options.keep]
     plain = [pa.string() if sources.is_string(kind) else kind for kind in kinds]
     return base64.b64encode(pa.schema(zip(options.keep, plain, strict=True)).serialize()).decode() if plain else ""
@@ -203,7 +217,7 @@ def _kept(schema: pa.Schema, options: Options) -> str:
 
 def _text_bytes(metadata: pq.FileMetaData, name: str) -> int:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    columns = (group.column(place) for group in groups for place in range(group.num_columns))
+    columns = (group.column(index) for group in groups for index in range(group.num_columns))
     return sum(column.total_uncompressed_size for column in columns if column.path_in_schema == name)
 
 
@@ -217,7 +231,10 @@ def _note_ids(file: File, opened: pa.NativeFile, rows: int, ids: _Ids, options: 
 
 
 def _good_rows(file: File, rows: int, options: Options) -> Iterator[bool]:
-    """Tell of each row whether its document may be good; where text cannot be read, that is found by who parses it."""
+    """Yield for each row of a Parquet file whether no fault of its document is known yet.
+
+    If reading fails, yield True for ever: the unreadable rows are reported later, when the corpus is parsed.
+    """
     with contextlib.suppress(*stores.FAILURES):
         for record in sources.records(Slice(file.path, file.sha256, 0, rows, 0), replace(options, keep=())):
             yield _may_be_good(record, options)
@@ -226,7 +243,10 @@ def _good_rows(file: File, rows: int, options: Options) -> Iterator[bool]:
 
 @final
 class Doubles:
-    """Finds ids that come twice, in memory that does not grow with them: many are sorted into files first."""
+    """Search for repeated document ids in bounded memory.
+
+    More than `HELD` ids are distributed to temporary files by their hashes, and each file is searched alone.
+    """
 
     def __init__(self) -> None:
         self._held: list[Keys] = []
@@ -234,15 +254,15 @@ class Doubles:
         self._buckets: list[IO[bytes]] = []
 
     def add(self, keys: Keys, file: int) -> None:
-        """Take in the ids of a file."""
+        """Add the hashed ids `keys` of the documents in the file with the number `file`."""
         keys[:, 2] = file
         self._held.append(keys)
         self._count += len(keys)
         if self._count > HELD:
             self._spill()
 
-    def found(self) -> list[tuple[int, int]]:
-        """Give file and line or row of every document whose id an earlier one has."""
+    def repeated(self) -> list[tuple[int, int]]:
+        """Return the file number, and the line or row number, of each document whose id an earlier document has."""
         if not self._buckets:
             return list(_doubles(self._joined()))
         self._spill()
@@ -274,9 +294,10 @@ def _doubles(keys: Keys) -> Iterator[tuple[int, int]]:
 def parts(
     files: Sequence[File], doubles: Iterable[tuple[int, int]], options: Options, folder: str = ""
 ) -> list[FilePart]:
-    """Cut the files into parts, or put small ones together; each part makes a shard.
+    """Divide the files into parts, each of which is parsed into one shard: large files are cut, small ones combined.
 
-    `folder` is where relative paths count from, for workers elsewhere.
+    Only files of the same format, with the same schema of kept columns, are combined. `doubles` are the file and line
+    numbers of documents with a repeated id. Relative paths are relative to `folder`.
     """
     of_file: dict[int, list[int]] = {}
     for number, line in doubles:
@@ -284,19 +305,19 @@ def parts(
     out: list[FilePart] = []
     filling: dict[
         tuple[str | None, str], tuple[int, float]
-    ] = {}  # the part for small files of a kind, and what it holds
+    ] = {}  # for each kind of small files, the number of the last part and its size
     shard = options.shard * MEGABYTE
     for number, file in enumerate(files):
         again = of_file.get(number, [])
         like = sources.kind_of(file.path), file.kept
         for start, end in pairwise(file.cuts):
-            size = file.size if len(file.cuts) == 2 else shard  # a piece of a large file has a shard for itself
-            place, held = filling.get(like, (0, shard))
+            size = file.size if len(file.cuts) == 2 else shard  # a piece of a large file is a whole shard
+            index, held = filling.get(like, (0, shard))
             if held + size > shard:
-                place, held = len(out), 0.0
-                out.append(FilePart(f"part-{place:06d}", (), file.kept))
-            filling[like] = place, held + size
+                index, held = len(out), 0.0
+                out.append(FilePart(f"part-{index:06d}", (), file.kept))
+            filling[like] = index, held + size
             here = frozenset(line for line in again if start[1] < line <= end[1])
-            one = Slice(file.path, file.sha256, start[0], end[0], start[1], here, folder)
-            out[place] = replace(out[place], slices=(*out[place].slices, one))
+            piece = Slice(file.path, file.sha256, start[0], end[0], start[1], here, folder)
+            out[index] = replace(out[index], slices=(*out[index].slices, piece))
     return out

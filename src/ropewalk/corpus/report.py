@@ -1,4 +1,4 @@
-"""What was counted: of one shard, or of all together."""
+"""Counts of documents, sentences, words, tags and relations, of one shard or of the whole corpus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ SLOWEST = 5
 
 @dataclass(slots=True)
 class Counts:
-    """What some documents hold."""
+    """The counts of some documents.
+
+    `upos`, `relations` and `scripts` count words. `probabilities` is a histogram of arc probabilities with `BINS` bins.
+    """
 
     documents: int = 0
     sentences: int = 0
@@ -34,7 +37,7 @@ class Counts:
     probabilities: list[int] = field(default_factory=lambda: [0] * BINS)
 
     def add(self, bank: Treebank) -> None:
-        """Count the sentences of a treebank."""
+        """Add the sentences and words of a treebank to the counts."""
         self.sentences += len(bank)
         self.words += bank.words
         _count(self.upos, bank.column("upos"))
@@ -47,26 +50,26 @@ class Counts:
         arcs = None if bank.probabilities is None else bank.probabilities.arcs
         if arcs is not None:
             bins = np.minimum((arcs[~np.isnan(arcs)] * BINS).astype(np.int64), BINS - 1)
-            found = np.bincount(bins, minlength=BINS).tolist()
-            self.probabilities = [a + b for a, b in zip(self.probabilities, found, strict=True)]
+            counts = np.bincount(bins, minlength=BINS).tolist()
+            self.probabilities = [a + b for a, b in zip(self.probabilities, counts, strict=True)]
 
     def merge(self, other: Counts) -> None:
-        """Add the counts of other documents."""
-        for one in fields(self):
-            if one.name != "probabilities":
-                setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        """Add the counts `other` of other documents to these counts."""
+        for item in fields(self):
+            if item.name != "probabilities":
+                setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
         self.probabilities = [a + b for a, b in zip(self.probabilities, other.probabilities, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain values, the most frequent first."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        """Return the counts as JSON values; tags, relations and scripts are sorted by frequency, the highest first."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
         return {
             name: dict(value.most_common()) if isinstance(value, Counter) else value for name, value in values.items()
         }
 
     @classmethod
     def of_json(cls, table: dict[str, Any]) -> Self:
-        """Read them again."""
+        """Build counts from the JSON values that `to_json` returns."""
         counters = {name: Counter(table[name]) for name in ("upos", "relations", "scripts")}
         return cls(**(table | counters))
 
@@ -78,7 +81,7 @@ def _count(counter: Counter[str], column: Strings) -> None:
 
 @functools.lru_cache(maxsize=1 << 16)
 def script(word: str) -> str:
-    """Tell the script of a word by the name of its first letter, such as `Latin`; `none` if it has no letter."""
+    """Return the script of a word, such as `Latin`, by the Unicode name of its first letter; `none` without letters."""
     letter = next((character for character in word if character.isalpha()), None)
     if letter is None:
         return "none"
@@ -86,9 +89,9 @@ def script(word: str) -> str:
 
 
 def tables(counts: Counts, shards: list[dict[str, Any]]) -> list[Table]:
-    """Show what was counted."""
+    """Return tables for the report: totals, distributions, and the slowest of `shards`, which are records of shards."""
     totals = (("documents", counts.documents), ("sentences", counts.sentences), ("words", counts.words))
-    shares = (("script", counts.scripts), ("upos", counts.upos), ("relation", counts.relations))
+    distributions = (("script", counts.scripts), ("upos", counts.upos), ("relation", counts.relations))
     words = TableColumn("words")
     return [
         Table(
@@ -100,9 +103,9 @@ def tables(counts: Counts, shards: list[dict[str, Any]]) -> list[Table]:
             Table(
                 f"Words by {name}",
                 (TableColumn(name, numeric=False), words, TableColumn("share", unit="%", decimals=2)),
-                tuple((key, count, 100 * count / max(counts.words, 1)) for key, count in found.most_common()),
+                tuple((key, count, 100 * count / max(counts.words, 1)) for key, count in counter.most_common()),
             )
-            for name, found in shares
+            for name, counter in distributions
         ),
         Table(
             "Words by the probability of their arcs",
@@ -112,11 +115,11 @@ def tables(counts: Counts, shards: list[dict[str, Any]]) -> list[Table]:
         Table(
             "Slowest shards",
             (TableColumn("shard", numeric=False), words, TableColumn("seconds", decimals=1)),
-            tuple((one["name"], one["counts"]["words"], one["seconds"]) for one in slowest(shards)),
+            tuple((shard["name"], shard["counts"]["words"], shard["seconds"]) for shard in slowest(shards)),
         ),
     ]
 
 
 def slowest(shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pick the shards that took longest."""
-    return sorted(shards, key=lambda one: -one["seconds"])[:SLOWEST]
+    """Return the records of the `SLOWEST` shards that took longest to parse, the slowest first."""
+    return sorted(shards, key=lambda shard: -shard["seconds"])[:SLOWEST]

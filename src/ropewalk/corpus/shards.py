@@ -1,7 +1,7 @@
-"""One part of a corpus to one shard: read, parsed and written in memory that does not grow with it.
+"""Parsing of one part of a corpus into one output file, a shard, in bounded memory.
 
-The data file appears whole, then the errors, and last the record that says that the part is done. Without a record
-a part is done again from its beginning, and comes out the same.
+First the shard is written, then the file of errors, and last the record, which shows that the part is done. Each file
+appears whole or not at all. A part without a record is parsed again from its beginning, with the same result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ropewalk.corpus import sources, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
 from ropewalk.errors import CorpusError, FormatError, ModelError, OptionError
-from ropewalk.treebank.treebank import UNWRITABLE
+from ropewalk.treebank.source import UNWRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,19 +38,23 @@ if TYPE_CHECKING:
 OUTPUTS = ("parquet", "jsonl", "jsonl.gz", "jsonl.zst", "conllu", "conllu.gz", "conllu.zst")
 ROW_GROUP = 100_000  # words, about, of a row group of Parquet
 DATA, ERRORS, DONE, TRIES = "data", "errors", "done", "tries"  # folders of the output
-MOST_TRIES = 6  # Ray gives a part to others as long as workers die of it
+MOST_TRIES = 6  # of a part whose workers die: Ray itself would retry for ever
 
 
 class _Writer(Protocol):
-    """Writes documents to a file."""
+    """Protocol for writers of documents to a file; `write` returns the number of rows that it writes."""
 
-    def write(self, records: Sequence[Record], found: Parsed) -> int: ...
+    def write(self, records: Sequence[Record], annotation: Parsed) -> int: ...
     def close(self) -> None: ...
 
 
 @functools.lru_cache(maxsize=1)
 def parser_of(model: str, generator: str, options: ParserOptions) -> Parser:
-    """Load a model once in a process, and check that it is the one that is meant."""
+    """Return the parser of a model, loaded once in each process.
+
+    Raise a `ModelError` unless its program version and model hash are those of `generator`: another machine may have
+    another model of the same name.
+    """
     from ropewalk.pipeline import load
 
     parser = load(model, options, threads=1)
@@ -60,12 +64,12 @@ def parser_of(model: str, generator: str, options: ParserOptions) -> Parser:
 
 
 def warm(model: str, generator: str, options: Options) -> None:
-    """Load in a process what its parts will need, ahead of the first of them."""
+    """Load the model in a worker process before its first part."""
     parser_of(model, generator, options.parsing)
 
 
 def annotate(part: FilePart, out: str, model: str, generator: str, options: Options) -> dict[str, Any]:
-    """Do a part: write its shard, its errors and its record, and give the record."""
+    """Parse a part; write its shard, its errors and its record to the folder `out`, and return the record."""
     begun = time.monotonic()
     parser = parser_of(model, generator, options.parsing)
     _try_again(part, out)
@@ -75,15 +79,16 @@ def annotate(part: FilePart, out: str, model: str, generator: str, options: Opti
     rows = 0
     with stores.creating(path) as file:
         writer = _writer(file, part, generator, options)
-        for records in grouped(_records(part, options, errors), _size, GROUP):
-            found = parsed(parser, [record.content for record in records], options.longest)
-            for record, reason in zip(records, found.reasons, strict=True):
+        for records in grouped(_records(part, options, errors), lambda record: len(record.content or "") + 1, GROUP):
+            annotation = parsed(parser, [record.content for record in records], options.longest)
+            for record, reason in zip(records, annotation.reasons, strict=True):
                 if reason is not None:
-                    errors.append(_error(record, record.reason or reason))
-            good = [record for record, reason in zip(records, found.reasons, strict=True) if reason is None]
+                    about = {"id": record.id, "file": record.path, "place": record.number}
+                    errors.append(about | {"reason": record.reason or reason})
+            good = [record for record, reason in zip(records, annotation.reasons, strict=True) if reason is None]
             counts.documents += len(good)
-            counts.add(found.bank)
-            rows += writer.write(records, found)
+            counts.add(annotation.bank)
+            rows += writer.write(records, annotation)
         writer.close()
     counts.errors = len(errors)
     if errors:
@@ -102,41 +107,36 @@ def annotate(part: FilePart, out: str, model: str, generator: str, options: Opti
 
 
 def _try_again(part: FilePart, out: str) -> None:
-    """Count how often a part was begun in this run, and give up when it ends its workers every time."""
+    """Count an attempt to parse a part in this run; raise a `CorpusError` after `MOST_TRIES` attempts."""
     path = f"{out}/{TRIES}/{part.name}"
     tries = int(stores.read(path) or 0) + 1
     if tries > MOST_TRIES:
         first = part.slices[0]
         raise CorpusError(
-            f"{part.name} was begun {MOST_TRIES} times, and its worker died every time, most likely memory ran out; "
+            f"{part.name} was begun {MOST_TRIES} times, and its worker died every time, probably for lack of memory; "
             f"it begins with {first.path}:{first.before + 1}; try fewer workers, or a smaller --longest"
         )
     stores.write(path, str(tries).encode())
 
 
-def _error(record: Record, reason: str) -> dict[str, Any]:
-    return {"id": record.id, "file": record.path, "place": record.number, "reason": reason}
-
-
 def _records(part: FilePart, options: Options, errors: list[dict[str, Any]]) -> Iterator[Record]:
-    """Read the documents of all slices; where a file turns out to be damaged, the rest of its slice is an error."""
-    for one in part.slices:
+    """Yield the documents of all slices of a part.
+
+    If a file turns out to be damaged, the rest of its slice is skipped and an error is added to `errors`.
+    """
+    for piece in part.slices:
         try:
-            yield from sources.records(one, options)
+            yield from sources.records(piece, options)
         except stores.FAILURES as failure:
-            _demand_unchanged(one)
+            _demand_unchanged(piece)
             reason = f"it cannot be read from here on: {stores.why(failure)}"
-            errors.append({"id": None, "file": one.path, "place": one.before, "reason": reason})
+            errors.append({"id": None, "file": piece.path, "place": piece.before, "reason": reason})
 
 
-def _demand_unchanged(one: Slice) -> None:
-    """Tell a damaged file from one that is not there just now, which must not be taken for done."""
-    if stores.sha256(one.place) != one.sha256:
-        raise FormatError(one.path, 0, "changed", "has changed since the run began; expected the same file throughout")
-
-
-def _size(record: Record) -> int:
-    return len(record.content or "") + 1
+def _demand_unchanged(piece: Slice) -> None:
+    """Raise a `FormatError` if the file of a slice has changed since the run began."""
+    if stores.sha256(piece.place) != piece.sha256:
+        raise FormatError(piece.path, 0, "changed", "has changed since the run began; restore it, or begin a new run")
 
 
 def _writer(file: stores.Hashing, part: FilePart, generator: str, options: Options) -> _Writer:
@@ -151,16 +151,16 @@ def _writer(file: stores.Hashing, part: FilePart, generator: str, options: Optio
 
 
 def demand_names_apart(options: Options) -> None:
-    """Refuse to keep a column twice, or under a name that the output has itself."""
-    ours = ["id", *(one.name for one in added(options.rows))]
-    for place, name in enumerate(options.keep):
+    """Raise an `OptionError` if `options.keep` names a column twice, or names one that the output has anyway."""
+    ours = ["id", *(field.name for field in added(options.rows))]
+    for index, name in enumerate(options.keep):
         if name in ours:
             raise OptionError(
-                f"--keep {name}: the output has a column of that name itself; expected another than {', '.join(ours)}: "
-                "rename it in the input"
+                f"--keep {name}: the output has a column of that name itself, among {', '.join(ours)}; rename it in "
+                "the input"
             )
-        if name in options.keep[:place]:
-            raise OptionError(f"--keep {name}: is given twice; expected each column once")
+        if name in options.keep[:index]:
+            raise OptionError(f"--keep {name}: is given twice; name each column once")
 
 
 def _kept(part: FilePart, options: Options) -> pa.Schema:
@@ -171,30 +171,33 @@ def _kept(part: FilePart, options: Options) -> pa.Schema:
 
 @final
 class _Rows:
-    """Makes rows of documents: id, what is kept, and the annotation."""
+    """Builder of output rows: the id of a document, its kept columns, and its annotation.
+
+    `kept` is the schema of the kept columns. `rows` is whether a row is a document or a sentence.
+    """
 
     def __init__(self, kept: pa.Schema, rows: Rows) -> None:
         self._kept = kept
         self._rows = rows
-        given = pa.schema([("id", pa.string()), *kept])
-        self.schema = pa.schema([*given, *added(rows)][:-1])  # errors are kept apart
+        own = pa.schema([("id", pa.string()), *kept])
+        self.schema = pa.schema([*own, *added(rows)][:-1])  # errors have a file of their own
 
-    def table(self, records: Sequence[Record], found: Parsed) -> pa.Table:
-        """Give the rows of the documents that could be parsed."""
+    def table(self, records: Sequence[Record], annotation: Parsed) -> pa.Table:
+        """Return a table with the rows of those documents that could be parsed."""
         columns = [pa.array([record.id for record in records], pa.string())]
-        for place, one in enumerate(self._kept):
-            values = [record.kept[place] if record.kept else None for record in records]
-            if pa.types.is_string(one.type):
+        for index, field in enumerate(self._kept):
+            values = [record.kept[index] if record.kept else None for record in records]
+            if pa.types.is_string(field.type):
                 values = [sources.text_of(value) if isinstance(value, bytes) else value for value in values]
-            columns.append(pa.array(values, one.type))
-        given = pa.table(columns, names=["id", *self._kept.names])
-        whole = joined(given, found, self._rows)
+            columns.append(pa.array(values, field.type))
+        documents = pa.table(columns, names=["id", *self._kept.names])
+        whole = joined(documents, annotation, self._rows)
         return whole.filter(pc.is_null(whole.column("error"))).drop_columns("error").cast(self.schema)
 
 
 @final
 class _Parquet:
-    """Writes Parquet, in row groups of many documents."""
+    """Writer of Parquet; a row group holds documents of about `ROW_GROUP` words."""
 
     def __init__(self, stream: Any, generator: str, rows: _Rows) -> None:  # noqa: ANN401 - a file to write
         self._rows = rows
@@ -203,17 +206,17 @@ class _Parquet:
         self._held: list[pa.Table] = []
         self._words = 0
 
-    def write(self, records: Sequence[Record], found: Parsed) -> int:
-        """Write some documents; say how many rows they are."""
-        table = self._rows.table(records, found)
+    def write(self, records: Sequence[Record], annotation: Parsed) -> int:
+        """Write some documents; return the number of rows."""
+        table = self._rows.table(records, annotation)
         self._held.append(table)
-        self._words += found.bank.words
+        self._words += annotation.bank.words
         if self._words >= ROW_GROUP:
             self._flush()
         return len(table)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining documents and close the file."""
         self._flush()
         self._writer.close()
 
@@ -225,39 +228,39 @@ class _Parquet:
 
 @final
 class _JsonLines:
-    """Writes a JSON object a row, with the names of the columns of Parquet."""
+    """Writer of JSON lines: one object for each row, with the column names of the Parquet output as keys."""
 
     def __init__(self, stream: Any, rows: _Rows) -> None:  # noqa: ANN401 - a file to write
         self._rows = rows
         self._stream = stream
 
-    def write(self, records: Sequence[Record], found: Parsed) -> int:
-        """Write some documents; say how many rows they are."""
-        rows = self._rows.table(records, found).to_pylist()
+    def write(self, records: Sequence[Record], annotation: Parsed) -> int:
+        """Write some documents; return the number of rows."""
+        rows = self._rows.table(records, annotation).to_pylist()
         text = "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
         self._stream.write(text.encode("utf-8"))
         return len(rows)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining documents and close the file."""
         self._stream.close()
 
 
 @final
 class _Conllu:
-    """Writes CoNLL-U: documents with their ids, or what was read with other trees."""
+    """Writer of CoNLL-U: texts as documents with their ids, or CoNLL-U input with new trees."""
 
     def __init__(self, stream: Any, generator: str) -> None:  # noqa: ANN401 - a file to write
         self._stream = stream
         self._generator = generator
 
-    def write(self, records: Sequence[Record], found: Parsed) -> int:
-        """Write some documents; say how many sentences they are."""
-        bank = found.bank
+    def write(self, records: Sequence[Record], annotation: Parsed) -> int:
+        """Write some documents; return the number of sentences."""
+        bank = annotation.bank
         if len(bank) and bank.source is None:
             headings = [bank.heading(number) for number in range(len(bank))]
             first = 0
-            for record, count in zip(records, found.counts, strict=True):
+            for record, count in zip(records, annotation.counts, strict=True):
                 if count:
                     name = UNWRITABLE.sub("?", record.id)
                     headings[first] = headings[first]._replace(document=name)
@@ -265,15 +268,15 @@ class _Conllu:
             bank = bank.with_headings(headings)
         sentences = conllu.sentences(bank, generator=self._generator)
         first = 0
-        for record, count in zip(records, found.counts, strict=True):
+        for record, count in zip(records, annotation.counts, strict=True):
             if count:
                 blocks = itertools.islice(sentences, count)
-                begins = bank.heading(first).document is not None  # or it is a sentence, with a name of its own
+                begins = bank.heading(first).document is not None  # otherwise it is a sentence with a name of its own
                 self._stream.write(b"".join(conllu.in_document(blocks, record.id) if begins else blocks))
                 self._generator = ""
             first += count
         return len(bank)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining documents and close the file."""
         self._stream.close()

@@ -1,4 +1,7 @@
-"""Documents in files: Parquet, JSON lines, plain text and CoNLL-U; what is no document is one with a reason."""
+"""Readers of documents from Parquet, JSON lines, plain text and CoNLL-U.
+
+An invalid document is returned too, with the reason why it is invalid.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,16 @@ KINDS = {
     ".txt": "text",
     ".conllu": "conllu",
 }
-LONGEST_LINE = 1 << 24  # bytes; of a longer one nothing is held
+LONGEST_LINE = 1 << 24  # bytes; longer lines are not kept in memory
 LONGEST_SOURCE = 1 << 30  # bytes of a document of CoNLL-U
-ROWS = 64  # of Parquet that are read at a time
+ROWS = 64  # rows of Parquet that are read at a time
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Record(NamedTuple):
-    """A document as it was found: text, or CoNLL-U as bytes; or the reason why it is none.
+    """A document: its `content` (a text, or CoNLL-U as bytes), or the `reason` why it is invalid.
 
-    `number` is that of its line or row in the file, from 1.
+    `number` is the number of its line or row in the file, from 1. `kept` has the values of the columns to copy.
     """
 
     id: str
@@ -47,13 +50,14 @@ class Record(NamedTuple):
     content: str | bytes | None
     reason: str | None = None
     kept: tuple[Any, ...] = ()
-    named: bool = False  # whether the id is its own; else it is made of path and number
+    named: bool = False  # whether the document has an id; otherwise `id` consists of path and number
 
 
 class DocumentLine(NamedTuple):
-    """A line without its break: where it begins, where the next one does, its number from 1, and its bytes.
+    """A line of a file.
 
-    The bytes are None if they are too many to hold.
+    `start` is its byte position, and `end` that of the next line. `number` counts from 1. `text` has its bytes without
+    the line break, or None if the line is too long.
     """
 
     start: int
@@ -63,22 +67,25 @@ class DocumentLine(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A sentence of CoNLL-U, or a document of some, as bytes; None if it is too long."""
+    """A sentence or a document of CoNLL-U as bytes; `text` is None if it is too long.
+
+    `start` is the byte position of its first line, and `number` the number of that line, from 1.
+    """
 
     start: int
     number: int
     text: bytes | None
-    document: str | None  # the name of the document that begins here, if one does
-    sentence: str  # its own name, or nothing
+    document: str | None  # the name of the document that begins here, if any
+    sentence: str  # the sentence's name, or ""
 
 
 def kind_of(path: str) -> str | None:
-    """Tell by its name what is in a file."""
+    """Return the format of a file by its extension, such as `parquet` or `text`; None if it is unknown."""
     return KINDS.get(stores.ending(path))
 
 
 def records(part: Slice, options: Options) -> Iterator[Record]:
-    """Read the documents of a slice."""
+    """Yield the documents of a slice of a file; those with a repeated id are invalid, and have a reason."""
     read: Callable[[Slice, Options], Iterator[Record]] = {
         "parquet": _rows,
         "jsonl": _json_lines,
@@ -93,7 +100,10 @@ def records(part: Slice, options: Options) -> Iterator[Record]:
 
 
 def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) -> Iterator[DocumentLine]:
-    """Read the lines of a file from one that begins at `start`, up to `end`."""
+    """Yield the lines of a file from byte position `start`, where a line begins, up to `end`, by default all.
+
+    Positions count decompressed bytes. `before` is the number of lines before `start`.
+    """
     with _at(path, start) as file:
         begin = at = start
         number = before
@@ -120,12 +130,12 @@ def lines(path: str, start: int = 0, end: int | None = None, before: int = 0) ->
 
 
 def _unmarked(text: bytes, start: int) -> bytes:
-    """Take off the byte order mark that may stand at the start of a file."""
+    """Return `text` without a byte order mark, if it is at the start of a file (`start` is 0)."""
     return text if start else text.removeprefix(codecs.BOM_UTF8)
 
 
 def _at(path: str, start: int) -> pa.NativeFile:
-    """Open a file at a place, counted in unpacked bytes."""
+    """Open a file for reading from position `start`, counted in decompressed bytes."""
     if stores.compression(path) is None:
         file = stores.random_access(path)
         file.seek(start)
@@ -143,44 +153,44 @@ def _json_lines(part: Slice, options: Options) -> Iterator[Record]:
 
 
 def json_record(line: DocumentLine, path: str, options: Options) -> Record:
-    """Read the document of a line that is not empty."""
+    """Return the document in a line of a JSON lines file; it has a reason if the line is invalid."""
     name = f"{path}:{line.number}"
     if line.text is None:
         return Record(name, path, line.number, None, _too_long_line())
-    found, reason = _json_object(line.text)
-    named = _id_of(found, options)
-    content = found.get(options.text)
+    fields, reason = _json_object(line.text)
+    named = _id_of(fields, options)
+    content = fields.get(options.text)
     if reason is None and named is None and options.id is not None:
         reason = f"it has no {options.id!r}, or an empty one"
     if reason is None and not isinstance(content, str):
         kind = "null" if content is None else type(content).__name__
         reason = (
             f"{options.text!r} is {kind}; expected text"
-            if options.text in found
-            else (f"it has no {options.text!r}; found {', '.join(list(found)[:9]) or 'nothing'}")
+            if options.text in fields
+            else (f"it has no {options.text!r}; found {', '.join(list(fields)[:9]) or 'nothing'}")
         )
-    kept = tuple(_plain(found.get(key)) for key in options.keep)
+    kept = tuple(_plain(fields.get(key)) for key in options.keep)
     return Record(named or name, path, line.number, None if reason else content, reason, kept, named is not None)
 
 
 def _json_object(text: bytes) -> tuple[dict[str, Any], str | None]:
-    """Read a JSON object; if there is none, say why."""
+    """Return the JSON object in `text` and None; if there is none, an empty dictionary and the reason."""
     try:
-        found = json.loads(text.decode("utf-8"))
+        value = json.loads(text.decode("utf-8"))
     except UnicodeDecodeError as failure:
         return {}, _not_utf8(failure)
     except (ValueError, RecursionError) as failure:
         return {}, f"no JSON: {failure}"
-    return (found, None) if isinstance(found, dict) else ({}, "no JSON object")
+    return (value, None) if isinstance(value, dict) else ({}, "no JSON object")
 
 
-def _id_of(found: dict[str, Any], options: Options) -> str | None:
-    named = found.get(options.id or "id")
+def _id_of(fields: dict[str, Any], options: Options) -> str | None:
+    named = fields.get(options.id or "id")
     return None if isinstance(named, dict | list) else name_in(named)
 
 
 def name_in(value: object) -> str | None:
-    """Write a document's own id; an empty one is none."""
+    """Return the value of an id column as text, or None if it is null or empty."""
     return None if value is None else text_of(value) or None
 
 
@@ -194,7 +204,7 @@ def _text_lines(part: Slice, _options: Options) -> Iterator[Record]:
 
 
 def _text_file(part: Slice, options: Options) -> Iterator[Record]:
-    most = 4 * options.longest + 4  # bytes that so many characters may take, and one more
+    most = 4 * options.longest + 4  # the most bytes of `longest` characters, and one character more
     with stores.reading(part.place) as file:
         held = bytes(file.read(most))
     record = Record(part.path, part.path, 1, _unmarked(held, 0))
@@ -234,13 +244,16 @@ def _rows(part: Slice, options: Options) -> Iterator[Record]:
 
 
 def text_of(value: object) -> str:
-    """Write an id, or a value that is kept, as text that any file can hold."""
+    """Return an id, or a kept value, as text that is valid UTF-8; wrong bytes are replaced."""
     raw = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
     return raw.decode("utf-8", "replace")
 
 
 def columns_of(file: pa.NativeFile, options: Options) -> list[str]:
-    """Name the columns to read of a Parquet file; those that must be there and are not are a `FormatError`."""
+    """Return the names of the columns of a Parquet file that must be read: text, kept columns and id.
+
+    Raise a `FormatError` if one is missing, or the column of text has another type.
+    """
     schema = pq.ParquetFile(file).schema_arrow
     needed = [options.text, *options.keep, *([] if options.id is None else [options.id])]
     for name in needed:
@@ -253,27 +266,30 @@ def columns_of(file: pa.NativeFile, options: Options) -> list[str]:
 
 
 def is_string(kind: pa.DataType) -> bool:
-    """Tell whether a type of Arrow is text, however it is held."""
+    """Return whether an Arrow type is a string type, also if it is large, a view, or dictionary-encoded."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     return any(test(inner) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether a type of Arrow is text, or bytes that may be."""
+    """Return whether an Arrow type is a string type or a binary type, whose values may be text in UTF-8."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
     return is_string(kind) or any(test(inner) for test in tests)
 
 
 def row_batches(file: pa.NativeFile, start: int, end: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Read rows of a Parquet file, a few at a time; text comes as bytes, since nobody has checked that it is UTF-8."""
-    found = pq.ParquetFile(file, pre_buffer=False, buffer_size=stores.BLOCK)
+    """Yield the rows from `start` to `end` of a Parquet file, at most `ROWS` at a time.
+
+    Strings are returned as bytes, since they may not be valid UTF-8.
+    """
+    parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=stores.BLOCK)
     first = 0
-    for group in range(found.num_row_groups):
-        rows = found.metadata.row_group(group).num_rows
+    for group in range(parquet.num_row_groups):
+        rows = parquet.metadata.row_group(group).num_rows
         if first < end and first + rows > start:
             at = first
-            for batch in found.iter_batches(ROWS, row_groups=[group], columns=columns):
+            for batch in parquet.iter_batches(ROWS, row_groups=[group], columns=columns):
                 wanted = batch.slice(max(start - at, 0), max(min(end - at, len(batch)) - max(start - at, 0), 0))
                 at += len(batch)
                 if len(wanted):
@@ -284,27 +300,27 @@ def row_batches(file: pa.NativeFile, start: int, end: int, columns: list[str]) -
 
 
 def _as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
-    plain = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
-    columns = [one.cast(pa.large_binary()) if is_string(one.type) else one for one in plain]
+    plain = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns]
+    columns = [column.cast(pa.large_binary()) if is_string(column.type) else column for column in plain]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _conllu(part: Slice, _options: Options) -> Iterator[Record]:
-    for found in documents(blocks(lines(part.place, part.start, part.end, part.before))):
-        named = name_of(found)
-        name = named or f"{part.path}:{found.number}"
-        reason = None if found.text is not None else _too_long_line()
-        yield Record(name, part.path, found.number, found.text, reason, named=bool(named))
+    for document in documents(blocks(lines(part.place, part.start, part.end, part.before))):
+        named = name_of(document)
+        name = named or f"{part.path}:{document.number}"
+        reason = None if document.text is not None else _too_long_line()
+        yield Record(name, part.path, document.number, document.text, reason, named=bool(named))
 
 
-def name_of(found: Block) -> str:
-    """Give the name of a document, or of a sentence that is one, or nothing: sentences are numbered in documents."""
-    return found.sentence if found.document is None else found.document
+def name_of(block: Block) -> str:
+    """Return the id of a CoNLL-U document, or the `sent_id` of a sentence outside documents; "" if it has none."""
+    return block.sentence if block.document is None else block.document
 
 
-def blocks(found: Iterator[DocumentLine]) -> Iterator[Block]:
-    """Read the sentences of CoNLL-U: what stands between empty lines."""
-    for blank, group in itertools.groupby(found, key=lambda line: line.text is not None and not line.text.strip()):
+def blocks(lines: Iterator[DocumentLine]) -> Iterator[Block]:
+    """Yield the sentences of CoNLL-U, which empty lines separate, from its lines."""
+    for blank, group in itertools.groupby(lines, key=lambda line: line.text is not None and not line.text.strip()):
         if blank:
             continue
         held: list[DocumentLine] = []
@@ -315,8 +331,8 @@ def blocks(found: Iterator[DocumentLine]) -> Iterator[Block]:
                 held.append(line)
         texts = [line.text for line in held if line.text is not None]
         comments = list(itertools.takewhile(lambda text: text.startswith(b"#"), texts))
-        document = next((_value(one) for one in comments if one.startswith(b"# newdoc")), None)
-        sentence = next((_value(one) for one in comments if one.startswith(b"# sent_id")), "")
+        document = next((_value(comment) for comment in comments if comment.startswith(b"# newdoc")), None)
+        sentence = next((_value(comment) for comment in comments if comment.startswith(b"# sent_id")), "")
         text = b"\n".join([*texts, b"", b""]) if size <= LONGEST_LINE else None
         yield Block(held[0].start, held[0].number, text, document, sentence)
 
@@ -325,12 +341,15 @@ def _value(comment: bytes) -> str:
     return comment.partition(b"=")[2].strip().decode("utf-8", "replace")
 
 
-def documents(found: Iterator[Block]) -> Iterator[Block]:
-    """Put sentences together to the documents that comments begin; before the first of those each is one by itself."""
+def documents(sentences: Iterator[Block]) -> Iterator[Block]:
+    """Join CoNLL-U sentences into documents, which begin at `# newdoc` comments.
+
+    Each sentence before the first such comment is yielded as a document of its own.
+    """
     begun: Block | None = None
     texts: list[bytes] = []
     size = 0
-    for block in found:
+    for block in sentences:
         if block.document is not None or begun is None:
             if begun is not None:
                 yield begun._replace(text=b"".join(texts) if texts else None)
@@ -348,7 +367,7 @@ def documents(found: Iterator[Block]) -> Iterator[Block]:
 
 
 def refusal(content: Content, longest: int) -> str | None:
-    """Say why a document need not be tried, if there is a reason."""
+    """Return the reason why a document with this `content` is not parsed, such as too many characters; else None."""
     if content is None:
         return "it is null; expected text"
     if len(content) > (longest if isinstance(content, str) else LONGEST_SOURCE):
@@ -371,7 +390,7 @@ def _not_utf8(failure: UnicodeDecodeError) -> str:
 
 
 def _plain(value: object) -> str | None:
-    """Write a kept value of JSON as text, since nobody knows of which type the next one is."""
+    """Return a kept value of JSON as text, None if it is null; values of one column may have different types."""
     if value is None:
         return None
     return text_of(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Files in any store that PyArrow or fsspec opens, by path or URI; files that appear whole or not at all."""
+"""Files in any store that PyArrow or fsspec can open, such as the local disk, HDFS or S3, by path or URI."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FAILURES = (OSError, EOFError, pa.ArrowException)
 
 
 class Listed(NamedTuple):
-    """A file: its path as the user would write it, its size in bytes, and when it was changed.
+    """A file: its path as the user would write it, its size in bytes, and the time of its last change in nanoseconds.
 
-    `key` tells files apart, whatever their names: the device and inode of a local file, else the name in its store.
+    `key` is the same for all names of one file: device and inode of a local file, else store type and path.
     """
 
     path: str
@@ -39,18 +39,18 @@ class Listed(NamedTuple):
 
 
 def why(failure: Exception) -> str:
-    """Say in one line what a store complained of."""
+    """Return the first line of the message of an exception from a store."""
     text = failure.strerror if isinstance(failure, OSError) and failure.strerror else str(failure)
     return (text or type(failure).__name__).splitlines()[0]
 
 
 def compression(path: str) -> str | None:
-    """Tell by its name how a file is packed."""
+    """Return the compression of a file by its extension, such as `gzip`; None if it is not compressed."""
     return COMPRESSION.get(posixpath.splitext(path)[1].lower())
 
 
 def ending(path: str) -> str:
-    """Give the ending that tells what is in a file, whatever it is packed with."""
+    """Return the extension that shows the format of a file, such as `.jsonl` for `a.jsonl.gz`."""
     name = path.lower()
     for packed in COMPRESSION:
         name = name.removesuffix(packed)
@@ -58,16 +58,19 @@ def ending(path: str) -> str:
 
 
 def absolute(path: str) -> str:
-    """Give a path that means the same to a process in another folder; a URI does as it is."""
+    """Return an absolute path, which processes in other folders can use; a URI is returned unchanged."""
     return path if "://" in path else os.path.abspath(path)  # noqa: PTH100 - a text, which names files of any store
 
 
 def opened(path: str) -> tuple[fs.FileSystem, str]:
-    """Find the store of a path or URI, and its name there."""
+    """Return the store (a PyArrow file system) of a path or URI, and the path inside that store.
+
+    Raise a `FormatError` if neither PyArrow nor fsspec knows the URI.
+    """
     if "://" not in path:
         return fs.LocalFileSystem(), absolute(path)
     try:
-        found: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
+        located: tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         import fsspec
 
@@ -76,14 +79,14 @@ def opened(path: str) -> tuple[fs.FileSystem, str]:
         except (ValueError, ImportError) as failure:
             message = f"{failure}; expected a path, or a URI that PyArrow or fsspec knows"
             raise FormatError(path, 0, "store", message) from failure
-        if "file" in store.protocol:  # a local one
+        if "file" in store.protocol:  # the local file system
             return fs.LocalFileSystem(), name
         return fs.PyFileSystem(fs.FSSpecHandler(store)), name
-    return found
+    return located
 
 
 def located(path: str) -> tuple[str, str]:
-    """Name the kind of a path's store and the path in it; of a local one, links are followed."""
+    """Return the type of the store of a path or URI, and the path inside it; symbolic links on disk are resolved."""
     store, name = opened(path)
     return str(store.type_name), os.path.realpath(name) if _is_local(store) else name
 
@@ -93,9 +96,10 @@ def _is_local(store: fs.FileSystem) -> bool:
 
 
 def listed(path: str) -> list[Listed]:
-    """List a file, or the files below a folder, in the order of their names; hidden ones are none.
+    """Return the file at `path`, or all files below it if it is a folder, sorted by path.
 
-    Symbolic links are followed. A local file is listed once, however many names it has below the folder.
+    Files and folders whose names begin with `.` or `_` are left out. Symbolic links are followed. A local file with
+    several names below the folder is listed once.
     """
     store, name = opened(path)
     try:
@@ -105,38 +109,41 @@ def listed(path: str) -> list[Listed]:
         if info.type == fs.FileType.File:
             return [_local(path, os.stat(name)) if _is_local(store) else _remote(path, info, store)]  # noqa: PTH116 - a text
         walk = _below_local if _is_local(store) else _below
-        return sorted(walk(store, name, path.rstrip("/")), key=lambda one: one.path)
+        return sorted(walk(store, name, path.rstrip("/")), key=lambda listed: listed.path)
     except FAILURES as failure:
         raise FormatError(path, 0, "unreadable", f"cannot be read: {why(failure)}") from failure
 
 
 def _below(store: fs.FileSystem, name: str, shown: str) -> Iterator[Listed]:
     """Yield the files below a folder of a store; `shown` is the folder as the user would write it."""
-    for one in store.get_file_info(fs.FileSelector(name, recursive=True)):
-        inside = posixpath.relpath(one.path, name)
-        if one.type == fs.FileType.File and not any(map(_is_hidden, inside.split("/"))):
-            yield _remote(f"{shown}/{inside}", one, store)
+    for info in store.get_file_info(fs.FileSelector(name, recursive=True)):
+        inside = posixpath.relpath(info.path, name)
+        if info.type == fs.FileType.File and not any(map(_is_hidden, inside.split("/"))):
+            yield _remote(f"{shown}/{inside}", info, store)
 
 
 def _below_local(_: fs.FileSystem, name: str, shown: str) -> Iterator[Listed]:
-    """Yield the files below a local folder, each once, by a name without links if it has one."""
+    """Yield the files below a local folder, each once; a path without symbolic links is preferred.
+
+    `name` is the folder, and `shown` the folder as the user would write it.
+    """
     seen: set[object] = set()
     waiting = deque([(name, shown)])
     while waiting:
         place, path = waiting.popleft()
         try:
-            found = os.stat(place)  # noqa: PTH116 - many times faster than a `Path`, of which there may be millions
+            status = os.stat(place)  # noqa: PTH116 - many times faster than a `Path`, of which there may be millions
         except OSError as failure:
             if failure.errno in {errno.ENOENT, errno.ELOOP}:  # a link that leads nowhere
                 continue
             raise
-        one = _local(path, found)
-        if one.key in seen:
+        file = _local(path, status)
+        if file.key in seen:
             continue
-        seen.add(one.key)
-        if stat.S_ISREG(found.st_mode):
-            yield one
-        elif stat.S_ISDIR(found.st_mode):
+        seen.add(file.key)
+        if stat.S_ISREG(status.st_mode):
+            yield file
+        elif stat.S_ISDIR(status.st_mode):
             with os.scandir(place) as entries:
                 inside = sorted(
                     (entry for entry in entries if not _is_hidden(entry.name)), key=lambda entry: entry.name
@@ -146,7 +153,7 @@ def _below_local(_: fs.FileSystem, name: str, shown: str) -> Iterator[Listed]:
                 for by_link in (False, True)
             )
             waiting.extendleft(reversed(direct))
-            waiting.extend(linked)  # after all that has a name without links
+            waiting.extend(linked)  # after all names without links
 
 
 def _is_hidden(step: str) -> bool:
@@ -157,34 +164,34 @@ def _remote(path: str, info: fs.FileInfo, store: fs.FileSystem) -> Listed:
     return Listed(path, int(info.size), int(info.mtime_ns or 0), (store.type_name, info.path))
 
 
-def _local(path: str, found: os.stat_result) -> Listed:
-    return Listed(path, found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))
+def _local(path: str, status: os.stat_result) -> Listed:
+    return Listed(path, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
 
 def reading(path: str) -> pa.NativeFile:
-    """Open a file to be read from its start, unpacked."""
+    """Open a file for reading from its start, decompressed."""
     store, name = opened(path)
     return store.open_input_stream(name, compression=compression(path))
 
 
 def random_access(path: str) -> pa.NativeFile:
-    """Open a file to be read anywhere, as it is."""
+    """Open a file for reading at any position, without decompression."""
     store, name = opened(path)
     return store.open_input_file(name)
 
 
 def sha256(path: str) -> str:
-    """Read a whole file, as it is, and give its hash."""
-    found = hashlib.sha256()
+    """Return the SHA-256 of the bytes of a file as they are stored, without decompression."""
+    digest = hashlib.sha256()
     store, name = opened(path)
     with store.open_input_stream(name, compression=None) as file:
         while block := file.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def read(path: str) -> bytes | None:
-    """Read a small file; None if there is none."""
+    """Return the stored bytes of a small file; None if it does not exist."""
     store, name = opened(path)
     try:
         with store.open_input_stream(name, compression=None) as file:
@@ -197,7 +204,7 @@ def read(path: str) -> bytes | None:
 
 @final
 class Hashing:
-    """A file to write that knows its size and SHA-256."""
+    """A file for writing that counts its bytes and computes their SHA-256."""
 
     def __init__(self, file: Any) -> None:  # noqa: ANN401 - a file of Python's or of PyArrow's
         self._file = file
@@ -205,49 +212,49 @@ class Hashing:
         self.size = 0
         self.closed = False
 
-    def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
-        """Write bytes."""
+    def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer of bytes
+        """Write bytes; return their number."""
         block = bytes(data)
         self._hash.update(block)
         self.size += len(block)
-        if not self._file.closed:  # after a failure, what others still hold is of no use
+        if not self._file.closed:  # after a failure, PyArrow may still write its buffers
             self._file.write(block)
         return len(block)
 
     def tell(self) -> int:
-        """Say how many bytes were written."""
+        """Return the number of bytes written."""
         return self.size
 
     def flush(self) -> None:
-        """Do nothing: the file appears when it is whole."""
+        """Do nothing: nobody reads the file before it is complete."""
 
     def close(self) -> None:
-        """Do nothing: whoever opened the file closes it."""
+        """Do nothing: the function that opened the file closes it."""
 
     def readable(self) -> bool:
-        """Nothing can be read."""
+        """Return False: the file is only written."""
         return False
 
     def writable(self) -> bool:
-        """It is for writing."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """What is written stays."""
+        """Return False: bytes are written in order."""
         return False
 
     @property
     def sha256(self) -> str:
-        """The hash of what was written."""
+        """The SHA-256 of the bytes written."""
         return self._hash.hexdigest()
 
 
 @contextlib.contextmanager
 def creating(path: str) -> Iterator[Hashing]:
-    """Write a file that takes its name only when the block ends without an exception.
+    """Open a file for writing that appears at `path` only when the `with` block ends without an exception.
 
-    Files of this machine are synced, as `files.replacing` does it. Where the store is no file system, an object appears
-    when it is closed, and half of one after a failure may stay until it is written again.
+    Local files are synced to disk. In an object store such as S3, an object appears when it is closed; after a failure
+    an incomplete object may stay until it is written again. Raise a `FormatError` if the file cannot be written.
     """
     store, name = opened(path)
     try:
@@ -259,7 +266,7 @@ def creating(path: str) -> Iterator[Hashing]:
 
 @contextlib.contextmanager
 def _creating_here(name: str) -> Iterator[IO[bytes]]:
-    """Write a file of this machine."""
+    """Open a local file for writing, in a folder that is created if needed; it appears when the block ends well."""
     files.make_folder(posixpath.dirname(name))
     with files.replacing(Path(name)) as file:
         yield file
@@ -267,7 +274,7 @@ def _creating_here(name: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _creating_there(store: fs.FileSystem, name: str) -> Iterator[pa.NativeFile]:
-    """Write a file of another machine: under another name first, where the store can rename it."""
+    """Open a file for writing in another store; if the store can rename files (HDFS), first under a temporary name."""
     folder, last = posixpath.split(name)
     renames = isinstance(store, fs.HadoopFileSystem)
     target = f"{folder}/{files.aside_name(last, files.PART)}" if renames else name
@@ -284,20 +291,20 @@ def _creating_there(store: fs.FileSystem, name: str) -> Iterator[pa.NativeFile]:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a small file."""
+    """Write `data` to a file, which appears whole or not at all."""
     with creating(path) as file:
         file.write(data)
 
 
 def below(path: str) -> dict[str, int]:
-    """Give the names of the files in a folder and their sizes; nothing if there is no folder."""
+    """Return the files in a folder, as a dictionary from names to sizes; empty if the folder does not exist."""
     store, name = opened(path)
-    found = store.get_file_info(fs.FileSelector(name, allow_not_found=True))
-    return {one.base_name: int(one.size) for one in found if one.type == fs.FileType.File}
+    infos = store.get_file_info(fs.FileSelector(name, allow_not_found=True))
+    return {info.base_name: int(info.size) for info in infos if info.type == fs.FileType.File}
 
 
 def tidy(path: str) -> None:
-    """Remove what killed processes left unfinished in a folder where no other process writes."""
+    """Remove temporary files that killed processes left in a folder; no other process may write there meanwhile."""
     store, name = opened(path)
     if isinstance(store, fs.LocalFileSystem):
         files.tidy(name)
@@ -308,7 +315,7 @@ def tidy(path: str) -> None:
 
 
 def clear(path: str) -> None:
-    """Remove a folder with all that is in it, if it is there."""
+    """Remove a folder and its contents, if it exists."""
     store, name = opened(path)
     if store.get_file_info(name).type == fs.FileType.Directory:
         store.delete_dir(name)

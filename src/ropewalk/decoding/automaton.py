@@ -1,4 +1,4 @@
-"""A stack machine up to a depth, laid out as arrays."""
+"""The states and transitions of a stack machine with a limited number of open brackets, as arrays."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
-    """Every path from the first state to a final one reads a well-formed label sequence, and there are no others.
+    """An automaton: a label sequence is well-formed if and only if a path from state 0 to a final state reads it.
 
-    The transitions of state q are `begins[q]:begins[q+1]`; transition t reads label `labels[t]` and leads from
-    `sources[t]` to `targets[t]`; `roots[t]` is 1 if its word is the root. `marks[t]` are the heights of the brackets
-    that it opens to the left and to the right, waits under, leans on, and closes to the left and to the right.
-    `distances[q]` is how many words it takes at least from state q to an end.
+    The transitions from state q are `begins[q]:begins[q+1]`. Transition t reads label `labels[t]` and leads from state
+    `sources[t]` to `targets[t]`. `roots[t]` is 1 if its word is the root. `finals[q]` is 1 if state q is final.
+    `distances[q]` is the least number of words from state q to a final state.
+
+    `marks[t]` has six columns, named `MARK_…` in `kernels.codes`. Each holds the height on the stack of a bracket that
+    transition t opens, closes, waits under or leans on, and 0 for none.
     """
 
     depth: int
@@ -38,17 +40,17 @@ class Automaton:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return len(self.finals)
 
 
 @lru_cache(maxsize=64)
 def build(machine: Machine, depth: int) -> Automaton:
-    """Walk through all states of a machine of at most the given height, and keep those that lead to an end."""
+    """Build the automaton of a stack machine: its states with at most `depth` open brackets that lead to its end."""
     numbers: dict[Any, int] = {machine.start: 0}
     order = [machine.start]
     rows: list[tuple[int, int, int, tuple[int, ...]]] = []
-    for state in order:  # grows as states are found
+    for state in order:  # grows while the loop runs
         for label in range(len(machine.labels)):
             after = machine.step(state, label)
             if after is None or machine.height(after[0]) > depth:
@@ -60,8 +62,8 @@ def build(machine: Machine, depth: int) -> Automaton:
     ends = [numbers[state] for state in order if machine.accepts(state)]
     if len(ends) > 1:
         raise EncodingError(
-            f"{type(machine).__name__} accepts {len(ends)} states of height up to {depth}; expected one, in which "
-            "nothing is open"
+            f"{type(machine).__name__} accepts {len(ends)} states of height up to {depth}; expected one, in which no "
+            "bracket is open"
         )
     useful = _distances(ends, rows)
     useful.setdefault(0, 0)
@@ -83,15 +85,15 @@ def build(machine: Machine, depth: int) -> Automaton:
 
 
 def _distances(ends: list[int], rows: list[tuple[int, int, int, tuple[int, ...]]]) -> dict[int, int]:
-    """Find the states that lead to an end, and over how many transitions at least."""
+    """Return the states that lead to a state in `ends`, each with the least number of transitions to reach one."""
     sources: dict[int, list[int]] = {}
     for source, _, target, _ in rows:
         sources.setdefault(target, []).append(source)
-    found = dict.fromkeys(ends, 0)
-    waiting = list(ends)
-    for state in waiting:  # grows as states are found, the nearest first
+    distances = dict.fromkeys(ends, 0)
+    queue = list(ends)
+    for state in queue:  # breadth-first; grows while the loop runs
         for source in sources.get(state, []):
-            if source not in found:
-                found[source] = found[state] + 1
-                waiting.append(source)
-    return found
+            if source not in distances:
+                distances[source] = distances[state] + 1
+                queue.append(source)
+    return distances

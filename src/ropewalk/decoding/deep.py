@@ -1,4 +1,4 @@
-"""Search over the states of a machine itself, where trees are too deep for any automaton."""
+"""Beam search over the states of a machine itself, for trees too deep for any automaton."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Memory:
-    """The steps of a machine that were taken before."""
+    """A stack machine with a cache of its steps."""
 
     machine: Machine
     steps: dict[tuple[Any, int], tuple[Any, bool] | None] = field(default_factory=dict)
 
     def step(self, state: Any, label: int) -> tuple[Any, bool] | None:  # noqa: ANN401 - states are of any kind
-        """Read a label: the state after it, and whether its word is the root."""
+        """Return the state after `label` and whether its word is the root, or None if the label does not fit."""
         key = (state, label)
         if key not in self.steps:
             after = self.machine.step(state, label)
@@ -29,41 +29,44 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A label sequence, its score, and whether nothing was left out on the way, so that it is the best there is."""
+class BestLabels:
+    """The label sequence that a beam search found, and its score.
+
+    If `whole` is true, the beam dropped no state, and the sequence is proved to be the best.
+    """
 
     score: float
     labels: list[int]
     whole: bool
 
 
-def deep_search(memory: Memory, scores: Floats, ties: Floats, *, width: int) -> Found | None:
-    """Find a good label sequence of one sentence, or None if none is found: so many states are kept after each word."""
+def deep_search(memory: Memory, scores: Floats, root_scores: Floats, *, width: int) -> BestLabels | None:
+    """Return the best labels of one sentence, found with a beam of `width` states, or None if no sequence fits."""
     beam: dict[Any, float] = {memory.machine.start: 0.0}
-    trail: list[dict[Any, tuple[Any, int]]] = []  # for each word and state after it: the state before, and the label
+    trail: list[dict[Any, tuple[Any, int]]] = []  # backpointers after each word: the state before, and the label
     whole = True
-    for row, gains, (other, rooted) in zip(scores, scores.tolist(), ties.tolist(), strict=True):
+    for row, label_scores, (other, rooted) in zip(scores, scores.tolist(), root_scores.tolist(), strict=True):
         reached: dict[Any, float] = {}
-        ways: dict[Any, tuple[Any, int]] = {}
+        backpointers: dict[Any, tuple[Any, int]] = {}
         labels = np.flatnonzero(row > -np.inf).tolist()
         for state, score in beam.items():
             for label in labels:
                 after = memory.step(state, label)
                 if after is None:
                     continue
-                gain = score + gains[label] + (rooted if after[1] else other)
-                if gain > reached.get(after[0], -np.inf):
-                    reached[after[0]] = gain
-                    ways[after[0]] = (state, label)
+                total = score + label_scores[label] + (rooted if after[1] else other)
+                if total > reached.get(after[0], -np.inf):
+                    reached[after[0]] = total
+                    backpointers[after[0]] = (state, label)
         whole = whole and len(reached) <= width
         beam = dict(sorted(reached.items(), key=lambda item: -item[1])[:width])
-        trail.append(ways)
+        trail.append(backpointers)
     ends = [state for state in beam if memory.machine.accepts(state)]
     if not ends:
         return None
     state = max(ends, key=lambda end: beam[end])
-    score, taken = beam[state], []
-    for ways in reversed(trail):
-        state, label = ways[state]
-        taken.append(label)
-    return Found(score, taken[::-1], whole)
+    score, path = beam[state], []
+    for backpointers in reversed(trail):
+        state, label = backpointers[state]
+        path.append(label)
+    return BestLabels(score, path[::-1], whole)

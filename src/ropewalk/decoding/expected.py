@@ -1,9 +1,9 @@
-"""Sums over all projective trees by labels and arcs together, and the tree with most expected of it right.
+"""Sums over all projective trees by label and arc scores together, for the tree with the highest expected accuracy.
 
-The best tree of all may have little probability, with many others beside it that agree on most arcs. So the tree is
-chosen that has most right arcs on average, if the truth is any tree with the probability that labels and arcs give it:
-decoding by minimum Bayes risk (Goodman 1996, Parsing Algorithms and Metrics; Smith & Smith 2007, Probabilistic Models
-of Nonprojective Dependency Trees).
+The best tree may have little probability, while many other trees agree on most arcs. Decoding with minimum Bayes risk
+therefore chooses the tree with the highest expected number of right arcs. The expectation is over all trees, with the
+probabilities that label and arc scores assign to them (Goodman 1996, Parsing Algorithms and Metrics; Smith & Smith
+2007, Probabilistic Models of Nonprojective Dependency Trees).
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import checked_offsets, floats
-from ropewalk.decoding.inputs import arc_starts, checked, checked_arcs, machine_of
-from ropewalk.decoding.spanning import spanning_tree
-from ropewalk.encodings import BracketMachine, names_where
+from ropewalk.core.arrays import checked_offsets
+from ropewalk.decoding import encodings_of
+from ropewalk.decoding.paths import words_of
+from ropewalk.decoding.problem import arc_starts, checked, checked_arcs, machine_of
+from ropewalk.encodings import BracketMachine
 from ropewalk.encodings.bracket_text import bracket_symbols, compact_text
 from ropewalk.encodings.optimal import OPTIMAL_CODES
-from ropewalk.errors import MismatchError, UnknownNameError
+from ropewalk.errors import UnknownNameError
 from ropewalk.kernels import chart as kernel
+from ropewalk.kernels import log_chart as log_kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
@@ -39,10 +41,10 @@ LONGEST = 256  # words of a sentence whose trees are summed: time grows with the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeSums:
-    """Over all projective trees with one root of each sentence: shares of labels and arcs, and the log of the sum.
+    """Sums over all trees with one root of each sentence: marginals of labels and arcs, and log-sums of tree scores.
 
-    `arcs` lie as their scores do: word after word, each head from 0 on. Logs are -inf, and shares 0, where no tree has
-    a finite score.
+    `labels` has the shape [words, labels]. `arcs` is flat and ordered like arc scores: by word, then by head from 0 on.
+    `logs` has one log-sum per sentence. If no tree has a finite score, the log-sum is -inf and the marginals are 0.
     """
 
     labels: Floats
@@ -52,14 +54,20 @@ class TreeSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompactLabels:
-    """Which bits the labels of an alphabet stand for, and whether they are optimal brackets: see `kernels.chart`."""
+    """The four bits of each label of an alphabet, as in `kernels.optimal`.
+
+    `optimal` is true if the labels are optimal brackets, false if they are labels of the 4-bit encoding.
+    """
 
     codes: npt.NDArray[np.intp]
     optimal: bool
 
 
 def compact_labels(encoding: Encoding, alphabet: Sequence[str]) -> CompactLabels | None:
-    """Read labels as the bits of compact ones, if the encoding writes trees so."""
+    """Return each label of the alphabet as the four bits that it stands for, as in `kernels.optimal`.
+
+    Return None if the labels of the encoding are not of this kind.
+    """
     machine = machine_of(encoding, alphabet)
     return _compact(machine) if isinstance(machine, BracketMachine) else None
 
@@ -74,44 +82,47 @@ def _compact(machine: BracketMachine) -> CompactLabels | None:
     return CompactLabels(np.array(codes, dtype=np.intp), optimal)
 
 
-def mbr_encodings() -> tuple[str, ...]:
-    """Name the encodings whose trees can be summed together with arc scores."""
-    return names_where(lambda encoding: compact_labels(encoding, encoding.alphabet or ()) is not None)
-
-
 def arc_sums(arcs: npt.NDArray[Any], offsets: npt.ArrayLike) -> TreeSums:
-    """Sum over all projective trees with one root of each sentence, using arc scores alone.
+    """Return the marginals of arcs and the log-sums over all projective trees with one root, from arc scores alone.
 
-    `arcs` are laid out as `decode` takes them. There are no labels.
+    The layout of `arcs` is that of `Problem.arcs`. The result has no labels.
     """
     bounds = checked_offsets(offsets)
     words = int(bounds[-1])
-    sums = _summed(np.zeros((words, COMPACT)), checked_arcs(arcs, bounds), bounds, optimal=False)
+    sums = summed(np.zeros((words, COMPACT)), checked_arcs(arcs, bounds), bounds, optimal=False)
     return TreeSums(np.zeros((words, 0)), sums.arcs, sums.logs)
 
 
 def tree_sums(
     encoding: Encoding, scores: npt.ArrayLike, offsets: npt.ArrayLike, alphabet: Sequence[str], arcs: npt.NDArray[Any]
 ) -> TreeSums:
-    """Sum over the trees of each sentence, by the scores of labels and arcs, which lie as `decode` takes them."""
+    """Return the marginals of labels and arcs and the log-sums over the projective trees of each sentence.
+
+    The score of a tree is the sum of its label and arc scores. `scores` is a table [words, labels]. The layout of
+    `arcs` is that of `Problem.arcs`. Raise an `UnknownNameError` if the encoding has no compact labels.
+    """
     labels = compact_labels(encoding, alphabet)
     if labels is None:
-        raise UnknownNameError("encoding with sums over trees", encoding.spec, mbr_encodings())
+        raise UnknownNameError("encoding with sums over trees", encoding.spec, encodings_of("mbr"))
     bounds = checked_offsets(offsets)
     given = checked(scores, len(alphabet), int(bounds[-1]))
     table = np.full((len(given), COMPACT), -np.inf)
     table[:, labels.codes] = np.where(np.isfinite(given), given.clip(-LARGEST, LARGEST), given)
-    sums = _summed(table, checked_arcs(arcs, bounds), bounds, optimal=labels.optimal)
+    sums = summed(table, checked_arcs(arcs, bounds), bounds, optimal=labels.optimal)
     return TreeSums(sums.labels[:, labels.codes], sums.arcs, sums.logs)
 
 
-def _summed(table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool) -> TreeSums:
-    """Sum over trees, given the scores of all compact labels of each word and of all arcs."""
-    scores = arcs.astype(np.float64).clip(-LARGEST, LARGEST)
-    out = TreeSums(np.zeros_like(table), np.zeros_like(scores), np.zeros(len(bounds) - 1))
+def summed(table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool) -> TreeSums:
+    """Return marginals and log-sums over the projective trees of each sentence.
+
+    `table` [words, 16] has a score for each compact label, a number of four bits. `arcs` are flat arc scores, and
+    `bounds` the offsets of sentences. `optimal` is true if the labels are optimal brackets, false if they are those of
+    the 4-bit encoding. Sentences whose scores are too far apart for plain products are summed with logarithms.
+    """
+    out = TreeSums(np.zeros_like(table), np.zeros(len(arcs)), np.zeros(len(bounds) - 1))
     kernel.sums(
         view(table),
-        view(scores),
+        view(arcs),
         view(bounds),
         view(arc_starts(bounds)),
         int(optimal),
@@ -120,18 +131,40 @@ def _summed(table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool) -> T
         view(out.arcs),
         view(out.logs),
     )
+    rest = np.flatnonzero(np.isnan(out.logs))
+    if len(rest):
+        words, inner = words_of(bounds, rest)
+        within = arcs_of(bounds, np.isnan(out.logs))
+        out.labels[words], out.arcs[within], out.logs[rest] = summed_by_logarithms(
+            table[words], arcs[within], inner, optimal=optimal
+        )
     return out
 
 
-def expected_trees(gains: npt.ArrayLike, offsets: npt.ArrayLike) -> Ints:
-    """Find the tree of each sentence whose arcs gain most in all; they lie as their scores do."""
-    bounds = checked_offsets(offsets)
-    starts = arc_starts(bounds)
-    table = floats(gains, "gains of arcs")
-    if table.shape != (int(starts[-1]),):
-        raise MismatchError(f"gains of arcs of shape {table.shape}; expected {int(starts[-1])} for these sentences")
-    heads = np.zeros(int(bounds[-1]), dtype=np.int32)
-    for number, words in enumerate(np.diff(bounds).tolist()):
-        own = table[starts[number] : starts[number + 1]].reshape(words, words + 1)
-        heads[bounds[number] : bounds[number + 1]] = spanning_tree(own)
-    return heads
+def summed_by_logarithms(
+    table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Return the marginals of labels, the marginals of arcs, and the log-sums, computed with logarithms throughout.
+
+    This is for sentences whose scores are too far apart for plain products. The parameters are those of `summed`.
+    """
+    scores = arcs.astype(np.float64).clip(-LARGEST, LARGEST)
+    labels, marginals, logs = np.zeros_like(table), np.zeros_like(scores), np.zeros(len(bounds) - 1)
+    log_kernel.sums(
+        view(table),
+        view(scores),
+        view(bounds),
+        view(arc_starts(bounds)),
+        int(optimal),
+        log_kernel.LogChart(int(np.diff(bounds).max(initial=0))),
+        view(labels),
+        view(marginals),
+        view(logs),
+    )
+    return labels, marginals, logs
+
+
+def arcs_of(offsets: Ints, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return a mask over the flat array of arc scores: true for the arcs of the `chosen` sentences."""
+    lengths = np.diff(offsets)
+    return chosen.repeat(lengths * (lengths + 1))

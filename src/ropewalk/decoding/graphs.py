@@ -1,8 +1,8 @@
-"""The best labels of graphs: those of the highest score together that have no fault.
+"""Exact decoding of graphs: the labels with the highest total score that spell a graph without a fault.
 
-Words are read from left to right; what is still open after a word is the encoding's state, and a search that takes up
-the cheapest beginning first finds the best end. A beginning costs what its labels have less than the best of their
-words, so that labels which are right as they are cost nothing and are found at once.
+The search is best-first (uniform cost). It reads words from left to right. A state holds the arcs that are still open
+after a word, as the encoding represents them. The cost of a prefix is the sum over its words of the best label score
+minus the chosen one. So if the best labels of all words fit together, they cost nothing and are returned at once.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     _Scores = npt.NDArray[np.floating]
     Numbers = npt.NDArray[np.int64]
 
-MOST: Final = 20_000  # beginnings of one sentence that are taken up before the search is given up
+MOST: Final = 20_000  # prefixes of one sentence that the search expands before it gives up
 _Path = tuple["_Path", int] | None
 
 
 def can_be_exact(encoding: GraphEncoding) -> bool:
-    """Tell whether the best labels without a fault can be found."""
+    """Return whether `best_labels` finds the best labels without a fault for this encoding."""
     return encoding.start is not None or encoding.possible((), Offsets.of_lengths([])) is not None
 
 
 def best_labels(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str], offsets: Ints) -> Numbers:
-    """Find for each sentence the labels of the highest score together that have no fault: the number of each word's.
+    """Return the indices of the labels with the highest total score that spell a graph without a fault.
 
-    Where there are none, or none were found in time, each word gets its best label. Of encodings that do not say how
-    labels depend on each other the same.
+    `scores` is a table [words, labels] and `texts` the alphabet of labels. A sentence gets the best label of each word
+    instead if no sequence is without fault or the search gives up. The same holds for encodings that do not declare
+    which labels fit together.
     """
     possible = encoding.possible(texts, Offsets(offsets))
     if possible is not None:
@@ -46,23 +47,23 @@ def best_labels(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str], 
     out: Numbers = scores.argmax(axis=1).astype(np.int64)
     if encoding.start is not None:
         for start, stop in pairwise(offsets.tolist()):
-            found = _search(encoding, scores[start:stop], texts)
-            if found is not None:
-                out[start:stop] = found
+            best = _search(encoding, scores[start:stop], texts)
+            if best is not None:
+                out[start:stop] = best
     return out
 
 
 def _search(encoding: GraphEncoding, scores: _Scores, texts: Sequence[str]) -> list[int] | None:
-    """Find the best labels of one sentence; None if there are none, or the search is given up."""
-    assert encoding.start is not None  # noqa: S101 - who calls it has asked
+    """Return the best labels of one sentence; None if no sequence is without fault, or if the search gives up."""
+    assert encoding.start is not None  # noqa: S101 - the caller has checked it
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=1).astype(np.float64)
     costs: list[list[float]] = (ranked[:, :1] - ranked).tolist()
     labels: list[list[int]] = order.tolist()
     words, ranks = scores.shape
     seen = set()
-    number = 0  # tells apart what costs the same
-    # what it costs with one label more, which word that is of and how good, and what there was before
+    number = 0  # breaks ties between equal costs: the newest first
+    # entries: cost with the next label, tie-breaker, word and rank of that label; cost, state and path before it
     waiting: list[tuple[float, int, int, int, float, object, _Path]] = [(0.0, 0, 0, 0, 0.0, encoding.start, None)]
     while waiting and number < MOST:
         cost, _, word, rank, before, state, path = heapq.heappop(waiting)

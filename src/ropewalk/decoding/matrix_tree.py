@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import checked_offsets
 from ropewalk.decoding.expected import TreeSums
-from ropewalk.decoding.inputs import arc_rows, arc_starts, arc_widths, checked_arcs
+from ropewalk.decoding.problem import arc_rows, arc_starts, arc_widths, checked_arcs
 
 if TYPE_CHECKING:
     from ropewalk.decoding.paths import Floats
@@ -23,9 +23,9 @@ CELLS = 1 << 20  # entries of the matrices that are inverted together
 
 
 def spanning_tree_sums(arcs: npt.NDArray[Any], offsets: npt.ArrayLike) -> TreeSums:
-    """Sum over all trees with one root of each sentence. `arcs` are laid out as `decode` takes them.
+    """Return the marginals of arcs and the log-sums over all trees with one root, projective or not.
 
-    Return the marginal probability of every arc and the logarithm of each sentence's sum. There are no labels.
+    The layout of `arcs` is that of `Problem.arcs`. The result has no labels.
     """
     bounds = checked_offsets(offsets)
     scores = checked_arcs(arcs, bounds).astype(np.float64)
@@ -41,16 +41,17 @@ def spanning_tree_sums(arcs: npt.NDArray[Any], offsets: npt.ArrayLike) -> TreeSu
             sentences = same[first : first + most]
             cells = starts[sentences][:, None] + np.arange(length * (length + 1))
             tables = weights[cells].reshape(-1, length, length + 1)
-            shares, sums = _marginals(tables)
-            marginals[cells] = shares.reshape(len(sentences), -1)
+            probabilities, sums = _marginals(tables)
+            marginals[cells] = probabilities.reshape(len(sentences), -1)
             logs[sentences] = sums + best[bounds[sentences][:, None] + np.arange(length)].sum(axis=1)
     return TreeSums(np.zeros((len(best), 0)), marginals, logs)
 
 
 def _marginals(weights: Floats) -> tuple[Floats, Floats]:
-    """Return the probability of every arc and the logarithm of the sum over trees.
+    """Return the marginal probability of every arc, and the log-sum over all trees of each sentence.
 
-    `weights[s, d, h]` is the weight of the arc from head h, 0 for the root, to word d + 1 of sentence s.
+    `weights[s, d, h]` is the weight of the arc from head h, 0 for the root, to word d + 1 of sentence s. All sentences
+    have the same length.
     """
     length = weights.shape[1]
     words = np.arange(length)
@@ -58,14 +59,14 @@ def _marginals(weights: Floats) -> tuple[Floats, Floats]:
     among[:, words, words] = 0.0
     laplacian = -among.transpose(0, 2, 1)  # entry h, d
     laplacian[:, words, words] = among.sum(axis=2)
-    laplacian[:, 0, :] = roots  # the arcs from the root take the place of the first word's row: exactly one is chosen
+    laplacian[:, 0, :] = roots  # the root's arcs replace the first word's row, so that exactly one of them is chosen
     _, logs = np.linalg.slogdet(laplacian)
     inverse = np.linalg.inv(laplacian)
     diagonal = inverse[:, words, words].copy()
     diagonal[:, 0] = 0.0
     across = inverse.copy()  # entry d, h
     across[:, :, 0] = 0.0
-    shares = np.empty_like(weights)
-    shares[:, :, 0] = roots * inverse[:, :, 0]
-    shares[:, :, 1:] = among * (diagonal[:, :, None] - across)
-    return np.clip(shares, 0.0, 1.0), logs
+    probabilities = np.empty_like(weights)
+    probabilities[:, :, 0] = roots * inverse[:, :, 0]
+    probabilities[:, :, 1:] = among * (diagonal[:, :, None] - across)
+    return np.clip(probabilities, 0.0, 1.0), logs

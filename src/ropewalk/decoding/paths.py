@@ -1,7 +1,7 @@
 """Best paths and sums over paths through an automaton, for many sentences or for one.
 
-Scores are what a label gains at a word: log-probabilities or raw logits. Ties are what a word gains by being the root
-or by not being it.
+`scores` is a table [words, labels] of log-probabilities or raw logits. `root_scores` is a table [words, 2]: each word's
+score for not being the root, and for being it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.ragged import starts_of
 from ropewalk.kernels import automaton as kernel
 from ropewalk.kernels import joint as joint_kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.automaton import Transitions
+from ropewalk.kernels.codes import MARK_CLOSES_RIGHT, MARK_LEANS, MARK_OPENS_LEFT, MARK_WAITS
+from ropewalk.kernels.joint import BeamSearch
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.decoding.automaton import Automaton
 
+ArcScores = npt.NDArray[np.float32]  # of all sentences in one row: for each word, a score for each head from 0 on
 Floats = npt.NDArray[np.float64]
-ArcScores = npt.NDArray[np.float32]  # of many sentences, one after the other: for each word one for each head from 0 on
 
 CLOSE = 1e-9  # sums of the same numbers in another order differ by less
-SAFE_RANGE = 600.0  # a number of this many natural logarithms below 1 does not vanish
-
-
-def _transitions(automaton: Automaton, labels: Ints) -> Transitions:
-    """Give a kernel an automaton, its transitions numbered by its own labels or by others."""
-    return _own_transitions(automaton) if labels is automaton.labels else _new_transitions(automaton, labels)
+SAFE_RANGE = 600.0  # exp(-SAFE_RANGE) is still a normal floating-point number
 
 
 @lru_cache(maxsize=64)
 def _own_transitions(automaton: Automaton) -> Transitions:
-    return _new_transitions(automaton, automaton.labels)
+    return _transitions(automaton, automaton.labels)
 
 
-def _new_transitions(automaton: Automaton, labels: Ints) -> Transitions:
+def _transitions(automaton: Automaton, labels: Ints) -> Transitions:
+    """Return an automaton as the buffers that kernels need, with the labels of its transitions replaced by `labels`."""
     return Transitions(
         begins=view(automaton.begins),
         labels=view(labels),
@@ -61,96 +60,112 @@ def _heights(automaton: Automaton) -> int:
 
 @lru_cache(maxsize=64)
 def _most(automaton: Automaton) -> int:
-    """Count the transitions of the state that has most."""
+    """Return the largest number of transitions from one state."""
     return int(np.diff(automaton.begins).max(initial=0))
 
 
+def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Ints]:
+    """Return the indices of the words of the `chosen` sentences, and the offsets of these sentences alone."""
+    lengths = (offsets[1:] - offsets[:-1])[chosen]
+    inner = starts_of(lengths).astype(np.int32)
+    return (offsets[chosen] - inner[:-1]).repeat(lengths) + np.arange(inner[-1]), inner
+
+
 def sums_of(values: Floats, offsets: Ints) -> Floats:
-    """Add up the values of each sentence's words."""
+    """Return for each sentence the sum of `values` over its words."""
     sentences = len(offsets) - 1
     owners = np.arange(sentences).repeat(offsets[1:] - offsets[:-1])
     return np.bincount(owners, weights=values, minlength=sentences)[:sentences].astype(np.float64)
 
 
-def best_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> tuple[Ints, Floats]:
-    """Find the labels of each sentence's best path, and its score: -inf if there is no path of finite score."""
+def best_paths(automaton: Automaton, scores: Floats, root_scores: Floats, offsets: Ints) -> tuple[Ints, Floats]:
+    """Return the labels of each sentence's best path, and the score of the path: -inf if no path has a finite score."""
     longest = int(np.diff(offsets).max(initial=0))
     best = np.zeros(len(scores), dtype=np.int32)
     totals = np.zeros(len(offsets) - 1)
     work = kernel.BestPath(longest, automaton.states, scores.shape[1])
-    kernel.viterbi(_own_transitions(automaton), view(scores), view(ties), view(offsets), work, view(best), view(totals))
+    kernel.viterbi(
+        _own_transitions(automaton), view(scores), view(root_scores), view(offsets), work, view(best), view(totals)
+    )
     return best, totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Over all paths of each sentence: the probability of each label and of being the root, and log of the sum."""
+    """Sums over all paths of each sentence: marginals of labels, marginals of being the root, and log-sums.
+
+    `labels` has the shape [words, labels]. `roots` has one number per word, and `logs` one log-sum per sentence.
+    """
 
     labels: Floats
     roots: Floats
     logs: Floats
 
 
-def sum_paths(automaton: Automaton, scores: Floats, ties: Floats, offsets: Ints) -> Sums:
-    """Sum over all paths of each sentence; the log of the sum is -inf where there is no path of finite score.
+def sum_paths(automaton: Automaton, scores: Floats, root_scores: Floats, offsets: Ints) -> Sums:
+    """Return marginals and log-sums over all paths of each sentence; a log-sum is -inf if no path has a finite score.
 
-    Plain products lose what lies e^-700 below the sum over all label sequences, well-formed or not. That can matter
-    only where the well-formed ones have so small a share: such sentences are looked at once more.
+    The sums are first computed with plain products. These underflow for paths whose weight is less than e^-700 of the
+    weight of all label sequences, well-formed or not. This matters only if all well-formed sequences have so little
+    weight. Such sentences are summed again with weights relative to the best path.
     """
     shift = _finite_max(scores)
     weights = np.exp(scores - shift[:, None])
-    factors = np.exp(ties)
+    factors = np.exp(root_scores)
     out = Sums(np.zeros_like(scores), np.zeros(len(scores)), np.zeros(len(offsets) - 1))
-    shares, scales = np.zeros(len(offsets) - 1), np.ones(len(scores))
+    accepted, scales = np.zeros(len(offsets) - 1), np.ones(len(scores))
     kernel.sums(
         _own_transitions(automaton),
         view(weights),
         view(factors),
         view(offsets),
         kernel.ForwardBackward(int(np.diff(offsets).max(initial=0)), automaton.states),
-        *(view(array) for array in (shares, scales, out.labels, out.roots)),
+        *(view(array) for array in (accepted, scales, out.labels, out.roots)),
     )
-    scales[np.repeat(shares == 0.0, np.diff(offsets))] = 1.0
+    scales[np.repeat(accepted == 0.0, np.diff(offsets))] = 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        out.logs[:] = np.log(shares) + sums_of(np.log(scales) + shift, offsets)
-        safe = sums_of(np.log(weights.sum(axis=1)) + shift + ties.max(axis=1), offsets) - out.logs < SAFE_RANGE
+        out.logs[:] = np.log(accepted) + sums_of(np.log(scales) + shift, offsets)
+        safe = sums_of(np.log(weights.sum(axis=1)) + shift + root_scores.max(axis=1), offsets) - out.logs < SAFE_RANGE
     for sentence in np.flatnonzero(~safe):
         where = slice(int(offsets[sentence]), int(offsets[sentence + 1]))
-        if shares[sentence] == 0.0 or _loses(automaton, weights[where], factors[where]):
-            _sum_wide((automaton, scores[where], ties[where]), out, where, int(sentence))
+        if accepted[sentence] == 0.0 or _loses(automaton, weights[where], factors[where]):
+            _sum_wide((automaton, scores[where], root_scores[where]), out, where, int(sentence))
     return out
 
 
-def arc_sums(automaton: Automaton, scores: Floats, ties: Floats, heads: Ints) -> Floats:
-    """Give, for one sentence, the probability of the arc from each word's head, over all paths; 0 if none."""
+def arc_sums(automaton: Automaton, scores: Floats, root_scores: Floats, heads: Ints) -> Floats:
+    """Return the probability of the arc from each word's head, in one sentence, over all paths.
+
+    It is 0 for words whose head is node 0, and everywhere if there is no path.
+    """
     reach = np.arange(len(heads), dtype=np.int32)
     for word, head in enumerate(heads.tolist()):
         if head > 0:
             low, high = min(word, head - 1), max(word, head - 1)
             reach[low] = max(reach[low], high)
     chosen = np.zeros(len(heads))
-    _arcs((automaton, scores, ties), reach, heads, chosen, np.zeros((0, 0)))
+    _arcs((automaton, scores, root_scores), reach, heads, chosen, np.zeros((0, 0)))
     return chosen
 
 
-def arc_matrix(automaton: Automaton, scores: Floats, ties: Floats) -> Floats:
-    """Give, for one sentence, the probability of every arc between words: row the head, column the dependent."""
+def arc_matrix(automaton: Automaton, scores: Floats, root_scores: Floats) -> Floats:
+    """Return the probability of every arc between the words of one sentence as a matrix [head, dependent]."""
     n = len(scores)
     matrix = np.zeros((n, n))
     reach = np.full(n, n - 1, dtype=np.int32)
-    _arcs((automaton, scores, ties), reach, np.zeros(n, dtype=np.int32), np.zeros(0), matrix)
+    _arcs((automaton, scores, root_scores), reach, np.zeros(n, dtype=np.int32), np.zeros(0), matrix)
     return matrix
 
 
 def draw_paths(
-    automaton: Automaton, scores: Floats, ties: Floats, count: int, dice: np.random.Generator
+    automaton: Automaton, scores: Floats, root_scores: Floats, count: int, dice: np.random.Generator
 ) -> npt.NDArray[np.int32] | None:
-    """Draw label sequences of one sentence by their probability, or None if there is none."""
-    weights, factors, labels, names = _safe_weights(automaton, scores, ties)
+    """Sample `count` label sequences of one sentence, or return None if no path has a finite score."""
+    transitions, weights, factors, names = _safe_weights(automaton, scores, root_scores)
     n = len(scores)
     out = np.zeros((count, n), dtype=np.int32)
     drawn = kernel.draw(
-        _transitions(automaton, labels),
+        transitions,
         view(weights),
         view(factors),
         n,
@@ -160,56 +175,80 @@ def draw_paths(
     return names[out] if drawn else None
 
 
-def k_best_paths(automaton: Automaton, scores: Floats, ties: Floats, k: int) -> tuple[npt.NDArray[np.int32], Floats]:
-    """Find the k best label sequences of one sentence and their scores, the best first, or as many as there are."""
+def k_best_paths(
+    automaton: Automaton, scores: Floats, root_scores: Floats, k: int
+) -> tuple[npt.NDArray[np.int32], Floats]:
+    """Return the `k` best label sequences of one sentence and their scores, the best first; fewer if fewer exist."""
     n = len(scores)
     out = np.zeros((k, n), dtype=np.int32)
     totals = np.zeros(k)
     work = kernel.BestPaths(n, automaton.states, k)
-    found = kernel.k_best(_own_transitions(automaton), view(scores), view(ties), n, k, work, view(out), view(totals))
-    return out[:found], totals[:found]
+    count = kernel.k_best(
+        _own_transitions(automaton), view(scores), view(root_scores), n, k, work, view(out), view(totals)
+    )
+    return out[:count], totals[:count]
 
 
-def joint_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
-    automaton: Automaton,
-    scores: Floats,
-    ties: Floats,
-    offsets: Ints,
-    arcs: ArcScores,
-    starts: npt.NDArray[np.int64],
-    floors: Floats,
-    width: int,
-) -> tuple[Ints, Floats, Floats]:
-    """Find labels of paths by the sum of their labels' and their arcs' scores, with so many partial paths at a time.
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceScores:
+    """The input of a beam search: tables of label scores and root scores with a row per word, and flat arc scores.
 
-    Of each sentence a path is known already that scores as much as its floor, or nothing is. Also gives each path's
-    score, -inf if none is better, and a bound that no other path's score exceeds.
+    The arc scores of sentence s begin at `arcs[starts[s]]`. `arcs` is empty if the search uses labels alone.
     """
-    longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
-    best = np.zeros(len(scores), dtype=np.int32)
-    totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
+
+    scores: Floats
+    root_scores: Floats
+    offsets: Ints
+    arcs: ArcScores
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def longest(self) -> int:
+        """The number of words of the longest sentence."""
+        return int((self.offsets[1:] - self.offsets[:-1]).max(initial=0))
+
+    def part(self, sentences: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], SentenceScores]:
+        """Return the indices of the words of the chosen `sentences`, and the scores of these sentences alone."""
+        positions, inner = words_of(self.offsets, sentences)
+        return positions, SentenceScores(
+            self.scores[positions], self.root_scores[positions], inner, self.arcs, self.starts[sentences]
+        )
+
+    def search(self, lower_bounds: Floats) -> tuple[BeamSearch, tuple[Ints, Floats, Floats]]:
+        """Return the input of a beam-search kernel, and the arrays for its results: labels, scores and upper bounds.
+
+        `lower_bounds` holds for each sentence the score of the best path found so far, or -inf.
+        """
+        sentences = len(self.offsets) - 1
+        out = np.zeros(len(self.scores), dtype=np.int32), np.zeros(sentences), np.zeros(sentences)
+        inputs = (self.scores, self.root_scores, self.offsets, self.arcs, self.starts, lower_bounds - CLOSE)
+        return BeamSearch(*(view(array) for array in (*inputs, *out))), out
+
+
+def joint_paths(
+    automaton: Automaton, sentences: SentenceScores, lower_bounds: Floats, width: int
+) -> tuple[Ints, Floats, Floats]:
+    """Search for the best paths by label and arc scores together, with a beam of `width` partial paths.
+
+    Return labels, scores and upper bounds. A score is -inf if no path reaches the sentence's lower bound. No path that
+    the beam dropped has a score above the upper bound.
+    """
+    labels = sentences.scores.shape[1]
+    search, results = sentences.search(lower_bounds)
     joint_kernel.search(
         _own_transitions(automaton),
-        view(scores),
-        view(ties),
-        view(offsets),
-        view(arcs),
-        view(starts),
-        view(_sides(automaton, scores.shape[1])),
-        view(floors - CLOSE),
-        joint_kernel.Beam(width, longest, scores.shape[1], automaton.states, _heights(automaton), _most(automaton)),
-        view(best),
-        view(totals),
-        view(bounds),
+        view(_sides(automaton, labels)),
+        search,
+        joint_kernel.Beam(width, sentences.longest, labels, automaton.states, _heights(automaton), _most(automaton)),
     )
-    return best, totals, bounds
+    return results
 
 
 @lru_cache(maxsize=64)
 def _sides(automaton: Automaton, labels: int) -> Ints:
-    """Tell for each label on which side a word with it has its head: after it (1), before it (2), or either (0)."""
-    behind = (automaton.marks[:, [3, 5]] > 0).any(axis=1)
-    ahead = (automaton.marks[:, [0, 2]] > 0).any(axis=1)
+    """Return for each label the side of the word's head: 1 if after the word, 2 if before it, 0 if either."""
+    behind = (automaton.marks[:, [MARK_LEANS, MARK_CLOSES_RIGHT]] > 0).any(axis=1)
+    ahead = (automaton.marks[:, [MARK_OPENS_LEFT, MARK_WAITS]] > 0).any(axis=1)
     counts = [np.bincount(automaton.labels[chosen], minlength=labels) for chosen in (ahead, behind & ~ahead)]
     every = np.bincount(automaton.labels, minlength=labels)
     return frozen_ints(np.where(every == 0, 0, np.where(counts[0] == every, 1, np.where(counts[1] == every, 2, 0))))
@@ -221,7 +260,7 @@ def _finite_max(scores: Floats) -> Floats:
 
 
 def _loses(automaton: Automaton, weights: Floats, factors: Floats) -> bool:
-    """Tell whether any product on the way through one sentence may have been too small for a number."""
+    """Return whether some product of weights in one sentence may have underflowed to 0."""
     n = len(weights)
     work = kernel.ForwardBackward(n, automaton.states)
     kernel.forward(_own_transitions(automaton), view(weights), view(factors), n, work, view(np.ones(n)))
@@ -230,70 +269,81 @@ def _loses(automaton: Automaton, weights: Floats, factors: Floats) -> bool:
     return bool(np.log(least).sum() < -SAFE_RANGE)
 
 
-def _safe_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:
-    """Give one sentence's weights so that they can be multiplied out: factors, ties, and each transition's weight.
+def _safe_weights(
+    automaton: Automaton, scores: Floats, root_scores: Floats
+) -> tuple[Transitions, Floats, Floats, Ints]:
+    """Return transitions, label weights, root weights, and a map of labels; the weights never underflow in products.
 
-    Where scores differ too much, each transition gets a weight of its own, relative to the best way to its target: then
-    the best way to every state weighs 1. The last array turns the third into labels.
+    If scores differ too much, each transition gets its own label and its own weight. The weight is relative to the best
+    path to the transition's target state, so that the best path to every state has weight 1. The last array maps the
+    labels of these transitions to labels of the alphabet.
     """
     shift = _finite_max(scores)
     weights = np.exp(scores - shift[:, None])
-    total = best_paths(automaton, scores, ties, np.array([0, len(scores)], dtype=np.int32))[1][0]
+    total = best_paths(automaton, scores, root_scores, np.array([0, len(scores)], dtype=np.int32))[1][0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        safe = (np.log(weights.sum(axis=1)) + shift + ties.max(axis=1)).sum() - total < SAFE_RANGE
+        safe = (np.log(weights.sum(axis=1)) + shift + root_scores.max(axis=1)).sum() - total < SAFE_RANGE
     if safe:
-        return weights, np.exp(ties), automaton.labels, np.arange(scores.shape[1], dtype=np.int32)
-    return _relative_weights(automaton, scores, ties)
+        return _own_transitions(automaton), weights, np.exp(root_scores), np.arange(scores.shape[1], dtype=np.int32)
+    return _relative_weights(automaton, scores, root_scores)
 
 
-def _relative_weights(automaton: Automaton, scores: Floats, ties: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+def _relative_weights(
+    automaton: Automaton, scores: Floats, root_scores: Floats
+) -> tuple[Transitions, Floats, Floats, Ints]:
     weights = np.zeros((len(scores), len(automaton.labels)))
     best = np.full(automaton.states, -np.inf)
     best[0] = 0.0
     for word in range(len(scores)):
-        ways = best[automaton.sources] + scores[word, automaton.labels] + ties[word, automaton.roots]
+        path_scores = best[automaton.sources] + scores[word, automaton.labels] + root_scores[word, automaton.roots]
         best = np.full(automaton.states, -np.inf)
-        np.maximum.at(best, automaton.targets, ways)
-        at = best[automaton.targets]
-        weights[word] = np.exp(ways - np.where(np.isfinite(at), at, 0.0), where=np.isfinite(ways), out=weights[word])
+        np.maximum.at(best, automaton.targets, path_scores)
+        highest = best[automaton.targets]
+        relative = path_scores - np.where(np.isfinite(highest), highest, 0.0)
+        weights[word] = np.exp(relative, where=np.isfinite(path_scores), out=weights[word])
     each = np.arange(len(automaton.labels), dtype=np.int32)
-    return weights, np.ones((len(scores), 2)), each, automaton.labels
+    return _transitions(automaton, each), weights, np.ones((len(scores), 2)), automaton.labels
 
 
-def _sum_wide(given: tuple[Automaton, Floats, Floats], out: Sums, where: slice, sentence: int) -> None:
-    """Sum over the paths of one sentence whose scores differ too much for plain products."""
-    automaton, scores, ties = given
+def _sum_wide(sentence_scores: tuple[Automaton, Floats, Floats], out: Sums, where: slice, sentence: int) -> None:
+    """Write into `out` the sums of one sentence whose scores differ too much for plain products.
+
+    `where` is the slice of its words, and `sentence` its index.
+    """
+    automaton, scores, root_scores = sentence_scores
     offsets = np.array([0, len(scores)], dtype=np.int32)
-    total = best_paths(automaton, scores, ties, offsets)[1][0]
+    total = best_paths(automaton, scores, root_scores, offsets)[1][0]
     if not np.isfinite(total):
         out.labels[where], out.roots[where], out.logs[sentence] = 0.0, 0.0, -np.inf
         return
-    weights, factors, labels, names = _relative_weights(automaton, scores, ties)
-    shares, scales = np.zeros(1), np.ones(len(scores))
+    transitions, weights, factors, names = _relative_weights(automaton, scores, root_scores)
+    accepted, scales = np.zeros(1), np.ones(len(scores))
     marginals, rooted = np.zeros_like(weights), np.zeros(len(scores))
     kernel.sums(
-        _transitions(automaton, labels),
+        transitions,
         view(weights),
         view(factors),
         view(offsets),
         kernel.ForwardBackward(len(scores), automaton.states),
-        *(view(array) for array in (shares, scales, marginals, rooted)),
+        *(view(array) for array in (accepted, scales, marginals, rooted)),
     )
     summed = np.zeros_like(scores)
     for column, label in enumerate(names.tolist()):
         summed[:, label] += marginals[:, column]
     out.labels[where] = summed
     out.roots[where] = rooted
-    # the best whole path weighs 1 up to the end, so the sum is its score and what the others add
-    out.logs[sentence] = total + np.log(shares[0]) + np.log(scales).sum()
+    # the best path weighs 1, so the log of the sum is its score plus the log of the relative sum
+    out.logs[sentence] = total + np.log(accepted[0]) + np.log(scales).sum()
 
 
-def _arcs(given: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, chosen: Floats, matrix: Floats) -> None:
-    automaton, scores, ties = given
-    weights, factors, labels, _ = _safe_weights(automaton, scores, ties)
+def _arcs(
+    sentence_scores: tuple[Automaton, Floats, Floats], reach: Ints, heads: Ints, chosen: Floats, matrix: Floats
+) -> None:
+    automaton, scores, root_scores = sentence_scores
+    transitions, weights, factors, _ = _safe_weights(automaton, scores, root_scores)
     n = len(scores)
     kernel.arcs(
-        _transitions(automaton, labels),
+        transitions,
         view(weights),
         view(factors),
         n,

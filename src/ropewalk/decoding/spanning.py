@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.core.arrays import floats
-from ropewalk.decoding.inputs import LARGEST
+from ropewalk.core.arrays import checked_offsets, floats
+from ropewalk.decoding.problem import LARGEST, arc_starts
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import spanning as kernel
 from ropewalk.kernels import view
@@ -18,26 +19,34 @@ if TYPE_CHECKING:
 
 
 def spanning_tree(scores: npt.NDArray[Any]) -> Ints:
-    """Give the heads of the tree with one root whose arcs have the highest sum of scores.
+    """Return the heads of the maximum spanning tree of one sentence, with exactly one root.
 
-    `scores[d, h]` is the score of head h, 0 for the root, over word d + 1: one row a word, one column more than
-    words. All scores must be finite. A toll on arcs from the root that outweighs all else keeps their number at
-    one (Stanojević & Cohen 2021, A Root of a Problem).
+    `scores[d, h]` is the score of the arc from head h, 0 for the root, to word d + 1. So the table has a row per word,
+    and one column more than rows. All scores must be finite.
     """
     scores = floats(scores, "scores of arcs")
     words = len(scores) if scores.ndim else 0
     if scores.shape != (words, words + 1):
         raise MismatchError(f"scores of shape {scores.shape}; expected one row a word and one column more than words")
-    if not np.isfinite(scores).all():
+    return expected_trees(scores.reshape(-1), np.array([0, words]))
+
+
+def expected_trees(gains: npt.ArrayLike, offsets: npt.ArrayLike) -> Ints:
+    """Return the heads of each sentence's maximum spanning tree with one root.
+
+    `gains` is a flat array of arc scores, with the layout of `Problem.arcs`.
+    """
+    bounds = checked_offsets(offsets)
+    starts = arc_starts(bounds)
+    table = floats(gains, "gains of arcs")
+    if table.shape != (int(starts[-1]),):
+        raise MismatchError(f"gains of arcs of shape {table.shape}; expected {int(starts[-1])} for these sentences")
+    low, high = float(table.min(initial=0.0)), float(table.max(initial=0.0))
+    if not (isfinite(low) and isfinite(high)):
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
-    table = np.zeros((words + 1, words + 1), dtype=np.float64)
-    table[1:] = np.clip(scores, -LARGEST, LARGEST)
-    if words:
-        table[1:, 0] -= (words + 1) * (1.0 + table.max() - table.min())
-    heads = np.zeros(words, dtype=np.int32)
-    enters = np.repeat(np.arange(words + 1, dtype=np.int32)[:, None], words + 1, axis=1)
-    size = 2 * words + 2
-    best = np.empty(size, dtype=np.float64)
-    others = [np.empty(size, dtype=np.int32) for _ in range(7)]
-    kernel.spanning(view(table), view(heads), view(enters), view(best), *(view(other) for other in others))
+    if max(-low, high) > LARGEST:
+        table = table.clip(-LARGEST, LARGEST)
+    heads = np.zeros(int(bounds[-1]), dtype=np.int32)
+    work = kernel.SpanningParts(int(np.diff(bounds).max(initial=0)))
+    kernel.spanning_trees(view(table), view(bounds), view(starts), view(heads), work)
     return heads

@@ -1,4 +1,4 @@
-"""The best trees that labels spell as brackets on stacks, where labels that match need not spell a tree."""
+"""Beam search for the best labels that are brackets on stacks. Brackets that match need not spell a tree."""
 
 from __future__ import annotations
 
@@ -16,21 +16,18 @@ from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
     from ropewalk.core.arrays import Ints
-    from ropewalk.decoding.paths import ArcScores, Floats
+    from ropewalk.decoding.paths import Floats, SentenceScores
     from ropewalk.encodings import BracketStacks
 
 _Counts = tuple[int, ...]
 
-CLOSE = 1e-9  # sums of the same numbers in another order differ by less
-MOST_STATES = 72  # of the coarser machine that bounds what may follow
+MOST_STATES = 72  # of the coarser machine that computes upper bounds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Program:
-    """Labels as a kernel takes them, and the sizes of a workspace for them."""
+    """The labels of an encoding as arrays for the search over bracket stacks, and the sizes of its buffers."""
 
     brackets: kernel.StackProgram
     opens: int
@@ -39,66 +36,49 @@ class _Program:
     counters: int
 
 
-def stack_paths(  # noqa: PLR0913, PLR0917 - labels and arcs of many sentences
-    stacks: BracketStacks,
-    scores: Floats,
-    ties: Floats,
-    offsets: Ints,
-    arcs: ArcScores,
-    starts: npt.NDArray[np.int64],
-    floors: Floats,
-    width: int,
+def stack_paths(
+    stacks: BracketStacks, sentences: SentenceScores, lower_bounds: Floats, width: int
 ) -> tuple[Ints, Floats, Floats]:
-    """Find labels of trees by the sum of their scores and, if there are any, their arcs' scores.
+    """Search for the labels that spell a tree and have the highest sum of label scores and, if given, arc scores.
 
-    So many partial paths are kept at a time. Of each sentence a path is known already that scores as much as its floor,
-    or nothing is. Also gives each path's score, -inf if none is better, and a bound that no other path's score exceeds.
+    The beam keeps `width` partial paths. Return labels, scores and upper bounds, as `joint_paths` does.
     """
     program = _program(stacks)
-    longest = int(np.diff(offsets).max(initial=0))
-    best = np.zeros(len(scores), dtype=np.int32)
-    totals, bounds = np.zeros(len(offsets) - 1), np.zeros(len(offsets) - 1)
+    search, results = sentences.search(lower_bounds)
     kernel.search(
         program.brackets,
-        view(scores),
-        view(ties),
-        view(offsets),
-        view(starts),
-        view(floors - CLOSE),
+        search,
         kernel.StackBeam(
-            view(arcs),
+            view(sentences.arcs),
             width,
-            longest,
+            sentences.longest,
             program.opens,
-            scores.shape[1],
+            sentences.scores.shape[1],
             program.classes,
             program.states,
             program.counters,
         ),
-        view(best),
-        view(totals),
-        view(bounds),
     )
-    return best, totals, bounds
+    return results
 
 
 @lru_cache(maxsize=32)
 def _program(stacks: BracketStacks) -> _Program:
-    """Lay out labels and the coarser machine as arrays."""
+    """Return the labels as arrays for the kernel, with the coarser machine that computes upper bounds."""
     rows = stacks.brackets
     caps = _caps(stacks)
-    radices = [int(np.prod([cap + 1 for cap in caps[:place]])) for place in range(len(caps))]
-    states = list(product(*(range(cap + 1) for cap in reversed(caps))))  # by their numbers
+    radices = [int(np.prod([cap + 1 for cap in caps[:counter]])) for counter in range(len(caps))]
+    states = list(product(*(range(cap + 1) for cap in reversed(caps))))  # in the order of their numbers
     states = [state[::-1] for state in states]
     steps = [tuple(tuple(sorted(_after(caps, state, row))) for state in states) for row in rows]
     kinds = {step: number for number, step in enumerate(dict.fromkeys(steps))}
-    ways, targets, moves = [0], [], []
-    for place in range(len(states)):
+    transitions, targets, moves = [0], [], []
+    for counter in range(len(states)):
         for step, number in kinds.items():
-            for counts, root in step[place]:
+            for counts, root in step[counter]:
                 targets.append(sum(count * radix for count, radix in zip(counts, radices, strict=True)))
                 moves.append(2 * number + root)
-        ways.append(len(targets))
+        transitions.append(len(targets))
 
     def array(values: list[int]) -> Ints:
         return np.array(values, dtype=np.int32)
@@ -107,12 +87,12 @@ def _program(stacks: BracketStacks) -> _Program:
         begins=view(array([0, *np.cumsum([len(row) for row in rows], dtype=np.int32).tolist()])),
         symbols=view(array([symbol for row in rows for _, symbol in row])),
         homes=view(array([home for row in rows for home, _ in row])),
-        planes=view(array(_planes(stacks, len(caps) // 2))),
+        planes=view(array([*stacks.planes, *[0] * (len(caps) // 2)][: len(caps) // 2])),  # 0: arcs may cross any
         sides=view(array([_side(row) for row in rows])),
         caps=view(array(list(caps))),
         radices=view(array(radices)),
         classes=view(array([kinds[step] for step in steps])),
-        ways=view(array(ways)),
+        transitions=view(array(transitions)),
         targets=view(array(targets)),
         moves=view(array(moves)),
     )
@@ -120,22 +100,21 @@ def _program(stacks: BracketStacks) -> _Program:
     return _Program(brackets, opens, len(kinds), len(states), len(caps))
 
 
-def _planes(stacks: BracketStacks, many: int) -> list[int]:
-    """Give the plane of each stack, 0 if its arcs may cross any others."""
-    return [stacks.planes[home] if home < len(stacks.planes) else 0 for home in range(many)]
-
-
 def _side(row: tuple[tuple[int, int], ...]) -> int:
-    """Tell where the head of a word with a label is: after it (1), before it (2), or in either place (0)."""
+    """Return the side of the head of a word with a label: 1 if after the word, 2 if before it, 0 if either.
+
+    `row` holds the brackets of the label, as pairs of a stack and a bracket.
+    """
     kinds = {symbol & (CLOSING | RIGHTWARD) for _, symbol in row}
     return 1 if 0 in kinds else 2 if CLOSING | RIGHTWARD in kinds else 0
 
 
 def _caps(stacks: BracketStacks) -> _Counts:
-    """Choose how far the coarser machine counts: by stacks and directions, then node 0's bracket.
+    """Return the highest count of each counter of the coarser machine, which counts open superbrackets.
 
-    The first two that labels use go as far as the number of states allows. The others, of planes that few arcs need,
-    cost more time than they save.
+    There is one counter for each stack and direction, and a last one for node 0's bracket. The first two counters that
+    labels use count as far as `MOST_STATES` allows. The others, for planes with few arcs, would cost more time than
+    they save.
     """
     used = [(home, symbol) for row in stacks.brackets for home, symbol in row] + [(0, SUPER | RIGHTWARD)]
     counted = sorted({2 * home + (symbol & RIGHTWARD) for home, symbol in used if symbol & SUPER})
@@ -143,46 +122,48 @@ def _caps(stacks: BracketStacks) -> _Counts:
     grown = True
     while grown:
         grown = False
-        for place in counted[:2]:
-            if np.prod([cap + 1 for cap in caps]) // (caps[place] + 1) * (caps[place] + 2) <= MOST_STATES:
-                caps[place] += 1
+        for counter in counted[:2]:
+            if np.prod([cap + 1 for cap in caps]) // (caps[counter] + 1) * (caps[counter] + 2) <= MOST_STATES:
+                caps[counter] += 1
                 grown = True
     return tuple(caps)
 
 
 def _after(caps: _Counts, state: _Counts, row: tuple[tuple[int, int], ...]) -> set[tuple[_Counts, bool]]:
-    """Give the states to which a label may lead, and whether its word is then the root."""
+    """Return the states of the coarser machine to which a label may lead, each with whether the word is the root."""
     now = {(state, False)}
     for home, symbol in row:
-        now = {after for before in now for after in _one(caps, before, home, symbol)}
+        now = {after for before in now for after in _read_bracket(caps, before, home, symbol)}
     return now
 
 
-def _one(caps: _Counts, before: tuple[_Counts, bool], home: int, symbol: int) -> Iterator[tuple[_Counts, bool]]:
-    """Read one bracket; a count at its cap stands for all from there on."""
+def _read_bracket(
+    caps: _Counts, before: tuple[_Counts, bool], home: int, symbol: int
+) -> Iterator[tuple[_Counts, bool]]:
+    """Yield the states of the coarser machine after one bracket. A count at its cap means that count or more."""
     counts, root = before
     index = symbol // INDEX
-    place = 2 * home + (symbol & RIGHTWARD)
+    counter = 2 * home + (symbol & RIGHTWARD)
 
     def changed(count: int, *, closes_root: bool = False) -> tuple[_Counts, bool]:
         values = list(counts)
-        values[place] = count
+        values[counter] = count
         if closes_root:
             values[-1] = 0
         return tuple(values), root or closes_root
 
     if not symbol & SUPER:
         held = range(2 * home, 2 * home + 2)
-        node_0 = int(bool(counts[-1] and home == 0 and symbol & CLOSING))  # on it nothing leans
+        node_0 = int(bool(counts[-1] and home == 0 and symbol & CLOSING))  # no arc leans on node 0's bracket
         if any(counts[c] == caps[c] for c in held) or sum(counts[c] for c in held) - node_0 > index:
             yield before
     elif not symbol & CLOSING:
-        yield changed(min(counts[place] + 1, caps[place]))
+        yield changed(min(counts[counter] + 1, caps[counter]))
     else:
-        under = bool(counts[-1]) and place == RIGHTWARD  # node 0's bracket is the lowest of those that fit
-        if counts[place] > index:  # so many there are, if not more
-            yield changed(counts[place] - 1, closes_root=under and index == counts[place] - 1)
-        if counts[place] == caps[place]:  # there may be more
-            yield changed(counts[place])
-            if under and index >= counts[place]:
-                yield changed(counts[place], closes_root=True)
+        under = bool(counts[-1]) and counter == RIGHTWARD  # node 0's bracket is the lowest of those that fit
+        if counts[counter] > index:  # the count is exact, or the cap
+            yield changed(counts[counter] - 1, closes_root=under and index == counts[counter] - 1)
+        if counts[counter] == caps[counter]:  # there may be more brackets than the count
+            yield changed(counts[counter])
+            if under and index >= counts[counter]:
+                yield changed(counts[counter], closes_root=True)

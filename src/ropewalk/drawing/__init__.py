@@ -1,7 +1,7 @@
-"""Pictures of trees, graphs and labels: pure functions from a tree to text, SVG, TikZ and HTML.
+"""Pictures of trees, graphs and labels: pure functions from a tree to text, SVG, TikZ, HTML, PNG and PDF.
 
-`draw` makes a `Picture`, a value that notebooks show by themselves. Trees and sentences know nothing of drawing; after
-`%load_ext ropewalk.drawing` a notebook shows them as pictures too.
+`draw` returns a `Picture`, a value that notebooks display. Trees and sentences do not depend on drawing; after
+`%load_ext ropewalk.drawing` a notebook displays them as pictures too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ropewalk.drawing.svg import to_svg
 from ropewalk.drawing.terminal import to_text
 from ropewalk.drawing.tikz import to_tikz, to_tikz_document
 from ropewalk.drawing.trace import Trace, trace
+from ropewalk.drawing.typeset import SCALE, to_pdf, to_png
 from ropewalk.errors import demand_type
 from ropewalk.options import overridden
 from ropewalk.treebank.documents import Sentence
@@ -38,6 +39,8 @@ __all__ = [
     "load_ipython_extension",
     "scene",
     "to_html",
+    "to_pdf",
+    "to_png",
     "to_steps",
     "to_svg",
     "to_text",
@@ -49,7 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A scene that can be drawn in every form; printed it is text, in a notebook SVG."""
+    """A drawing of a scene in any format: `print` shows it as text, and a notebook as SVG in the notebook's colours."""
 
     scene: Scene
 
@@ -57,26 +60,31 @@ class Picture:
         return to_text(self.scene)
 
     def text(self, *, width: int | None = None, colour: bool = False) -> str:
-        """Draw with box-drawing characters."""
+        """Return the picture as text of box-drawing characters, cut into pieces of at most `width` cells."""
         return to_text(self.scene, width=width, colour=colour)
 
     def svg(self, *, theme: Theme = "auto") -> str:
-        """Draw as SVG."""
+        """Return the picture as the text of an SVG file."""
         return to_svg(self.scene, theme=theme)
 
     def tikz(self) -> str:
-        """Draw as a `dependency` environment of tikz-dependency."""
+        """Return the picture as LaTeX: a `dependency` environment of the package tikz-dependency."""
         return to_tikz(self.scene)
 
     def html(self, *, theme: Theme = "auto") -> str:
-        """Draw as a page of its own."""
+        """Return an HTML page that shows the picture."""
         return to_html([self.scene], theme=theme, title=self.scene.title or "Tree")
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def png(self, *, theme: Theme = "light", scale: float = SCALE) -> bytes:
+        """Return the picture as the bytes of a PNG file; this needs the extra `draw`."""
+        return to_png(self.scene, theme=theme, scale=scale)
+
+    def pdf(self, *, theme: Theme = "light") -> bytes:
+        """Return the picture as the bytes of a PDF file; this needs the extra `draw`."""
+        return to_pdf([self.scene], theme=theme)
 
     def _repr_html_(self) -> str:
-        return figure(self.scene)
+        return figure(self.scene, theme="notebook")
 
 
 def draw(  # noqa: PLR0913 - the options that are most used have keywords
@@ -91,22 +99,22 @@ def draw(  # noqa: PLR0913 - the options that are most used have keywords
 ) -> Picture:
     """Draw a tree, a graph or a sentence.
 
-    `options` holds all that a picture can show; the keywords stand for its fields that are most used, and replace them.
-    What a parser's enhanced graph adds to the tree of a sentence is drawn below the words, unless something else is
-    asked for.
+    `options` holds all options of a picture; the keywords replace its most used fields. If a parser added an enhanced
+    graph to a sentence, its arcs that are not in the tree are drawn below the words. They are left out if `options` has
+    a cover, brackets, a second tree or probabilities, or hides relations.
     """
     demand_type("options", options, PictureOptions)
     options = overridden(options, words=words, tags=tags, labels=labels, cover=cover, bracketing=bracketing)
     shown = scene(structure, options)
     other = options.bracketing or not options.relations
-    other = other or any(one is not None for one in (options.cover, options.against, options.probabilities))
+    other = other or any(option is not None for option in (options.cover, options.against, options.probabilities))
     if isinstance(structure, Sentence) and structure.treebank.graphs is not None and not other:
         shown = with_graph(shown, graph_of(structure), structure.graph)
     return Picture(shown)
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython's shell, which is not a dependency
-    """Show trees, graphs and sentences as pictures in a notebook: `%load_ext ropewalk.drawing`."""
+    """Make a notebook display trees, graphs and sentences as pictures; `%load_ext ropewalk.drawing` calls this."""
     formatters = shell.display_formatter.formatters
     for kind in (Tree, Graph, Sentence):
-        formatters["image/svg+xml"].for_type(kind, lambda value: draw(value).svg())
+        formatters["text/html"].for_type(kind, lambda value: draw(value)._repr_html_())

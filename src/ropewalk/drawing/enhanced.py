@@ -1,4 +1,4 @@
-"""A sentence's basic tree above its words, and below them what its enhanced graph adds."""
+"""A sentence's basic tree above its words, and below them the arcs that its enhanced graph adds."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ MEANINGS: Final[tuple[tuple[Kind, str], ...]] = (
 def enhanced_scene(
     graphs: Graphs, basic: Graph, words: Sequence[str], *, labels: Iterable[str] = (), title: str = ""
 ) -> Scene:
-    """Draw one graph, the first of `graphs`, with the arcs of the basic tree over its words above.
+    """Return a scene: the arcs of the tree `basic` above the words, and other arcs of the enhanced graph below them.
 
-    An arc of both bears the relation of the graph if this only adds a subtype. `words` are the forms of all nodes,
-    empty ones included, which are shown in brackets. `labels` names encodings of graphs whose labels stand below.
+    The enhanced graph is the first of `graphs`. If it has an arc of the tree with a subtype added to the relation, the
+    relation with the subtype is shown. `words` are the forms of all nodes of the graph; empty nodes are shown in
+    brackets. `labels` names graph encodings: the labels of the graph in each of them are shown as a row of text.
     """
     graph = graphs[0]
     demand_few(len(graph))
@@ -38,7 +39,7 @@ def enhanced_scene(
     if len(words) != len(graph) or len(nodes) != len(basic) + 1:
         raise MismatchError(
             f"{len(words)} forms and a tree of {len(basic)} words for a graph of {len(graph)} nodes, of which "
-            f"{len(nodes) - 1} are words; expected as many"
+            f"{len(nodes) - 1} are words; expected as many forms as nodes, and a tree of as many words"
         )
     forms = tuple(
         clean(f"[{word}]" if empty else word) for word, empty in zip(words, graphs.empty.tolist(), strict=True)
@@ -55,12 +56,15 @@ def enhanced_scene(
 
 
 def with_graph(scene: Scene, basic: Graph, graph: Graph) -> Scene:
-    """Add to the picture of a basic tree what a graph over its words alone has beside it."""
+    """Return the scene of the tree `basic` with the additional arcs of the enhanced `graph` below the words."""
     return replace(scene, arcs=_both(graph, basic, range(len(basic) + 1)), meanings=MEANINGS)
 
 
 def _both(graph: Graph, basic: Graph, nodes: Sequence[int]) -> tuple[Arc, ...]:
-    """Draw the arcs of the tree above, and below what else the graph has; `nodes` are the words of the tree in it."""
+    """Return the arcs of the tree, drawn above the words, and the other arcs of the graph, drawn below.
+
+    `nodes[w]` is the node of the graph that is word w of the tree.
+    """
     rest: dict[tuple[int, int], list[str]] = {}
     for pair, relation in zip(graph.arcs(), graph.relations, strict=True):
         rest.setdefault(pair, []).append(relation)
@@ -77,7 +81,11 @@ def _both(graph: Graph, basic: Graph, nodes: Sequence[int]) -> tuple[Arc, ...]:
 
 
 def _basic(head: int, dependent: int, relation: str, rest: dict[tuple[int, int], list[str]]) -> Arc:
-    """Draw an arc of the tree, and take the same arc of the graph out of what remains."""
+    """Return an arc of the tree for drawing; remove the relation of the same arc of the graph from `rest`.
+
+    `rest` maps the (head, dependent) pairs of the graph to their relations. An arc that is not in it is marked as
+    missed.
+    """
     names = rest.get((head, dependent), [])
     same = next((name for name in names if name == relation or name.startswith(f"{relation}:")), None)
     if same is None:

@@ -1,4 +1,4 @@
-"""Pictures as one HTML page that fetches nothing."""
+"""Pictures on an HTML page that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ STYLE = (
 
 
 def colours(theme: Theme) -> str:
-    """Give the style sheet of a page's colours."""
-    if theme == "auto":
+    """Return the style sheet that sets the colours of a page for `theme`."""
+    if theme not in {"light", "dark"}:
         return f":root{{color-scheme:light dark;{LIGHT}}}@media (prefers-color-scheme:dark){{:root{{{DARK}}}}}"
     return f":root{{color-scheme:{theme};{DARK if theme == 'dark' else LIGHT}}}"
 
 
 def figure(scene: Scene, *, theme: Theme = "auto") -> str:
-    """Draw as one HTML element that scrolls where it is too wide."""
+    """Return an HTML `figure` element with the picture and its caption; it scrolls if it is too wide."""
     direction = ' dir="rtl"' if scene.right_to_left else ""
     title = f"<strong>{escape(scene.title)}</strong>" if scene.title else ""
     words = f"<span{' dir=rtl' if is_right_to_left((scene.caption,)) else ''}>{escape(scene.caption)}</span>"
     caption = f"<figcaption>{title}{words if scene.caption else ''}</figcaption>" if title or scene.caption else ""
-    return f'<figure{direction}>{caption}<div class="scroll">{to_svg(scene, theme=theme)}</div></figure>\n'
+    scroll = ' style="overflow-x:auto;max-width:100%"' if theme == "notebook" else ""  # a page has a style sheet
+    return f'<figure{direction}>{caption}<div class="scroll"{scroll}>{to_svg(scene, theme=theme)}</div></figure>\n'
 
 
 def to_html(scenes: Iterable[Scene], *, theme: Theme = "auto", title: str = "Trees") -> str:
-    """Draw on one page, one picture below the other."""
+    """Return an HTML page with the pictures of `scenes`, one below the other."""
     return page(title, STYLE + colours(theme), "".join(figure(scene, theme=theme) for scene in scenes))
 
 
 def page(title: str, style: str, body: str) -> str:
-    """Put together an HTML page."""
+    """Return a complete HTML page with this title, style sheet and body."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

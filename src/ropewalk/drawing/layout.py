@@ -1,4 +1,4 @@
-"""Where arcs go: levels in which no two arcs overlap and every arc lies over those inside it."""
+"""The levels (heights) of arcs: arcs of one level do not overlap, and each arc is above the arcs inside it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ if TYPE_CHECKING:
     from ropewalk.drawing.scene import Arc
 
 
-def arc_levels(arcs: Sequence[Arc], place: Mapping[int, int]) -> list[int]:
-    """Return the level of each arc, as `levels` does; `place` is the column of each node."""
-    ends = [sorted((place[arc.head], place[arc.dependent])) for arc in arcs]
+def arc_levels(arcs: Sequence[Arc], column: Mapping[int, int]) -> list[int]:
+    """Return the level of each arc, counted from 1; `column` maps each node to its column in the picture."""
+    ends = [sorted((column[arc.head], column[arc.dependent])) for arc in arcs]
     return levels([(low, high) for low, high in ends])
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Give each span of places a level from 1, the shortest first, above all that it overlaps.
+    """Return the level of each span of columns, counted from 1.
 
-    Spans that only meet at an end may share a level: a word has an end of its own to each side.
+    Each span is above all shorter spans that it overlaps. Spans that only meet at an end may share a level, because
+    arcs leave a word to both sides.
     """
     skyline = [0] * max((high for _, high in spans), default=0)
     out = [0] * len(spans)

@@ -1,10 +1,10 @@
-"""How much room text takes: cells of a terminal, and about how many units of a proportional font."""
+"""The width of text: its number of cells in a terminal, and its estimated width in a proportional font."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Widths of Latin letters in hundredths of the font size; a letter of no group takes 56.
+# Widths of Latin letters in hundredths of the font size.
 LATIN = {
     **dict.fromkeys("ijl'|!.,:;`", 28),
     **dict.fromkeys('frtI()[]{}/\\-" ', 38),
@@ -17,12 +17,12 @@ INDIC = 84  # from Devanagari to Myanmar
 
 
 def cells(text: str) -> int:
-    """Count the cells that text takes in a terminal: two for a wide character, none for a mark."""
+    """Return the number of cells of a text in a terminal: two for a wide character, none for a combining mark."""
     return len(text) if text.isascii() else sum(size for _, size in clusters(text))
 
 
 def clusters(text: str) -> list[tuple[str, int]]:
-    """Cut text into what stands in one place of a terminal, marks and joined emoji kept together, with its cells."""
+    """Split text into grapheme clusters, each with its number of cells in a terminal."""
     if text.isascii():
         return [(character, 1) for character in text]
     from rich.cells import split_graphemes
@@ -32,7 +32,7 @@ def clusters(text: str) -> list[tuple[str, int]]:
 
 
 def units(text: str) -> float:
-    """Estimate the width of text in a proportional font, as a multiple of the font's size."""
+    """Return the estimated width of text in a proportional font, as a multiple of the font's size."""
     if text.isascii():
         return sum(LATIN.get(character, LATIN_OTHER) for character in text) / 100
     total = 0
@@ -47,7 +47,7 @@ def units(text: str) -> float:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut text down to so many cells, an ellipsis the last of them."""
+    """Return `text`, cut to at most `most` terminal cells; a cut text ends with an ellipsis."""
     if cells(text) <= most:
         return text
     kept, used = "", 0
@@ -59,7 +59,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def is_right_to_left(texts: tuple[str, ...]) -> bool:
-    """Tell whether more letters of right-to-left scripts occur than of others."""
+    """Return whether most letters of `texts` are of right-to-left scripts."""
     balance = 0
     for text in texts:
         if not text.isascii():

@@ -1,4 +1,4 @@
-"""What is to be seen: words, rows of text under them and arcs, before anything is drawn."""
+"""The content of a picture: words, rows of text under them, and arcs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LIFTED = ", lifted"  # marks the labels of a tree that had to be made projective
 NOTES: dict[Kind, str] = {
     "structural": "structural arc",
     "auxiliary": "auxiliary arc",
-    "missed": "missed: only in the first tree",
-    "wrong": "wrong: only in the second tree",
-    "renamed": "right head, other relation",
+    "missed": "only in the first tree",
+    "wrong": "only in the second tree",
+    "renamed": "same head, other relation",
     "refused": "arc refused: it would break the tree",
     "repaired": "arc added by the repair",
 }
@@ -45,7 +45,7 @@ NOTES: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """An arc from a head to a dependent, drawn above the words or below them."""
+    """An arc from a head to a dependent with the text on it; with `below` it is drawn below the words, else above."""
 
     head: int
     dependent: int
@@ -56,9 +56,10 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of text under the words, a cell for node 0 and for each word.
+    """A row of text under the words: `cells[0]` is under node 0, and `cells[w]` under word w.
 
-    `brackets` are set as in the paper; in `steps` each bracket is an element of its own.
+    Rows of kind `brackets` are typeset as in the paper. In rows of kind `steps`, each bracket is an SVG element, so
+    that a script can highlight it.
     """
 
     name: str
@@ -68,9 +69,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Words, arcs between them and rows of text under them.
+    """The content of a picture: words, arcs between them and rows of text under them.
 
-    With `root` node 0 is drawn as a word before all others; otherwise its arcs come from above.
+    With `root`, node 0 is drawn as a word before all others. Otherwise an arc from node 0 is a vertical line to its
+    word.
     """
 
     words: tuple[str, ...]
@@ -84,49 +86,56 @@ class Scene:
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """What is drawn, from left to right: words by their number, and 0."""
+        """The drawn nodes from left to right: words are numbered from 1, and node 0 is included if `root` is set."""
         order = tuple(range(0 if self.root else 1, len(self.words) + 1))
         return order[::-1] if self.right_to_left else order
 
     @property
     def named_rows(self) -> bool:
-        """Whether the names of rows are needed: there are several, or one is of another tree than that drawn."""
+        """Whether the names of rows are shown: if there are several rows of labels, or labels of a lifted tree."""
         names = [row.name for row in self.rows if row.kind != "tag"]
         return len(names) > 1 or any(name.endswith(LIFTED) for name in names)
 
     def word(self, node: int) -> str:
-        """Give the text of a node."""
+        """Return the form of word `node`, or `0` for node 0."""
         return self.words[node - 1] if node else "0"
 
     def arcs_on(self, *, below: bool) -> tuple[Arc, ...]:
-        """Give the arcs between drawn nodes on one side of the words."""
+        """Return the arcs above or below the words, without arcs from node 0 if it is not drawn."""
         return tuple(arc for arc in self.arcs if arc.below == below and (arc.head or self.root))
 
     def roots(self, *, below: bool) -> tuple[Arc, ...]:
-        """Give the arcs that come from a node 0 that is not drawn."""
+        """Return the arcs from node 0 above or below the words if node 0 is not drawn, else none."""
         return tuple(arc for arc in self.arcs if arc.below == below and not (arc.head or self.root))
 
     def notes(self) -> tuple[tuple[Kind, str], ...]:
-        """Give the kinds of arcs that need an explanation, with it."""
+        """Return the legend of the picture: each kind of arc in it that needs an explanation, and the explanation."""
         kinds = {arc.kind for arc in self.arcs}
         return tuple((kind, note) for kind, note in self.meanings if kind in kinds)
 
 
 def demand_few(words: int) -> None:
-    """Refuse to draw what nobody could read, and would take hours to lay out."""
+    """Raise an `OptionError` if a sentence of `words` words is too long to draw.
+
+    Nobody could read the picture, and its layout would take hours.
+    """
     if words > MOST_WORDS:
-        raise OptionError(f"a sentence of {words:,} words is too long to draw; expected at most {MOST_WORDS:,}")
+        raise OptionError(f"a sentence of {words:,} words is too long to draw; draw at most {MOST_WORDS:,}")
 
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions:
     """Options of a picture of a tree, a graph or a sentence.
 
-    `columns` names columns of a sentence, such as `lemma`, and `labels` encodings, to be written under the words.
-    `cover` (`proper`, `farthest`, `all`, or its own (head, dependent) pairs) tells structural arcs, red and solid, from
-    auxiliary ones, black and dashed, and `bracketing` writes its brackets as the paper prints them. `against` is a
-    second tree: arcs that only it has are drawn below the words. With `root` node 0 is drawn as a word, which a cover
-    asks for by itself.
+    `columns` names columns of a sentence, such as `lemma`, that are written under the words. `labels` names encodings;
+    the labels of the tree in each of them are written under the words too.
+
+    `cover` is a rope cover: `proper`, `farthest`, `all`, or a collection of (head, dependent) pairs. Its structural
+    arcs are drawn red and solid, auxiliary arcs black and dashed. With `bracketing`, the brackets of the cover are
+    written under the words as in the paper.
+
+    `against` is a second tree; arcs that only the second tree has are drawn below the words. With `root`, node 0 is
+    drawn as a word; by default it is drawn only if there is a cover.
     """
 
     words: Sequence[str] | None = None
@@ -143,7 +152,7 @@ class PictureOptions:
 
 
 def scene(structure: Structure, options: PictureOptions = PictureOptions()) -> Scene:
-    """Return what a picture of a tree, a graph or a sentence shows."""
+    """Return the words, arcs and rows of text of a picture of a tree, a graph or a sentence."""
     graph = graph_of(structure)
     demand_few(len(graph))
     forms = _forms(structure, options.words)
@@ -162,8 +171,8 @@ def scene(structure: Structure, options: PictureOptions = PictureOptions()) -> S
     demand_type("labels", options.labels, Iterable)
     for spec in options.labels:
         rows += _label_rows(structure, graph, upos, spec)
-    shares = _share(graph, options.probabilities)
-    texts = _texts(graph, shares) if options.relations else shares
+    shown = _probability_texts(graph, options.probabilities)
+    texts = _texts(graph, shown) if options.relations else shown
     arcs = [Arc(h, d, text) for (h, d), text in zip(graph.arcs(), texts, strict=True)]
     if cover is not None:
         covered = dict(zip(graph.arcs(), rope_cover(graph, cover).structural, strict=True))
@@ -189,7 +198,7 @@ def scene(structure: Structure, options: PictureOptions = PictureOptions()) -> S
 
 
 def graph_of(structure: Structure) -> Graph:
-    """Take anything that can be drawn as a graph; a word without a head has no arc."""
+    """Return a tree, a graph or a sentence as a graph; a word without a head has no arc."""
     if isinstance(structure, Graph):
         return structure
     if isinstance(structure, Tree):
@@ -204,18 +213,18 @@ def _forms(structure: Structure, words: Sequence[str] | None) -> tuple[str, ...]
     if words is not None:
         demand_sequence("words", words, str)
     if words is not None and len(words) != size:
-        raise MismatchError(f"{len(words)} words for a tree of {size}; give one word for each head")
-    given = words if words is not None else structure.forms if isinstance(structure, Sentence) else ()
-    if not given or all(word == "_" for word in given):
+        raise MismatchError(f"{len(words)} words for a tree of {size}; pass one word for each head")
+    forms = words if words is not None else structure.forms if isinstance(structure, Sentence) else ()
+    if not forms or all(word == "_" for word in forms):
         return tuple(str(number) for number in range(1, size + 1))
-    return tuple(map(clean, given))
+    return tuple(map(clean, forms))
 
 
 def _tags(structure: Structure, tags: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001 - as in `draw`
     if not isinstance(tags, bool):
         demand_sequence("parts of speech", tags, str)
         if len(tags) != len(structure):
-            raise MismatchError(f"{len(tags)} parts of speech for {len(structure)} words; give one for each")
+            raise MismatchError(f"{len(tags)} parts of speech for {len(structure)} words; pass one for each")
         return tuple(tags)
     return structure.upos if isinstance(structure, Sentence) else ()
 
@@ -227,7 +236,7 @@ def _column_rows(structure: Structure, names: Sequence[str]) -> list[Row]:
     if not names:
         return []
     if not isinstance(structure, Sentence):
-        raise OptionError(f"columns are those of a sentence, found a {type(structure).__name__}; draw it without them")
+        raise OptionError(f"a {type(structure).__name__} has no columns; draw it without them, or draw a sentence")
     if unknown := [name for name in names if name not in EDITABLE]:
         raise UnknownNameError("column", unknown[0], EDITABLE)
     return [
@@ -235,23 +244,23 @@ def _column_rows(structure: Structure, names: Sequence[str]) -> list[Row]:
     ]
 
 
-def _share(graph: Graph, probabilities: Sequence[float | None] | None) -> list[str]:
+def _probability_texts(graph: Graph, probabilities: Sequence[float | None] | None) -> list[str]:
     if probabilities is None:
         return [""] * len(graph.heads)
     demand_sequence("probabilities", probabilities, Real, NoneType)
     if len(probabilities) != len(graph):
-        raise MismatchError(f"{len(probabilities)} probabilities for {len(graph)} words; give one for each")
-    shares = [probabilities[dependent - 1] for _, dependent in graph.arcs()]
-    return ["" if share is None else f"{share:.2f}" for share in shares]
+        raise MismatchError(f"{len(probabilities)} probabilities for {len(graph)} words; pass one for each")
+    shown = [probabilities[dependent - 1] for _, dependent in graph.arcs()]
+    return ["" if probability is None else f"{probability:.2f}" for probability in shown]
 
 
-def _texts(graph: Graph, shares: list[str]) -> list[str]:
+def _texts(graph: Graph, shown: list[str]) -> list[str]:
     names = ["" if relation == "_" else clean(relation) for relation in graph.relations]
-    return [f"{name} {share}".strip() for name, share in zip(names, shares, strict=True)]
+    return [f"{name} {probability}".strip() for name, probability in zip(names, shown, strict=True)]
 
 
 def _cover_row(graph: Graph, cover: str | Collection[tuple[int, int]]) -> Row:
-    """Write the bracketing that a cover induces; without superbrackets if every arc is structural."""
+    """Return a row with the brackets of a rope cover; if `cover` is `all`, they are not marked as superbrackets."""
     arcs = arcs_of(graph)
     marks = np.array(rope_cover(graph, cover).structural, dtype=np.uint8)
     symbols, starts = brackets(arcs, marks)
@@ -272,13 +281,13 @@ def _label_rows(structure: Structure, graph: Graph, upos: tuple[str, ...], spec:
     if not isinstance(structure, Tree):
         return _graph_label_rows(graph, spec)
     encoding = encodings.get(spec)
-    found = encoding.encode(Treebank.of([structure], [upos] if upos else None))
+    written = encoding.encode(Treebank.of([structure], [upos] if upos else None))
     many = len(encoding.columns) > 1
     lifted = encoding.policy == "lift" and not encoding.covers(structure).all()
     spec = encoding.spec + (LIFTED if lifted else "")
     return [
-        Row(f"{name} {spec}" if many else spec, ("", *found.texts(place)), "label")
-        for place, name in enumerate(encoding.columns)
+        Row(f"{name} {spec}" if many else spec, ("", *written.texts(column)), "label")
+        for column, name in enumerate(encoding.columns)
     ]
 
 
@@ -286,7 +295,7 @@ def _graph_label_rows(graph: Graph, spec: str) -> list[Row]:
     name = encodings.parse_spec(spec)[0]
     if name not in graph_encodings.known():
         raise EncodingError(
-            f"{encodings.get(spec).spec} writes whole trees, and here some word has no head, or several; "
+            f"{encodings.get(spec).spec} encodes whole trees, and here a word has no head or several; "
             f"use one of {', '.join(graph_encodings.known())}"
         )
     encoding = graph_encodings.get(spec)
@@ -295,7 +304,9 @@ def _graph_label_rows(graph: Graph, spec: str) -> list[Row]:
 
 def _compared(first: Graph, second: Graph, arcs: list[Arc], *, relations: bool) -> list[Arc]:
     if len(first) != len(second):
-        raise MismatchError(f"the first tree has {len(first)} words and the second {len(second)}; expected the same")
+        raise MismatchError(
+            f"the first tree has {len(first)} words and the second {len(second)}; compare trees of one sentence"
+        )
     names = dict(zip(second.arcs(), second.relations, strict=True))
     out = []
     for arc, relation in zip(arcs, first.relations, strict=True):
@@ -318,4 +329,7 @@ def _same_words(forms: tuple[str, ...], against: Structure) -> None:
     if isinstance(against, Sentence):
         for number, (form, other) in enumerate(zip(forms, _forms(against, None), strict=True), start=1):
             if form != other:
-                raise MismatchError(f"word {number} is {form!r} in the first tree and {other!r} in the second")
+                raise MismatchError(
+                    f"word {number} is {form!r} in the first tree and {other!r} in the second; compare trees of the "
+                    "same words"
+                )

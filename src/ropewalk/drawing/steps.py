@@ -1,4 +1,4 @@
-"""A page that plays the decoder: labels from left to right, the stack, and each arc as its bracket closes."""
+"""An HTML page that shows step by step how labels are decoded: the stack, and the arcs that each bracket makes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _static(name: str) -> str:
         return "\n" + file.read().decode("utf-8")
 
 
-# The style sheet and the script of one element with the class `steps`, for this page and for others that hold it.
+# The style sheet and the script of an element with the class `steps`, for this page and for others with such elements.
 STYLE, PLAYER = _static("steps.css"), _static("steps.js")
 SCRIPT = """const player = playSteps(document.querySelector(".steps"), document,
   JSON.parse(document.getElementById("steps").textContent));
@@ -58,7 +58,7 @@ CONTROLS = """<div class="controls" role="group" aria-label="Steps">
 <output class="count"></output>
 </div>
 """
-# Few fonts have signs for these, so they are drawn.
+# These are drawn, because few fonts have characters for them.
 ICONS = {
     "first": "M2 3h2.2v10H2zM14 3v10L5.5 8z",
     "back": "M12 3v10L3.5 8z",
@@ -68,7 +68,10 @@ ICONS = {
 
 
 def to_steps(trace: Trace, *, words: Sequence[str] | None = None, title: str = "", theme: Theme = "auto") -> str:
-    """Write the page: works without a server, fetches nothing, and moves by buttons and by arrow keys."""
+    """Return an HTML page that plays the steps of `trace`.
+
+    Readers move with buttons and arrow keys. The page needs no server and loads no other files.
+    """
     forms = _forms(trace, words)
     steps = describe(trace, words)
     # `<` could end the script element
@@ -87,9 +90,10 @@ def to_steps(trace: Trace, *, words: Sequence[str] | None = None, title: str = "
 def panel(
     trace: Trace, *, words: Sequence[str] | None = None, title: str = "", theme: Theme = "auto", heading: int = 2
 ) -> str:
-    """Write what goes into an element with the class `steps`: the picture, what moves it, and all steps as a list.
+    """Return the HTML inside an element of the class `steps`: the picture, buttons, the stack and a list of all steps.
 
-    The script `PLAYER` has a function that plays it, given what `describe` gives.
+    The function `playSteps` of the script `PLAYER` plays the steps that `describe` returns. `heading` is the level of
+    the HTML heading above the stack.
     """
     steps = describe(trace, words)
     icons = {
@@ -109,14 +113,14 @@ def panel(
 
 
 def describe(trace: Trace, words: Sequence[str] | None = None) -> list[dict[str, object]]:
-    """Say what each step does, for people and for the script."""
+    """Return a dictionary for each step: a message for readers, and the arcs and the stack that `PLAYER` shows."""
     forms = _forms(trace, words)
     return [_described(trace, forms, number) for number in range(len(trace.steps))]
 
 
 def _forms(trace: Trace, words: Sequence[str] | None) -> tuple[str, ...]:
     if words is not None and len(words) != len(trace.labels):
-        raise MismatchError(f"{len(words)} words for {len(trace.labels)} labels; give one word for each label")
+        raise MismatchError(f"{len(words)} words for {len(trace.labels)} labels; pass one word for each label")
     return tuple(map(clean, words if words is not None else map(str, range(1, len(trace.labels) + 1))))
 
 
@@ -164,7 +168,7 @@ def _described(trace: Trace, forms: tuple[str, ...], number: int) -> dict[str, o
 
 def _fresh(step: Step) -> list[bool]:
     top = len(step.stack) - 1
-    return [step.kind == "open" and place == top for place in range(len(step.stack))]
+    return [step.kind == "open" and index == top for index in range(len(step.stack))]
 
 
 def _sign(text: str, *, naive: bool) -> str:
@@ -176,7 +180,7 @@ def _name(node: int, forms: tuple[str, ...]) -> str:
         return "node 0"
     form = forms[node - 1]
     if is_right_to_left((form,)):
-        form = f"{FIRST_STRONG_ISOLATE}{form}{POP_ISOLATE}"  # or it would turn the rest of the message round
+        form = f"{FIRST_STRONG_ISOLATE}{form}{POP_ISOLATE}"  # otherwise it would reverse the rest of the message
     return form if form == str(node) else f"{node} {form}"
 
 
@@ -209,7 +213,7 @@ def _closing(step: Step, before: tuple[Open, ...], forms: tuple[str, ...], lead:
         out = [f"{lead} matches {_sign(match.text, naive=naive)} of {_name(match.node, forms)}: {_arc(own, forms)}."]
     if fired:
         out.append(f"On its way it fires the semibrackets above: {', '.join(_arc(arc, forms) for arc in fired)}.")
-    if any(before[place].symbol // INDEX for place in step.passed):
+    if any(before[index].symbol // INDEX for index in step.passed):
         out.append("Semibrackets with an index stay, and their index is lowered by one.")
     return " ".join(out)
 

@@ -1,4 +1,4 @@
-"""A picture as SVG: self-contained, its text selectable, light or dark as the reader's system is."""
+"""Pictures as SVG without external files: text can be selected, and colours follow the reader's light or dark theme."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ropewalk.encodings.bracket_text import BRACKET
 if TYPE_CHECKING:
     from ropewalk.drawing.scene import Arc, Row, Scene
 
-Theme = Literal["auto", "light", "dark"]
+Theme = Literal["auto", "light", "dark", "notebook"]
+# What marks dark pages: JupyterLab, Visual Studio Code, Colab, Sphinx.
+DARK_PAGES = ("[data-jp-theme-light=false]", ".vscode-dark", "html[theme=dark]", "[data-theme=dark]")
 
 WORD = 17.0  # font sizes, in pixels
 SMALL = 12.0
@@ -67,17 +69,23 @@ STYLE = (
 
 
 def style(theme: Theme = "auto") -> str:
-    """Give the style sheet of a picture."""
+    """Return the style sheet of a picture in `theme`."""
     if theme == "dark":
         return f"svg.ropewalk.dark{{{DARK}}}{STYLE}"
     if theme == "light":
         return f"svg.ropewalk.light{{{LIGHT}}}{STYLE}"
+    if theme == "notebook":  # as the page around it, whatever the reader's system has
+        dark = ",".join(f"{page} svg.ropewalk.notebook" for page in DARK_PAGES)
+        return f"svg.ropewalk.notebook{{{LIGHT}}}{dark}{{{DARK}}}{STYLE}"
     return f"svg.ropewalk.auto{{{LIGHT}}}@media (prefers-color-scheme:dark){{svg.ropewalk.auto{{{DARK}}}}}{STYLE}"
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where each node stands, in pixels from the left."""
+    """The columns of a picture, one for each node: `place` maps a node to the index of its column.
+
+    `middles` and `widths` have the middle and the width of each column, and `width` is that of the picture, in pixels.
+    """
 
     place: dict[int, int]
     middles: list[float]
@@ -86,7 +94,11 @@ class Columns:
 
 
 def to_svg(scene: Scene, *, theme: Theme = "auto", notes: bool = True) -> str:
-    """Draw as SVG that needs nothing else; `theme` is `auto` (as the reader's system), `light` or `dark`."""
+    """Return the picture of a scene as SVG that needs no other files.
+
+    `theme` is `auto` (like the reader's system), `light`, `dark` or `notebook` (like the page around it). With `notes`,
+    a legend below the picture explains the kinds of arcs.
+    """
     columns = _columns(scene, notes=notes)
     above, under = (arc_levels(scene.arcs_on(below=below), columns.place) for below in (False, True))
     ground = EDGE + _height(scene, above, below=False) + 4
@@ -179,7 +191,11 @@ def _height(scene: Scene, heights: list[int], *, below: bool) -> float:
 
 
 def _ports(arcs: tuple[Arc, ...], columns: Columns) -> dict[tuple[int, int], float]:
-    """Give how far from its head's middle each arc begins, the longest nearest to the middle."""
+    """Return for each (head, dependent) pair the distance of the arc's start from the middle of its head.
+
+    The distance is in pixels, and negative to the left. On each side of a head, the longest arc starts nearest to the
+    middle.
+    """
     sides: dict[tuple[int, bool], list[int]] = {}
     for arc in arcs:
         head, dependent = columns.place[arc.head], columns.place[arc.dependent]
@@ -216,7 +232,10 @@ def _arcs(scene: Scene, columns: Columns, heights: list[int], ground: float, *, 
 
 
 def _bow(start: float, end: float, rise: float, ground: float, *, below: bool) -> str:
-    """Draw up from the head, across, and down to the tip at the dependent."""
+    """Return the SVG path of an arc from `start` to `end`: up from the head by `rise`, across, down to the dependent.
+
+    `ground` is the height of both ends. With `below`, up and down are exchanged.
+    """
     sign = 1 if below else -1
     turn = min(ROUND, abs(end - start) / 2)
     across = turn if end > start else -turn
@@ -256,9 +275,12 @@ def _row(scene: Scene, columns: Columns, row: Row, y: float) -> list[str]:
 
 
 def _cell(row: Row, text: str) -> str:
-    """Write a cell; brackets as in the paper: superbrackets red and bold, semibrackets blue, indices below the line."""
+    """Return the SVG text of a cell.
+
+    In rows of kind `brackets`, superbrackets are red and bold, semibrackets blue and indices lowered, as in the paper.
+    """
     if row.kind == "steps":
-        return "".join(f'<tspan class="bracket">{escape("".join(found))}</tspan>' for found in BRACKET.findall(text))
+        return "".join(f'<tspan class="bracket">{escape("".join(parts))}</tspan>' for parts in BRACKET.findall(text))
     if row.kind != "brackets":
         return escape(text)
     hierarchical = any("^" in cell for cell in row.cells)

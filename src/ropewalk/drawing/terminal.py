@@ -1,4 +1,4 @@
-"""A picture of box-drawing characters, fitted to the width of a terminal."""
+"""Pictures made of box-drawing characters, fitted to the width of a terminal."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 BOXES = " ╶╺╴─╼╸╾━╷┌┍┐┬┮┑┭┯╻┎┏┒┰┲┓┱┳╵└┕┘┴┶┙┵┷│├┝┤┼┾┥┽┿╽┟┢┧╁╆┪╅╈╹┖┗┚┸┺┛┹┻╿┞┡┦╀╄┩╃╇┃┠┣┨╂╊┫╉╋"
 ROUNDED = {"┌": "╭", "┐": "╮", "└": "╰", "┘": "╯"}
 DASHED = {"─": "╌", "│": "╎", "━": "╍", "┃": "╏"}
-# A place of the grid is a sum of arms, each light or twice that for heavy.
+# A cell of the grid is a sum of arms, each light or twice that for heavy.
 UP, DOWN, LEFT, RIGHT = 1, 4, 16, 64
 LIGHT_WEIGHT, HEAVY_WEIGHT = 1, 2
 UPRIGHT = 3 * UP | 3 * DOWN
-SOLID = 256  # added to a place through which an arc goes that is not dashed
+SOLID = 256  # added to a cell with an arc that is not dashed
 
 HEAVY = frozenset({"structural", "wrong"})
 BROKEN = frozenset({"auxiliary", "missed", "refused"})
@@ -54,7 +54,10 @@ LEAST = 3  # cells of a column: a word has one end in its middle and one to each
 
 
 def _characters(*, flipped: bool) -> npt.NDArray[Any]:
-    """Make the table from a place's sum to its character."""
+    """Return an array that maps the code of a cell, the sum of the lines that leave it, to a box-drawing character.
+
+    With `flipped`, up and down are exchanged.
+    """
     out = []
     for code in range(512):
         up, down, left, right = (min(code >> shift & 3, 2) for shift in (0, 2, 4, 6))
@@ -71,7 +74,10 @@ CHARACTERS = {below: _characters(flipped=below) for below in (False, True)}
 
 @dataclass(slots=True)
 class TerminalLine:
-    """One line of the picture: pieces of text by their first cell, over arcs if there are any."""
+    """A line of the picture: the codes and the kinds of the arcs in each cell, and texts that are written over them.
+
+    `texts` maps the index of a cell to its text and the kind of that text. With `below`, the line is below the words.
+    """
 
     codes: npt.NDArray[np.uint16]
     kinds: npt.NDArray[np.uint8]
@@ -79,7 +85,7 @@ class TerminalLine:
     texts: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def write(self, at: int, text: str, kind: str) -> None:
-        """Put text at a cell; what takes no cell joins what stands before it."""
+        """Write `text` into the cells from `at` on; a combining character is added to the cell before it."""
         last = at
         for part, size in clusters(text):
             if size == 0 and last in self.texts:
@@ -92,12 +98,12 @@ class TerminalLine:
             at += max(size, 1)
 
     def ends(self) -> list[int]:
-        """Give the cells where an arc begins or ends or text stands, in order."""
+        """Return the indices of the cells where an arc begins or ends or that have text, in increasing order."""
         turns = ((self.codes & 3 * LEFT) != 0) != ((self.codes & 3 * RIGHT) != 0)
         return sorted({*np.flatnonzero(turns).tolist(), *self.texts})
 
     def shown(self, start: int, stop: int, *, colour: bool) -> str:
-        """Give the cells between two places as text."""
+        """Return the cells from `start` to before `stop` as text, with terminal colour codes if `colour` is set."""
         drawn = CHARACTERS[self.below][self.codes[start:stop]].tobytes().decode("utf-32-le")
         near = self.texts if len(self.texts) < stop - start else range(start, stop)
         within = {at - start: self.texts[at] for at in near if start <= at < stop and at in self.texts}
@@ -120,7 +126,11 @@ class TerminalLine:
 
 @dataclass(frozen=True, slots=True)
 class TerminalColumns:
-    """Where each node stands: the first cell and the width of its column, and the pieces a wide picture is cut into."""
+    """The columns of a picture, one for each node: `place` maps a node to the index of its column.
+
+    `starts` and `widths` have the first cell and the number of cells of each column. A picture that is too wide is cut
+    into `pieces`: pairs of a first cell and the cell after the last.
+    """
 
     place: dict[int, int]
     starts: list[int]
@@ -129,15 +139,15 @@ class TerminalColumns:
 
     @property
     def width(self) -> int:
-        """How many cells all columns take."""
+        """The number of cells from the first column to the end of the last."""
         return self.starts[-1] + self.widths[-1] if self.starts else 0
 
     def middle(self, place: int) -> int:
-        """Give the cell where an arc to a word ends."""
+        """Return the middle cell of column `place`, where arcs to its word end."""
         return self.starts[place] + self.widths[place] // 2
 
     def ends(self, arc: Arc) -> tuple[int, int, bool]:
-        """Give the cells of an arc's left and right end, and whether its dependent is on the right."""
+        """Return the cells of an arc's left and right end, and whether its dependent is on the right."""
         head, dependent = self.place[arc.head], self.place[arc.dependent]
         if head < dependent:
             return self.middle(head) + 1, self.middle(dependent), True
@@ -145,7 +155,11 @@ class TerminalColumns:
 
 
 def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> str:
-    """Draw with box-drawing characters; a picture wider than `width` is cut between words into pieces."""
+    """Return the picture of a scene as text of box-drawing characters.
+
+    A picture wider than `width` cells is cut between words into pieces, one below the other. With `colour`, the text
+    has terminal colour codes.
+    """
     columns = _columns(scene, width)
     above = [(line, line.ends()) for line in _arc_lines(scene, columns, below=False)]
     under = [(line, line.ends()) for line in _arc_lines(scene, columns, below=True)]
@@ -171,7 +185,7 @@ def to_text(scene: Scene, *, width: int | None = None, colour: bool = False) -> 
 
 
 def _gutter(scene: Scene, width: int | None) -> int:
-    """Give the room for the names of rows, at most a third of the width."""
+    """Return the number of cells to the left of the picture for the names of rows: about a third of `width` at most."""
     if not scene.named_rows:
         return 0
     longest = max(cells(row.name) for row in scene.rows if row.kind != "tag") + 2
@@ -179,7 +193,7 @@ def _gutter(scene: Scene, width: int | None) -> int:
 
 
 def _columns(scene: Scene, width: int | None) -> TerminalColumns:
-    """Give each node a column wide enough for its texts, and far enough from others for the texts of their arcs."""
+    """Return the columns of all nodes: wide enough for their texts, with gaps wide enough for the texts of arcs."""
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
     usable = max(width - _gutter(scene, width), LEAST) if width else None
@@ -208,7 +222,7 @@ def _columns(scene: Scene, width: int | None) -> TerminalColumns:
 
 
 def _close_up(starts: list[int], widths: list[int], usable: int) -> None:
-    """Keep gaps between neighbours within the room, so that a piece is never all gap."""
+    """Narrow the gaps between neighbouring columns, so that both fit into `usable` cells; change `starts` in place."""
     shift = 0
     for number in range(1, len(starts)):
         starts[number] -= shift
@@ -221,7 +235,10 @@ def _close_up(starts: list[int], widths: list[int], usable: int) -> None:
 
 
 def _pieces(starts: list[int], widths: list[int], usable: int | None, *, backwards: bool) -> list[tuple[int, int]]:
-    """Cut the columns into pieces that fit, from the side where the sentence begins."""
+    """Cut the columns into pieces of at most `usable` cells; return the first cell of each and the cell after its last.
+
+    The first piece has the first words of the sentence: with `backwards`, they are on the right.
+    """
     if not starts:
         return []
     whole = starts[-1] + widths[-1]
@@ -235,14 +252,14 @@ def _pieces(starts: list[int], widths: list[int], usable: int | None, *, backwar
         else:
             groups.append([bound])
     pieces = [(min(low for low, _ in group), max(high for _, high in group)) for group in groups]
-    for number in range(1, len(pieces)):  # the gap at a cut goes to the later piece, for the texts of its arcs
+    for number in range(1, len(pieces)):  # the gap at a cut belongs to the later piece, for the texts of its arcs
         (low, high), (before, after) = pieces[number], pieces[number - 1]
         pieces[number] = (low, min(before, low + usable)) if backwards else (max(after, high - usable), high)
     return pieces
 
 
 def _arc_lines(scene: Scene, columns: TerminalColumns, *, below: bool) -> list[TerminalLine]:
-    """Draw the arcs of one side, the line next to the words last above them and first below them."""
+    """Return the lines of text with all arcs above or below the words, from top to bottom."""
     arcs = scene.arcs_on(below=below)
     roots = scene.roots(below=below)
     if not arcs and not roots:
@@ -274,7 +291,10 @@ def _arc_lines(scene: Scene, columns: TerminalColumns, *, below: bool) -> list[T
 
 
 def _mark(codes: npt.NDArray[np.uint16], kinds: npt.NDArray[np.uint8], arc: Arc, *arms: int) -> None:
-    """Lead an arc through some places; what is drawn later gives them its colour."""
+    """Draw a part of an arc into cells: add the line directions `arms` to `codes`.
+
+    The cells get the kind of the arc, which decides their colour; a later arc replaces it.
+    """
     weight = HEAVY_WEIGHT if arc.kind in HEAVY else LIGHT_WEIGHT
     codes |= sum(arms) * weight + (0 if arc.kind in BROKEN else SOLID)
     kinds[:] = KINDS.index(arc.kind)
@@ -288,7 +308,10 @@ def _root_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
 
 
 def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
-    """Put the text on the arc, in a piece where it fits and where no other arc crosses it, near the middle."""
+    """Write the text of an arc onto its line, near the middle, if possible where no other arc crosses it.
+
+    If the picture is cut into pieces, the text is written in a piece where it fits.
+    """
     if not arc.text:
         return
     left, right, to_right = columns.ends(arc)
@@ -309,7 +332,10 @@ def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
 
 
 def _row_line(scene: Scene, columns: TerminalColumns, texts: Sequence[str], kind: str) -> TerminalLine:
-    """Write texts in the middle of their columns; each right-to-left word stays in its own."""
+    """Return a line with each text in the middle of its column.
+
+    A left-to-right mark after each right-to-left word keeps the terminal from moving it to another column.
+    """
     line = TerminalLine(np.zeros(columns.width, dtype=np.uint16), np.zeros(columns.width, dtype=np.uint8))
     for place, full in enumerate(texts):
         text = shorten(full, columns.widths[place])
@@ -319,7 +345,11 @@ def _row_line(scene: Scene, columns: TerminalColumns, texts: Sequence[str], kind
 
 
 def _piece(lines: list[tuple[TerminalLine, list[int]]], start: int, stop: int, *, colour: bool) -> list[str]:
-    """Cut one piece out of the arcs, without the lines in which no arc begins, ends or has its text."""
+    """Return the cells from `start` to before `stop` of `lines`, as texts.
+
+    Lines in which no arc begins or ends and no text is written are left out. Each line comes with the result of its
+    `ends`.
+    """
     return [
         line.shown(start, stop, colour=colour)
         for line, ends in lines

@@ -1,4 +1,4 @@
-"""A picture as LaTeX, for the package tikz-dependency."""
+"""Pictures as LaTeX, for the package tikz-dependency."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ EDGES = {
     "refused": "red, dotted",
     "repaired": "blue",
 }
-ROUND = 16  # words up to which arcs without texts are round, as in the paper; others have the heights of our layout
+ROUND = (
+    16  # up to this number of words, arcs without texts are round, as in the paper; others have the layout's heights
+)
 SEPARATION = 0.6  # between columns, in em
-TEXT = 0.75  # size of the texts of arcs, as a share of that of words
+TEXT = 0.75  # size of the texts of arcs, relative to that of words
 HEAD = r"""% Compile with lualatex or xelatex; pdflatex will do if all words are of Latin script.
 % Another script needs a font that has it: \setmainfont{...} after the line with fontspec.
 \documentclass[multi=dependency,border=4pt]{standalone}
@@ -41,7 +43,7 @@ HEAD = r"""% Compile with lualatex or xelatex; pdflatex will do if all words are
 
 
 def to_tikz(scene: Scene) -> str:
-    """Draw as a `dependency` environment."""
+    """Return the picture of a scene as a `dependency` environment of tikz-dependency."""
     column = {node: number for number, node in enumerate(scene.nodes, start=1)}
     bare = not any(arc.text for arc in scene.arcs)
     round_arcs = bare and len(column) <= ROUND
@@ -62,17 +64,17 @@ def to_tikz(scene: Scene) -> str:
 
 
 def to_tikz_document(scenes: Iterable[Scene]) -> str:
-    """Write a whole document with one picture a page."""
+    """Return a complete LaTeX document with one picture on each page."""
     return HEAD + "\n".join(map(to_tikz, scenes)) + "\\end{document}\n"
 
 
 def _escaped(text: str) -> str:
-    """Escape text for a cell, which ends at an ampersand, and where a bar or a square bracket begins options."""
+    """Return `text` escaped for a cell of tikz-dependency, where `&`, `|` and `[` have a special meaning."""
     return latex_escape(text).replace(r"\&", r"\symbol{38}").replace("|", r"\textbar{}").replace("[", "{[}")
 
 
 def _word_line(scene: Scene) -> str:
-    """Write the words, further apart where the text of an arc between neighbours needs it."""
+    """Return the line of words, further apart where the text of an arc between neighbours needs it."""
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
     wanted: dict[int, float] = {}

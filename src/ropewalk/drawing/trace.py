@@ -1,7 +1,7 @@
-"""The decoder, step by step: what each bracket does to the stack, which arcs it makes, what breaks and is repaired.
+"""The decoder step by step: the effect of each bracket on the stack, its arcs, faults and repairs.
 
-The rules are those of `kernels.ropes.match`, written for watching instead of speed; what
-a trace ends with is compared with the decoders in the tests.
+The rules are those of `kernels.optimal.match`, written for display instead of speed. Tests compare the result of a
+trace with that of the decoders.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An opening bracket on the stack, and the node that it stands at."""
+    """An opening bracket on the stack: its `symbol`, and the `node` whose label has it."""
 
     symbol: int
     node: int
 
     @property
     def text(self) -> str:
-        """The bracket as in labels."""
+        """The bracket as it is written in labels."""
         return bracket_text([self.symbol])
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An arc that a step makes; `fault` says why it is refused, 0 if it is not."""
+    """An arc that a step makes. If it is refused, `fault` is the code of the reason, else 0."""
 
     head: int
     dependent: int
@@ -61,11 +61,15 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one bracket does, or the end of the labels, or one repair.
+    """One step of the decoder: the start, an opening or closing bracket, the end of the labels, or a repair.
 
-    `match` is the place on the stack before the step of the bracket that fits, -1 if none does, even if their arc,
-    the last one, is refused; `passed` are the places of semibrackets that make arcs or have their index lowered;
-    `stack` is what lies there afterwards, the top last.
+    `bracket` is the index of the bracket in the label of `word`, and `stack` the stack after the step, its top last.
+
+    For a closing bracket, `match` is the index of the matching bracket on the stack before the step, or -1. The arc of
+    the two is the last of `arcs`; it may be refused. `passed` are the indices, on the same stack, of semibrackets that
+    make arcs or have their index lowered.
+
+    `faults` are pairs of a word and a code. `removed` is the (head, dependent) pair that a repair replaces, or None.
     """
 
     kind: Literal["start", "open", "close", "end", "repair"]
@@ -82,10 +86,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All steps from labels to a tree.
+    """All steps of the decoder from the labels of a sentence to its tree.
 
-    `spelled` are the brackets of each label, `decoded` the heads that they give, -1 for none, `heads` the tree's.
-    The brackets of `naive` labels all count as superbrackets.
+    `spelled` has the brackets of each label. `decoded` has the head of each word before the repair, -1 for none, and
+    `heads` those of the repaired tree. If the encoding is `naive`, all its brackets are treated as superbrackets.
     """
 
     encoding: str
@@ -97,29 +101,29 @@ class Trace:
     naive: bool = False
 
     def faults(self) -> list[tuple[int, int]]:
-        """List what was wrong: words from 1, and codes of `kernels.codes`."""
+        """Return the faults of all steps: pairs of a word, counted from 1, and a code of `kernels.codes`."""
         return [fault for step in self.steps for fault in step.faults]
 
 
 def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair_policy: str = "nearest") -> Trace:
-    """Read the labels of one sentence, however wrong, noting every step."""
+    """Decode the labels of a sentence, valid or not, and return every step of the decoder."""
     demand_few(len(labels))
     chosen = encodings.get(encoding) if isinstance(encoding, str) else encoding
     spelled = _spell(chosen, labels)
     steps = [Step("start", 0, 0, "", (Open(RIGHTWARD | SUPER, 0),))]
     heads: list[int] = [-1] * len(labels)
     for word, symbols in enumerate(spelled, start=1):
-        for place, symbol in enumerate(symbols):
+        for index, symbol in enumerate(symbols):
             stack = steps[-1].stack
             text = bracket_text([symbol])
             if not symbol & CLOSING:
-                steps.append(Step("open", word, place, text, (*stack, Open(symbol, word))))
+                steps.append(Step("open", word, index, text, (*stack, Open(symbol, word))))
                 continue
             step = _close(stack, symbol, word, heads, naive=chosen.naive_brackets)
-            steps.append(replace(step, bracket=place, symbol=text))
-    # Node 0's bracket is missed by the word without a head, or else by the last that leant on it.
-    leant = [0, *(arc.dependent for step in steps for arc in step.arcs if arc.head == 0 and not arc.structural)]
-    missed = 0 if chosen.naive_brackets else leant[-1]
+            steps.append(replace(step, bracket=index, symbol=text))
+    # Node 0's bracket stays open: the word without a head reports it, or else the last that leans on it.
+    leaning = [0, *(arc.dependent for step in steps for arc in step.arcs if arc.head == 0 and not arc.structural)]
+    missed = 0 if chosen.naive_brackets else leaning[-1]
     left = [(entry.node or missed, UNMATCHED_OPENING) for entry in steps[-1].stack if entry.node or missed]
     left += [(word, NO_HEAD) for word, head in enumerate(heads, start=1) if head < 0]
     steps.append(Step("end", len(labels), 0, "", steps[-1].stack, faults=tuple(left)))
@@ -133,14 +137,18 @@ def trace(labels: Sequence[str], encoding: str | Encoding = "optimal", *, repair
 
 
 def can_be_traced(encoding: Encoding) -> bool:
-    """Tell whether labels can be read step by step: as brackets, or by the arcs that their machine marks."""
+    """Return whether `trace` can show how labels of `encoding` are decoded.
+
+    The labels must consist of brackets, or the encoding's automaton must mark the arcs that each label opens and
+    closes.
+    """
     labels = encoding.alphabet or ()
     machine = encoding.machine(labels)
     return encoding.brackets(labels) is not None or (machine is not None and machine.marks_arcs)
 
 
 def _spell(encoding: Encoding, labels: Sequence[str]) -> list[list[int]]:
-    """Turn labels into brackets; those of naive labels all count as superbrackets."""
+    """Return the bracket symbols of each label; if the encoding is naive, all are superbrackets."""
     if not can_be_traced(encoding):
         raise OptionError(
             f"the steps of {encoding.spec} cannot be shown; "
@@ -157,7 +165,7 @@ def _spell(encoding: Encoding, labels: Sequence[str]) -> list[list[int]]:
 
 
 def _driven(spec: str, machine: Machine, labels: Sequence[str]) -> list[list[int]]:
-    """Run a machine over labels, and write what each does to the stack as brackets."""
+    """Run an encoding's automaton over labels; return each label's effect on the stack as bracket symbols."""
     state, spelled = machine.start, []
     for word, label in enumerate(labels, start=1):
         after = machine.step(state, machine.labels.index(label))
@@ -172,22 +180,25 @@ def _driven(spec: str, machine: Machine, labels: Sequence[str]) -> list[list[int
 
 
 def _as_brackets(marks: Marks) -> list[int]:
-    """Write marks as brackets: what is taken off the stack from its top down, then what is put there from below."""
+    """Return the effect of a label on the stack as bracket symbols.
+
+    Closing brackets come first, from the top of the stack down; opening brackets follow, from the bottom up.
+    """
     taken = [
         (-marks.leans, CLOSING | RIGHTWARD),
         (-marks.closes_left, CLOSING | SUPER),
         (-marks.closes_right, CLOSING | RIGHTWARD | SUPER),
     ]
     put = [(marks.opens_left, SUPER), (marks.opens_right, RIGHTWARD | SUPER), (marks.waits, 0)]
-    # of the same height, a bracket is leant on before it is closed, and opened before something waits under it
+    # at the same height, a bracket is leaned on before it closes, and opens before another waits under it
     ordered = sorted(taken, key=lambda mark: mark[0]) + sorted(put, key=lambda mark: mark[0])
     return [symbol for height, symbol in ordered if height]
 
 
 def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *, naive: bool) -> Step:
-    """Match a closing bracket and take its arcs into the heads, as `kernels.ropes.match` does.
+    """Return the step of a closing bracket, and add its arcs to `heads`, as `kernels.optimal.match` does.
 
-    Brackets of naive labels match whether or not their arc is valid, and never use up node 0's.
+    With `naive`, a bracket matches even if its arc is refused, and the bracket of node 0 stays on the stack.
     """
     own = symbol & RIGHTWARD
     skip = symbol // INDEX
@@ -234,7 +245,7 @@ def _close(stack: tuple[Open, ...], symbol: int, word: int, heads: list[int], *,
 
 
 def _add_arc(head: int, dependent: int, heads: list[int], *, structural: bool) -> Made:
-    """Take an arc into the heads, unless it makes a second head or a cycle."""
+    """Add an arc to `heads`, or refuse it: no word gets a second head, node 0 gets none, and there are no cycles."""
     fault = 0
     if dependent < 1:
         fault = OUTSIDE

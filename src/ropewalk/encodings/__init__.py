@@ -1,10 +1,11 @@
-"""Every encoding of trees by its name; `encodings.graphs` has those of graphs.
+"""Encodings of trees by name; `encodings.graphs` has the encodings of graphs.
 
-An encoding is named as text: `optimal`, `brackets(planes=2)`, `optimal(policy=published)`, and, made
-pseudo-projective by a scheme, `optimal+head`, `hexatags+path`, `four-bit+head-chained`. Another package can add its own
-through the entry point group `ropewalk.encodings` (`ropewalk.graph_encodings` for graphs): the entry's name is the
-encoding's, its object a subclass of `Encoding` or anything that makes one when called with the options as keywords.
-`register` adds one at run time.
+An encoding is named by a text with its options: `optimal`, `brackets(planes=2)`, `optimal(policy=published)`. A scheme
+after `+` makes it pseudo-projective: `optimal+head`, `hexatags+path`, `four-bit+head-chained`.
+
+Another package can add encodings through the entry point group `ropewalk.encodings` (`ropewalk.graph_encodings` for
+graphs). The entry's name is the name of the encoding. Its object is a subclass of `Encoding`, or a function that
+returns an encoding when called with the options as keywords. `register` adds an encoding at run time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Naive brackets: two for each arc, read with one stack, or with one for each plane and direction."""
+"""Naive brackets: two for each arc, matched with one stack, or with one stack for each plane and direction."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ropewalk.core.trees import Trees, planes, projective, stackable
 from ropewalk.encodings.arc_encodings import ArcEncoding, ArcTrees, SpelledArcs
 from ropewalk.encodings.bracket_text import bracket_symbols, bracket_text, number_labels, spell
 from ropewalk.encodings.graphs import GraphEncoding
-from ropewalk.encodings.labels import FaultBuffer
 from ropewalk.encodings.optimal import bracket_labels, match_brackets
 from ropewalk.errors import EncodingOptionError, LabelError
-from ropewalk.kernels import planar as kernel
+from ropewalk.kernels import brackets as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.kernels.values import SymbolBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -31,7 +31,10 @@ MOST_PLANES: Final = 100  # no tree of a treebank needs more than a few
 
 
 class NaiveBrackets(ArcEncoding):
-    """Two brackets for each arc, read with a stack for each plane and direction; those of plane 2, 3, … bear stars."""
+    """Base class: two brackets for each arc, matched with a stack for each plane and direction, or with one stack.
+
+    A bracket in plane k is followed by k - 1 stars.
+    """
 
     planes: int
     stacks: int = 2
@@ -42,55 +45,34 @@ class NaiveBrackets(ArcEncoding):
 
     @final
     def write_arcs(self, arcs: Arcs) -> list[Column]:
-        """Write two brackets for each arc."""
+        """Return one column of labels, with a bracket at both ends of each arc."""
         if self.stacks == 1:
             symbols, starts = bracket_labels(arcs, "all")
             return [number_labels(symbols & (INDEX - 1 - SUPER), starts, bracket_text)]
         symbols = np.empty(2 * len(arcs), dtype=np.int32)
         starts = np.empty(int(arcs.words.sum()) + 1, dtype=np.int32)
-        tally = np.empty(4 * self.planes * (int(arcs.words.max(initial=0)) + 1), dtype=np.int32)
-        count = kernel.write(
-            view(arcs.left),
-            view(arcs.right),
-            view(arcs.rightward),
-            view(self.arc_planes(arcs)),
-            self.planes,
-            view(arcs.offsets.array),
-            view(arcs.words),
-            view(symbols),
-            view(starts),
-            view(tally),
-        )
+        workspace = kernel.PlaneStacks(int(arcs.words.max(initial=0)) + 1, self.planes, 0)
+        levels, written = view(self.arc_planes(arcs)), SymbolBuffer(view(symbols), view(starts))
+        count = kernel.write(arcs.buffers(), levels, self.planes, written, workspace)
         return [number_labels(symbols[:count], starts, bracket_text)]
 
     @final
     def read_arcs(self, columns: Sequence[Column], offsets: Offsets) -> SpelledArcs:
-        """Match brackets, those of each plane and direction among themselves unless there is one stack."""
+        """Return the arcs of matching brackets.
+
+        Only brackets of the same plane and direction match, unless there is a single stack.
+        """
         if self.stacks == 1:
             return match_brackets(columns[0], offsets, self._super_symbols, keep_root=True)
-        symbols, starts = spell(columns[0].names, self._symbols)
-        numbers = columns[0].ids.astype(np.int32)
-        most = int(np.diff(starts)[numbers].sum())
-        heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-        arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
-        faults = FaultBuffer(2 * most + len(numbers))
-        kernel.read(
-            view(numbers),
-            view(offsets.array),
-            view(symbols),
-            view(starts),
-            self.planes,
-            view(heads),
-            view(dependents),
-            view(arc_offsets),
-            *faults.views(),
-            *(view(np.empty(size, dtype=np.int32)) for size in (2 * self.planes, most, most)),
-        )
-        return SpelledArcs(heads, dependents, arc_offsets, faults)
+        spelling, most = spell(columns[0], offsets, self._symbols)
+        arcs = SpelledArcs.up_to(most, offsets)
+        workspace = kernel.PlaneStacks(0, self.planes, most)
+        kernel.read(spelling, self.planes, arcs.buffers(), arcs.faults.buffers, workspace)
+        return arcs
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no row of plain brackets of these planes."""
+        """Raise a `LabelError` unless `text` consists of brackets without `^` in planes up to `planes`."""
         self._symbols(text)
 
     @final
@@ -107,10 +89,10 @@ class NaiveBrackets(ArcEncoding):
 
 @final
 class Brackets(NaiveBrackets, ArcTrees):
-    """The bracketing of the cover `all`: every arc has a bracket at both ends.
+    """Trees with naive brackets, the bracketing of the rope cover `all`: every arc has a bracket at both ends.
 
-    With one stack it reads projective trees. With two, one for each direction, as published, and in k planes, it
-    reads trees in which no two arcs of one plane and direction cross.
+    With `stacks=1` it covers projective trees. With `stacks=2`, as published, each plane has a stack for each
+    direction. It then covers trees in which no two arcs of one plane and direction cross.
     """
 
     name = "brackets"
@@ -133,24 +115,24 @@ class Brackets(NaiveBrackets, ArcTrees):
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
-        """Return the options that differ from their defaults."""
-        given = super().options()
+        """Return the options whose values differ from their defaults, by name."""
+        options = super().options()
         return (
-            given | ({"stacks": 1} if self.stacks == 1 else {}) | ({"planes": self.planes} if self.planes > 1 else {})
+            options | ({"stacks": 1} if self.stacks == 1 else {}) | ({"planes": self.planes} if self.planes > 1 else {})
         )
 
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees the stacks can read."""
+        """Return for each tree whether matching its brackets on the stacks restores it."""
         if self.stacks == 1:
             return projective(trees)
         return stackable(trees, self._planes(trees), self.planes)
 
     def arc_planes(self, arcs: Arcs) -> Ints:
-        """Return planes in which no two arcs cross."""
+        """Return the plane of each arc, from 1; no two arcs of a plane cross. It is always 1 if `planes` is 1."""
         return self._planes(Trees.known(arcs.heads, arcs.offsets))
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
-        """Labels are brackets, of one stack or of several."""
+        """Return the labels themselves if there is one stack, else None."""
         return tuple(labels) if self.stacks == 1 else None
 
     def _planes(self, trees: Trees) -> Ints:
@@ -159,10 +141,10 @@ class Brackets(NaiveBrackets, ArcTrees):
 
 @final
 class PlanarGraphs(NaiveBrackets, GraphEncoding):
-    """Naive brackets of graphs, in relaxed planes.
+    """Graphs with naive brackets in relaxed planes, in which arcs of different directions may cross.
 
-    An arc goes into the first plane in which it crosses no arc of its own direction; one that finds no such plane does
-    not fit.
+    An arc is in the first plane where it crosses no arc of its own direction. An arc without such a plane among the
+    first `planes` cannot be written.
     """
 
     name = "brackets"
@@ -176,24 +158,27 @@ class PlanarGraphs(NaiveBrackets, GraphEncoding):
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
-        """Return the options that differ from their defaults."""
+        """Return the options whose values differ from their defaults, by name."""
         return super().options() | ({} if self.planes == 2 else {"planes": self.planes})
 
     def fitting(self, arcs: Arcs) -> Bools:
-        """Return which arcs lie in one of the planes."""
+        """Return for each arc whether its plane is among the first `planes`."""
         return np.asarray(arc_planes(arcs) <= self.planes)
 
     def arc_planes(self, arcs: Arcs) -> Ints:
-        """Return planes in which no two arcs of one direction cross."""
+        """Return the plane of each arc, from 1; no two arcs of one plane and direction cross."""
         return arc_planes(arcs)
 
     @property
     def start(self) -> tuple[int, ...]:
-        """The state of an empty stack for each plane and direction."""
+        """The state before the first word: the depth of the stack of each plane and direction, all 0."""
         return (0,) * (2 * self.planes)
 
     def advance(self, state: Hashable, text: str) -> tuple[int, ...] | None:
-        """Open and close brackets; only one of an arc to the right may close what the root opens."""
+        """Return the depths of the stacks after the label `text`, or None if a bracket closes on an empty stack.
+
+        A closing bracket of an arc to the right may do so: it matches the root, which has no bracket of its own.
+        """
         assert isinstance(state, tuple)  # noqa: S101 - it began as `start`
         depths = list(state)
         for symbol in self._symbols(text):

@@ -1,4 +1,4 @@
-"""The 4-bit encoding (B4): the bracketing of the rope cover `farthest`, in four bits a word."""
+"""The 4-bit encoding (B4): the bracketing of the rope cover `farthest`, in four bits per word."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ FOUR_BITS = tuple(f"{code:04b}" for code in range(16))
 
 @final
 class FourBit(ClosedEncoding):
-    """Four bits per word: the bracketing of the cover that takes the longest arc from each node to each side."""
+    """Trees with four bits per word: the bracketing of the rope cover `farthest`.
+
+    The ropes of this cover are the longest arcs from each node to each side.
+    """
 
     name = "four-bit"
     symbol = "B_4"
@@ -39,31 +42,37 @@ class FourBit(ClosedEncoding):
         return FOUR_BITS
 
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees are projective; as published, in which no two arcs of one direction cross."""
+        """Return for each tree whether it is projective.
+
+        With the policy `published`: whether it has at most one root and no two arcs of one direction cross.
+        """
         if self.policy == "published":
             one_plane = np.ones(len(trees.heads), dtype=np.int32)
             return stackable(trees, one_plane, 1) & single_rooted(trees)
         return projective(trees)
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write trees by the cover `farthest`, which is what the four bits say."""
+        """Return the bits of the trees' rope covers `farthest`, as one column of labels."""
         return [Column(cover_codes(trees, "farthest"), self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Read labels with one stack; as published, with one for each direction."""
+        """Return the heads that labels spell, -1 if missing, and faults.
+
+        Brackets are matched with one stack; with the policy `published`, with one stack for each direction.
+        """
         codes = self.own_ids(labels)
         if self.policy == "published":
             return bits_heads(_AS_SEVEN[codes], labels.offsets, one_root=True)
         return stack_heads(codes, labels.offsets)
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
-        """Write bits as brackets; published ones are matched by other rules."""
+        """Return the bits of each label as brackets; None with the policy `published`, whose matching differs."""
         return None if self.policy == "published" else tuple(compact_text(int(label, 2)) for label in labels)
 
     def machine(self, labels: Sequence[str]) -> BracketMachine:
-        """Drive one stack, where what leans does so on an arc of its own direction."""
+        """Return a machine with one stack, in which an arc leans only on a rope of its own direction."""
         return BracketMachine.of(labels, [compact_text(int(label, 2)) for label in labels], same_direction=True)
 
 
-# b0 b1 b2 b3 of the four bits stand at b0, b2, b3, b4 of the seven.
+# Bits b0 b1 b2 b3 of the four are b0, b2, b3, b4 of the seven.
 _AS_SEVEN = np.array([(c & 8) << 3 | (c & 4) << 2 | (c & 3) << 2 for c in range(16)], dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Graphs as bits: four or six for each word and plane."""
+"""Encodings of graphs as bits: four or six bits for each word and plane."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from ropewalk.core.graphs import Longs, arc_planes
 from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.arc_encodings import SpelledArcs
 from ropewalk.encodings.graphs import GraphEncoding
-from ropewalk.encodings.labels import FaultBuffer
 from ropewalk.errors import EncodingOptionError, LabelError
-from ropewalk.kernels import graphs as kernel
+from ropewalk.kernels import graph_bits as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import (
     GRAPH_FARTHEST_LEFT,
@@ -29,6 +28,7 @@ from ropewalk.kernels.codes import (
     ONE_HEAD,
     ONE_HEAD_A_SIDE,
 )
+from ropewalk.kernels.values import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -36,12 +36,15 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Bools, Ints
 
 Bits = npt.NDArray[np.uint8]
-Waiting = tuple[int, tuple[bool, ...]]  # how many heads, and dependents, each whether it is the farthest of its head
+Waiting = tuple[int, tuple[bool, ...]]  # the number of heads, and for each dependent whether it is its head's farthest
 MOST_PLANES = 10  # six bits for each must fit in one number
 
 
 class GraphBits(GraphEncoding):
-    """Some bits for each word and plane, written as a row of 0 and 1, the first plane's first."""
+    """Base class: `width` bits for each word and plane, written as digits 0 and 1, those of the first plane first.
+
+    `rule` limits the heads of a word in a plane, as in `core.graphs.arc_planes`.
+    """
 
     width: ClassVar[int]
     rule: ClassVar[int]
@@ -53,41 +56,31 @@ class GraphBits(GraphEncoding):
         self.planes = planes
 
     def options(self) -> dict[str, str | int]:
-        """Return the options that differ from their defaults."""
+        """Return the options whose values differ from their defaults, by name."""
         return super().options() | ({} if self.planes == 3 else {"planes": self.planes})
 
     @abstractmethod
     def narrowed(self, bits: Bits) -> Bits:
-        """Return the bits of a label for the six of a word and plane."""
+        """Convert the six bits of each word and plane, as kernels use them, to the `width` bits in labels."""
 
     @abstractmethod
     def widened(self, bits: Bits) -> Bits:
-        """Return the six bits of a word and plane for those of a label."""
+        """Convert the `width` bits in labels to the six bits of each word and plane, as kernels use them."""
 
     @final
     def fitting(self, arcs: Arcs) -> Bools:
-        """Return which arcs lie in one of the planes."""
+        """Return for each arc whether its plane is among the first `planes`."""
         return np.asarray(arc_planes(arcs, self.rule) <= self.planes)
 
     @final
     def write_arcs(self, arcs: Arcs) -> list[Column]:
-        """Write the bits of every word."""
+        """Return the bits of every word in all planes, as one column of labels."""
         levels = arc_planes(arcs, self.rule)
         padded, levels = self._padded(arcs, levels)
         words = int(arcs.words.sum())
         bits = np.empty(self.planes * words, dtype=np.uint8)
-        size = self.planes * (int(arcs.words.max(initial=0)) + 1)
-        kernel.write_bits(
-            view(padded.left),
-            view(padded.right),
-            view(padded.rightward),
-            view(levels),
-            self.planes,
-            view(padded.offsets.array),
-            view(padded.words),
-            view(bits),
-            *(view(np.empty(size, dtype=np.int32)) for _ in range(2)),
-        )
+        workspace = Workspace(self.planes * (int(arcs.words.max(initial=0)) + 1))
+        kernel.write(padded.buffers(), view(levels), self.planes, view(bits), workspace)
         codes = np.zeros(words, dtype=np.int64)
         for plane in self.narrowed(bits).reshape(words, self.planes).T:
             codes = (codes << self.width) | plane
@@ -97,7 +90,7 @@ class GraphBits(GraphEncoding):
 
     @final
     def read_arcs(self, columns: Sequence[Column], offsets: Offsets) -> SpelledArcs:
-        """Read bits with two stacks for each plane."""
+        """Return the arcs that labels spell; each plane has a stack for each direction."""
         for text in columns[0].names:
             self.check_label(text)
         mask = (1 << self.width) - 1
@@ -107,44 +100,34 @@ class GraphBits(GraphEncoding):
         ]
         table = self.widened(np.array(rows, dtype=np.uint8).reshape(-1, self.planes))
         bits = np.ascontiguousarray(table[columns[0].ids].reshape(-1))
-        heads, dependents = (np.empty(2 * len(bits), dtype=np.int32) for _ in range(2))
-        arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
-        faults = FaultBuffer(4 * len(bits))
-        kernel.read_bits(
-            view(bits),
-            self.planes,
-            view(offsets.array),
-            view(heads),
-            view(dependents),
-            view(arc_offsets),
-            *faults.views(),
-            *(view(np.empty(offsets.longest, dtype=np.int32)) for _ in range(2)),
-        )
-        return SpelledArcs(heads, dependents, arc_offsets, faults)
+        arcs = SpelledArcs.up_to(2 * len(bits), offsets)
+        workspace = Workspace(offsets.longest)
+        kernel.read(view(bits), view(offsets.array), self.planes, arcs.buffers(), arcs.faults.buffers, workspace)
+        return arcs
 
     @property
     @final
     def start(self) -> tuple[Waiting, ...]:
-        """What waits in each plane: nothing."""
+        """The state before the first word: no plane has a word that waits for its head or dependents."""
         return ((0, ()),) * self.planes
 
     @final
     def advance(self, state: Hashable, text: str) -> tuple[Waiting, ...] | None:
-        """Read the bits of one more word, plane by plane."""
+        """Return the waiting words of each plane after the label `text`; None if the label cannot follow."""
         assert isinstance(state, tuple)  # noqa: S101 - it began as `start`
         parts = [int(text[at : at + self.width], 2) for at in range(0, len(text), self.width)]
-        found = self.widened(np.array(parts, dtype=np.uint8)).tolist()
-        after = [_after(heads, dependents, bits) for (heads, dependents), bits in zip(state, found, strict=True)]
-        return None if None in after else tuple(one for one in after if one is not None)
+        planes = self.widened(np.array(parts, dtype=np.uint8)).tolist()
+        after = [_after(heads, dependents, bits) for (heads, dependents), bits in zip(state, planes, strict=True)]
+        return None if None in after else tuple(waiting for waiting in after if waiting is not None)
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` unless the text is a row of `width` times `planes` 0 and 1."""
+        """Raise a `LabelError` unless `text` consists of `width` times `planes` digits 0 and 1."""
         if not re.fullmatch(f"[01]{{{self.width * self.planes}}}", text):
             raise LabelError(self.spec, text, f"{self.width * self.planes} digits, each 0 or 1")
 
     def _padded(self, arcs: Arcs, levels: Ints) -> tuple[Arcs, Ints]:
-        """Add to each plane the arcs that its bits cannot but spell."""
+        """Return the arcs and those of `padding`, and the plane of each; `levels` are the planes of `arcs`."""
         heads, dependents, sentences = self.padding(arcs)
         if not len(heads):
             return arcs, levels
@@ -159,7 +142,10 @@ class GraphBits(GraphEncoding):
         return padded, np.concatenate([levels, self._free(arcs, levels)[1]])[order].astype(np.int32)
 
     def _free(self, arcs: Arcs, levels: Ints) -> tuple[Longs, Ints]:
-        """Return the words, counted over all, that have no head in a plane, and that plane."""
+        """Return all pairs of a word and a plane in which it has no head, as two arrays.
+
+        Words are indices over all sentences, from 0; planes count from 1. `levels` are the planes of `arcs`.
+        """
         words = int(arcs.words.sum())
         starts = np.cumsum(arcs.words) - arcs.words
         own = arcs.offsets.owners()
@@ -171,7 +157,11 @@ class GraphBits(GraphEncoding):
 
 
 def _after(heads: int, dependents: tuple[bool, ...], bits: int) -> Waiting | None:
-    """Return what waits in a plane after one more word; None if there is none of the dependents that it says it has."""
+    """Return the waiting words of one plane after a word with the six bits `bits`.
+
+    `heads` is the number of words that wait for dependents; `dependents` has the words that wait for a head. Return
+    None if the word needs a left dependent and none waits.
+    """
     if bits & GRAPH_RIGHT_DEPENDENT and bits & GRAPH_FARTHEST_RIGHT:
         heads = max(heads - 1, 0)
     if bits & GRAPH_HAS_LEFT:
@@ -189,10 +179,15 @@ def _after(heads: int, dependents: tuple[bool, ...], bits: int) -> Waiting | Non
 
 @final
 class SixBitGraphs(GraphBits):
-    """Six bits for each word and plane; in a plane a word has at most one head on either side.
+    """Graphs with six bits for each word and plane. In a plane a word has at most one head on either side.
 
-    From the first: it has a head on the right; it has one on the left; it is that right head's farthest dependent on
-    its side; it is that left head's; it has dependents on the left; it has dependents on the right.
+    The bits, from the first to the last:
+    1. The word has a head on the right.
+    2. It has a head on the left.
+    3. It is the farthest left dependent of its right head.
+    4. It is the farthest right dependent of its left head.
+    5. It has dependents on the left.
+    6. It has dependents on the right.
     """
 
     name = "six-bit"
@@ -202,46 +197,53 @@ class SixBitGraphs(GraphBits):
     rule = ONE_HEAD_A_SIDE
 
     def narrowed(self, bits: Bits) -> Bits:
-        """Return all six."""
+        """Return the bits unchanged: labels have all six."""
         return bits
 
     def widened(self, bits: Bits) -> Bits:
-        """Return all six; a mark of the farthest dependent means nothing without a head on that side."""
+        """Return the bits unchanged; a bit of a farthest dependent is ignored if there is no head on that side."""
         return bits
 
 
 @final
 class FourBitGraphs(GraphBits):
-    """Four bits for each word and plane; in a plane a word has one head.
+    """Graphs with four bits for each word and plane. In a plane every word has exactly one head.
 
-    From the first: its head is on the left, else on the right; it is its head's farthest dependent on its side; it has
-    dependents on the left; it has dependents on the right. A word that has no head in a plane hangs there on the node
-    before it, and the relation of an arc that only fills a plane is `no arc`.
+    The bits, from the first to the last:
+    1. The head is on the left; if the bit is 0, it is on the right.
+    2. The word is its head's farthest dependent on its side.
+    3. It has dependents on the left.
+    4. It has dependents on the right.
+    A word that has no head in a plane is attached to the node before it there. The relation of such an arc is `no arc`,
+    unless the graph has the arc in another plane.
     """
 
     name = "four-bit"
-    summary = "four bits for each plane, in which a word has one head; relations say which arcs only fill a plane"
+    summary = "four bits for each plane, in which a word has one head; relations mark arcs that only fill a plane"
     cites = "Ezquerro, Vilares & Gómez-Rodríguez 2024, Dependency Graph Parsing as Sequence Labeling (4k-bit)"
     width = 4
     rule = ONE_HEAD
     repeats = True
 
     def narrowed(self, bits: Bits) -> Bits:
-        """Merge the heads on the left and on the right into one bit, and the marks of the farthest into another."""
+        """Convert six bits to four: one bit is the side of the head, one marks its farthest dependent."""
         left = (bits & GRAPH_RIGHT_DEPENDENT) > 0
         farthest = (bits & (GRAPH_FARTHEST_LEFT | GRAPH_FARTHEST_RIGHT)) > 0
         return (left << 3 | farthest << 2 | bits & (GRAPH_HAS_LEFT | GRAPH_HAS_RIGHT)).astype(np.uint8)
 
     def widened(self, bits: Bits) -> Bits:
-        """Return a head on one side for each word."""
+        """Convert four bits to six: each word has a head on one side, and none on the other."""
         left = (bits & 8) > 0
         side = np.where(left, GRAPH_RIGHT_DEPENDENT, GRAPH_LEFT_DEPENDENT)
         mark = np.where(left, GRAPH_FARTHEST_RIGHT, GRAPH_FARTHEST_LEFT)
-        found: npt.NDArray[Any] = side | np.where((bits & 4) > 0, mark, 0) | bits & (GRAPH_HAS_LEFT | GRAPH_HAS_RIGHT)
-        return found.astype(np.uint8)
+        wide: npt.NDArray[Any] = side | np.where((bits & 4) > 0, mark, 0) | bits & (GRAPH_HAS_LEFT | GRAPH_HAS_RIGHT)
+        return wide.astype(np.uint8)
 
     def padding(self, arcs: Arcs) -> tuple[Ints, Ints, Longs]:
-        """Hang each word that has no head in a plane on the node before it."""
+        """Return an arc from the node before it for each word and plane in which the word has no head.
+
+        The arcs are arrays of heads, dependents and sentences.
+        """
         word, _ = self._free(arcs, arc_planes(arcs, self.rule))
         starts = np.cumsum(arcs.words) - arcs.words
         sentences = np.searchsorted(starts + arcs.words, word, side="right")

@@ -1,7 +1,7 @@
-"""The encodings of graphs: graphs in, one label per word or empty node out, and back.
+"""Encodings of graphs: they write graphs as one label per word or empty node, and read these labels.
 
-The functions find them by name, which is that of the encoding of trees with the same labels: `optimal-nonprojective`,
-`brackets(planes=3)`, `six-bit(planes=2,policy=refuse)`.
+An encoding of graphs has the name of the encoding of trees with the same kind of labels, if there is one. Examples:
+`optimal-nonprojective`, `brackets(planes=3)`, `six-bit(planes=2,policy=refuse)`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = [
 
 DEFAULT: Final = "optimal-nonprojective"
 BETWEEN_RELATIONS: Final = " & "  # of one arc; no relation holds a space
-NO_ARC: Final = "no arc"  # the relation of an arc that labels spell and the graph does not have
+NO_ARC: Final = "no arc"  # the relation of an arc that labels spell and the graph lacks
 
 
 class GraphEncoding(ArcEncoding):
-    """A way to write graphs as labels.
+    """Base class for encodings of graphs as labels.
 
-    A subclass is final. It says which arcs its labels can hold (`fitting`), writes arcs that they can (`write_arcs`)
-    and reads labels into arcs (`read_arcs`). A graph comes back exactly if all its arcs fit. Under the policy `drop`
-    the other arcs are left out, and under `refuse` they are an `UncoveredGraphError`.
+    A subclass is final. It must define three methods: `fitting` returns which arcs its labels can hold, `write_arcs`
+    writes such arcs as labels, and `read_arcs` reads labels into arcs. Labels restore a graph exactly if they can hold
+    all its arcs. With the policy `drop` the other arcs are left out; with `refuse` they raise an `UncoveredGraphError`.
     """
 
     policies: ClassVar[tuple[str, ...]] = ("drop", "refuse")
@@ -64,39 +64,45 @@ class GraphEncoding(ArcEncoding):
         """Return for each arc whether the labels can hold it."""
 
     def padding(self, arcs: Arcs) -> tuple[Ints, Ints, Longs]:
-        """Return the arcs that the labels spell beside those written: heads, dependents and their sentences."""
+        """Return arcs that the labels of `arcs` spell in addition, as heads, dependents and sentences; none by default.
+
+        Such arcs fill positions that the labels cannot leave empty.
+        """
         nothing = np.zeros(0, dtype=np.int32)
         return nothing, nothing, np.zeros(0, dtype=np.int64)
 
     @property
     def start(self) -> Hashable | None:
-        """The state in which nothing is open, from which sentences are read and in which they end.
+        """The state before the first label of a sentence and after the last, in which no bracket is open.
 
-        None where labels do not depend on each other, or states would be too many.
+        It is None if decoding uses no states: labels do not depend on each other, or there would be too many states.
         """
         return None
 
     def advance(self, state: Hashable, text: str) -> Hashable | None:
-        """Return the state after one more label, None if it cannot be right there."""
+        """Return the state after reading the label `text` in `state`; None if the label cannot follow."""
         raise NotImplementedError
 
     def possible(self, texts: Sequence[str], offsets: Offsets) -> Bools | None:
-        """Return for each word of sentences which labels can be right there, whatever the others are: [words, texts].
+        """Return an array [words, texts]: whether each word can have each label, whatever the other labels are.
 
-        None where this depends on the others.
+        Return None if that depends on the labels of other words.
         """
         return None
 
     @final
     def covers(self, graphs: Graphs) -> Bools:
-        """Return for each graph whether it comes back exactly from its labels."""
+        """Return for each graph whether its labels restore it exactly."""
         demand_type("what to encode", graphs, Graphs)
         arcs = graphs.arcs()
         return np.asarray(arcs.offsets.sums(~self.fitting(arcs)) == 0)
 
     @final
     def encode(self, graphs: Graphs | Graph) -> GraphLabels:
-        """Write graphs as labels; arcs that do not fit meet the policy."""
+        """Return graphs as labels.
+
+        Arcs that the labels cannot hold are left out or raise an `UncoveredGraphError`, depending on the policy.
+        """
         demand_type("what to encode", graphs, Graphs, Graph)
         graphs = Graphs.of([graphs]) if isinstance(graphs, Graph) else graphs
         arcs = graphs.arcs()
@@ -112,9 +118,10 @@ class GraphEncoding(ArcEncoding):
 
     @final
     def arcs(self, labels: GraphLabels) -> tuple[Longs, Ints, Faults]:
-        """Read labels, however wrong, into arcs: their dependents as nodes of all, their heads, and faults.
+        """Return the arcs that labels spell, as dependents and heads, and the faults of the labels.
 
-        Arcs are sorted by dependent and head; those that no graph can have are left out.
+        Dependents are node indices over all sentences, from 0. Heads count from 1 within the sentence; 0 is the root.
+        Arcs are sorted by dependent, then head. Arcs that no graph can have, such as into the root, are left out.
         """
         demand_type("what to decode", labels, GraphLabels)
         spelled = self.read_arcs(labels.columns, labels.offsets)
@@ -145,7 +152,7 @@ class GraphEncoding(ArcEncoding):
 
     @final
     def decode(self, labels: GraphLabels) -> DecodedGraphs:
-        """Read labels, however wrong, into graphs and a list of faults."""
+        """Return the graphs that labels spell, and all faults of the labels, which may be wrong."""
         nodes, heads, faults = self.arcs(labels)
         relations, miscounted = _assigned(labels, nodes)
         graphs = graphs_of_pairs(labels.offsets, labels.empty, nodes, heads, relations)
@@ -158,29 +165,36 @@ class GraphEncoding(ArcEncoding):
         relations: Sequence[Sequence[str]] | None = None,
         empty: Sequence[Sequence[bool]] | None = None,
     ) -> GraphLabels:
-        """Return labels from texts, sentence by sentence, and relations as `relation_texts` writes them."""
+        """Return `GraphLabels` made of texts: a sequence of labels for each sentence.
+
+        `relations` has a text for each node, as `GraphLabels.relation_texts` returns them; by default it is `_`.
+        `empty` marks the empty nodes; by default there are none.
+        """
         offsets, columns = self._columns(sentences)
         many = offsets.total
         named = Column.of([NOTHING] * many if relations is None else [text for row in relations for text in row])
         marks = [False] * many if empty is None else [mark for row in empty for mark in row]
-        for what, found in (("relations", len(named)), ("marks of empty nodes", len(marks))):
-            if found != many:
-                raise MismatchError(f"{many} labels but {found} {what}; each node needs one of each")
+        for what, count in (("relations", len(named)), ("marks of empty nodes", len(marks))):
+            if count != many:
+                raise MismatchError(f"{many} labels but {count} {what}; each node needs one of each")
         return self.with_relations(offsets, np.array(marks, dtype=np.bool_), columns, named)
 
     @final
     def with_relations(
         self, offsets: Offsets, empty: Bools, columns: Sequence[Column], relations: Column
     ) -> GraphLabels:
-        """Return labels from columns, that of relations as `relation_texts` writes them."""
+        """Return `GraphLabels` made of columns of labels and a column of relations.
+
+        `relations` has a text for each node, as `GraphLabels.relation_texts` returns them.
+        """
         parts = [[] if text == NOTHING else text.split(BETWEEN_ARCS) for text in relations.names]
         names: dict[str, int] = {}
         flat = np.array([names.setdefault(name, len(names)) for row in parts for name in row], dtype=np.int32)
-        relation_offsets, places = Offsets.of_lengths([len(row) for row in parts] or [0]).select(
+        relation_offsets, positions = Offsets.of_lengths([len(row) for row in parts] or [0]).select(
             relations.ids.astype(np.int64)
         )
         narrow = tuple(column.narrow() for column in columns)
-        return GraphLabels(self.spec, offsets, empty, narrow, Column(flat[places], tuple(names)), relation_offsets)
+        return GraphLabels(self.spec, offsets, empty, narrow, Column(flat[positions], tuple(names)), relation_offsets)
 
     def _uncovered(self, arcs: Arcs, fits: Bools) -> UncoveredGraphError:
         first = int(np.flatnonzero(~fits)[0])
@@ -191,7 +205,10 @@ class GraphEncoding(ArcEncoding):
         return UncoveredGraphError(self.spec, sentence + 1, list(pairs))
 
     def _relations(self, graphs: Graphs, arcs: Arcs, relations: Column) -> tuple[Column, Offsets]:
-        """Return the relations of all arcs that the labels spell, by node and head."""
+        """Return the relations of all arcs that the labels spell, sorted by node and head, and the offsets of nodes.
+
+        `relations` has those of `arcs`. An arc of `padding` that is not in `arcs` has the relation `no arc`.
+        """
         starts = graphs.offsets.starts.astype(np.int64)
         nodes = starts[arcs.offsets.owners()] + arcs.dependents - 1
         more_heads, more_dependents, more_sentences = self.padding(arcs)
@@ -208,35 +225,38 @@ class GraphEncoding(ArcEncoding):
 
 
 def joined_relations(graphs: Graphs) -> Column:
-    """Return the relations of each pair of head and dependent as one text."""
+    """Return one text for each pair of head and dependent: the relations of its arcs, joined with ` & `."""
     first = graphs.first_of_pairs()
     if first.all():
         return graphs.relations
-    places = np.flatnonzero(first)
-    counts = np.diff(np.append(places, len(first)))
+    positions = np.flatnonzero(first)
+    counts = np.diff(np.append(positions, len(first)))
     names = {name: number for number, name in enumerate(graphs.relations.names)}
-    ids = graphs.relations.ids[places].copy()
+    ids = graphs.relations.ids[positions].copy()
     for pair in np.flatnonzero(counts > 1).tolist():
-        start = int(places[pair])
+        start = int(positions[pair])
         joined = BETWEEN_RELATIONS.join(graphs.relations[start : start + int(counts[pair])].texts())
         ids[pair] = names.setdefault(joined, len(names))
     return Column(frozen_ints(ids), tuple(names))
 
 
 def _assigned(labels: GraphLabels, nodes: Longs) -> tuple[Column, Longs]:
-    """Assign the relations of each node to the arcs into it, both in order; `_` where there are too few.
+    """Return the relation of each arc, and the nodes whose number of relations differs from that of their arcs.
 
-    Return also the nodes where there are too few or too many; one that has none at all is none of them.
+    `nodes` has the dependent of each arc. The k-th arc into a node gets the k-th relation of the node, or `_` if there
+    are too few. Nodes without any relation are not returned.
     """
-    found = np.bincount(nodes, minlength=len(labels.empty))
-    given = labels.relation_offsets.lengths
-    if np.array_equal(found, given):
+    arcs = np.bincount(nodes, minlength=len(labels.empty))
+    relations = labels.relation_offsets.lengths
+    if np.array_equal(arcs, relations):
         return labels.relations, np.zeros(0, dtype=np.int64)
-    rank = np.arange(len(nodes)) - np.repeat(np.cumsum(found) - found, found)
-    place = labels.relation_offsets.starts[nodes] + rank
-    ids = np.append(labels.relations.ids, 0)[np.minimum(place, len(labels.relations))]
-    ids = np.where(rank < given[nodes], ids, len(labels.relations.names))
-    return Column(frozen_ints(ids), (*labels.relations.names, NOTHING)), np.flatnonzero((found != given) & (given > 0))
+    rank = np.arange(len(nodes)) - np.repeat(np.cumsum(arcs) - arcs, arcs)
+    index = labels.relation_offsets.starts[nodes] + rank
+    ids = np.append(labels.relations.ids, 0)[np.minimum(index, len(labels.relations))]
+    ids = np.where(rank < relations[nodes], ids, len(labels.relations.names))
+    return Column(frozen_ints(ids), (*labels.relations.names, NOTHING)), np.flatnonzero(
+        (arcs != relations) & (relations > 0)
+    )
 
 
 def graphs_of_pairs(  # noqa: PLR0913, PLR0917 - nodes, arcs between them, and what is known of those
@@ -247,9 +267,11 @@ def graphs_of_pairs(  # noqa: PLR0913, PLR0917 - nodes, arcs between them, and w
     relations: Column,
     probabilities: npt.NDArray[np.float64] | None = None,
 ) -> Graphs:
-    """Return graphs of pairs: several relations of one become arcs of their own, `no arc` becomes none.
+    """Return the graphs of given pairs of head and dependent, with an arc for each relation of a pair.
 
-    `nodes` are the dependents as nodes of all, sorted, `heads` nodes of the sentence.
+    `offsets` and `empty` describe the nodes. `nodes` has the dependent of each pair, as a sorted index over the nodes
+    of all sentences, from 0. `heads` count from 1 within the sentence; 0 is the root. `relations` has the relations of
+    each pair, joined with ` & `; a pair with `no arc` gets no arc.
     """
     split = [
         [] if name == NO_ARC else sorted({part or NOTHING for part in name.split(BETWEEN_RELATIONS)})

@@ -1,4 +1,4 @@
-"""Labels as values, and what is wrong with them."""
+"""Labels of trees and graphs, the heads or graphs that labels spell, and the faults of labels."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from ropewalk.kernels.codes import (
     UNMATCHED_CLOSING,
     UNMATCHED_OPENING,
 )
+from ropewalk.kernels.values import Findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ class LabelColumns(Rebuilt):
     columns: tuple[Column, ...]
 
     def _check_columns(self) -> None:
-        """Raise a `MismatchError` unless each column has a label for each word."""
+        """Raise a `MismatchError` unless there is at least one column and each has a label for each word."""
         offsets, columns = Offsets.of(self.offsets), tuple(self.columns)
         for column in columns:
             if not isinstance(column, Column):
@@ -78,11 +79,11 @@ class LabelColumns(Rebuilt):
         return len(self.offsets)
 
     def texts(self, column: int = 0) -> list[str]:
-        """Return the label of every word in one column."""
+        """Return the labels of all words in the column with index `column`."""
         return self.columns[column].texts()
 
     def sentences(self, column: int = 0) -> list[list[str]]:
-        """Return the labels of each sentence in one column."""
+        """Return a list of labels for each sentence, from the column with index `column`."""
         flat = self.texts(column)
         return [flat[where] for where in self.offsets]
 
@@ -91,7 +92,8 @@ class LabelColumns(Rebuilt):
 class Labels(LabelColumns):
     """The labels of many trees: one or more columns, relations and, for some encodings, parts of speech.
 
-    They are checked when made and never change: columns that do not fit the sentences raise a `MismatchError`.
+    `encoding` is the name and options of the encoding. The constructor raises a `MismatchError` unless every column
+    has a value for each word. The values never change.
     """
 
     encoding: str
@@ -120,7 +122,7 @@ class Labels(LabelColumns):
 
     @classmethod
     def concat(cls, parts: Sequence[Labels]) -> Labels:
-        """Return labels of one encoding joined end to end."""
+        """Return the sentences of all `parts`, which are labels of the same encoding, one part after the other."""
         tags = [part.upos for part in parts if part.upos is not None]
         return cls(
             parts[0].encoding,
@@ -135,8 +137,9 @@ class Labels(LabelColumns):
 class GraphLabels(LabelColumns):
     """The labels of many graphs: one label per node and column, and the relations of all arcs that they spell.
 
-    The relations of the arcs into node k, by increasing head, are `relations[relation_offsets[k]]`; several of one arc
-    are joined by ` & `, and `no arc` is that of an arc which the labels cannot but spell.
+    Nodes are words and, where `empty` is true, empty nodes. The relations of the arcs into node k are
+    `relations[relation_offsets[k]]`, sorted by head. If an arc has several relations, they are joined with ` & `. The
+    relation `no arc` marks an arc that the labels spell but the graph does not have.
     """
 
     encoding: str
@@ -159,14 +162,14 @@ class GraphLabels(LabelColumns):
         object.__setattr__(self, "relation_offsets", relation_offsets)
 
     def relation_texts(self) -> list[str]:
-        """Return the relations of every node, separated by `|`; `_` where there is none."""
+        """Return for each node the relations of the arcs into it, joined with `|`; `_` if there is no arc."""
         flat = self.relations.texts()
         return [BETWEEN_ARCS.join(flat[where]) or NOTHING for where in self.relation_offsets]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with the labels of a word; sentence and word count from 1."""
+    """A fault in the label of a word: its `kind` as text, the sentence, and the word in the sentence, both from 1."""
 
     sentence: int
     word: int
@@ -175,7 +178,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faults:
-    """Everything wrong with some labels: words, counted over all sentences, and kinds, keys of `FAULTS`."""
+    """All faults in some labels: fault i is at word `words[i]` and has the kind `kinds[i]`.
+
+    Words are indices over all sentences, from 0. Kinds are keys of `FAULTS`.
+    """
 
     offsets: Offsets
     words: Ints
@@ -183,12 +189,12 @@ class Faults:
 
     @classmethod
     def of(cls, offsets: Offsets, words: npt.NDArray[Any] | Sequence[int] = (), kind: int = 0) -> Faults:
-        """Return faults of one kind; none by default."""
+        """Return a fault of the kind `kind` at each of `words`; by default no fault."""
         return cls(offsets, np.asarray(words, dtype=np.int32), np.full(len(words), kind, dtype=np.int32))
 
     @classmethod
     def concat(cls, parts: Sequence[Faults]) -> Faults:
-        """Return the faults of sentences that lie end to end."""
+        """Return the faults of all `parts` over their sentences, one part after the other."""
         starts = starts_of([part.offsets.total for part in parts]).astype(np.int32)
         return cls(
             Offsets.concat([part.offsets for part in parts]),
@@ -200,66 +206,62 @@ class Faults:
         return len(self.words)
 
     def plus(self, words: npt.NDArray[Any], kind: int) -> Faults:
-        """Return these faults and others of one kind."""
+        """Return these faults and, at each of `words`, one more of the kind `kind`."""
         if not len(words):
             return self
         more = Faults.of(self.offsets, words, kind)
         return Faults(self.offsets, np.concatenate([self.words, more.words]), np.concatenate([self.kinds, more.kinds]))
 
     def faults(self) -> list[Fault]:
-        """Return all faults in the order of the words."""
+        """Return all faults, sorted by sentence and word."""
         sentences = self.offsets.owners_of(self.words).tolist()
         rows = sorted(zip(sentences, self.words.tolist(), self.kinds.tolist(), strict=True))
         return [Fault(s + 1, w - self.offsets[s].start + 1, FAULTS[kind]) for s, w, kind in rows]
 
     def counts(self) -> dict[str, int]:
-        """Return the number of faults of each kind."""
+        """Return the number of faults of each kind that occurs, by the text of the kind."""
         tally = Counter(self.kinds.tolist())
         return {name: tally[code] for code, name in FAULTS.items() if tally[code]}
 
 
 class FaultBuffer:
-    """Buffers into which kernels write faults: words, kinds, and their number."""
+    """Arrays into which a kernel writes up to `size` faults; `buffers` is the object that is passed to the kernel."""
 
-    __slots__ = ("_count", "_kinds", "_words")
+    __slots__ = ("_kinds", "_words", "buffers")
 
     def __init__(self, size: int) -> None:
         self._words, self._kinds = (np.empty(size, dtype=np.int32) for _ in range(2))
-        self._count = np.zeros(1, dtype=np.int32)
-
-    def views(self) -> tuple[Any, Any, Any]:
-        """Return the buffers as kernels take them."""
-        return view(self._words), view(self._kinds), view(self._count)
+        self.buffers = Findings(view(self._words), view(self._kinds))
 
     def faults(self, offsets: Offsets) -> Faults:
-        """Return what kernels wrote."""
-        count = int(self._count[0])
+        """Return the faults that kernels wrote, as `Faults` of the sentences of `offsets`."""
+        count = self.buffers.count
         return Faults(offsets, self._words[:count].copy(), self._kinds[:count].copy())
 
 
 class Spelled:
-    """Trees or graphs that labels spell, and the faults of the labels."""
+    """Base class for results of decoding: trees or graphs that labels spell, and the faults of the labels."""
 
     __slots__ = ()
     problems: Faults
 
     @property
     def well_formed(self) -> bool:
-        """Whether nothing was wrong."""
+        """Whether the labels have no faults."""
         return not len(self.problems)
 
     def faults(self) -> list[Fault]:
-        """Return everything that was wrong, in the order of the words."""
+        """Return all faults of the labels, sorted by sentence and word."""
         return self.problems.faults()
 
     def counts(self) -> dict[str, int]:
-        """Return the number of faults of each kind."""
+        """Return the number of faults of each kind that occurs, by the text of the kind."""
         return self.problems.counts()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded(Spelled):
-    """The heads that labels spell, -1 where there is none, without cycles, and what was wrong."""
+    """The heads that labels spell, and the faults of the labels. Heads form no cycle; a missing head is -1."""
 
     offsets: Offsets
     heads: Ints
@@ -269,7 +271,7 @@ class Decoded(Spelled):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedGraphs(Spelled):
-    """The graphs that labels spell, and what was wrong with them."""
+    """The graphs that labels spell, and the faults of the labels."""
 
     graphs: Graphs
     problems: Faults
@@ -277,7 +279,7 @@ class DecodedGraphs(Spelled):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovered:
-    """Whole trees with one root each, what was wrong with their labels, and what was repaired."""
+    """The trees that were read from labels, the heads before the repair with the faults, and the counts of repairs."""
 
     trees: Trees
     decoded: Decoded

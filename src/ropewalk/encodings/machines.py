@@ -1,8 +1,8 @@
-"""How labels drive a stack: the machine that an encoding may bring, from which all exact decoding is made.
+"""Machines: automata that read the labels of a sentence with a stack. Exact decoding needs an encoding's machine.
 
-A machine reads labels one by one. Its states are stacks, cut down to what decides which labels may follow: opening
-semibrackets need no place in them, since they wait for whatever closes the bracket under which they lie. Every machine
-demands one root: node 0's bracket is closed by one word, and nothing else leans on it.
+A machine reads labels one by one. Its state is the part of the stack that decides which labels may follow. Opening
+semibrackets are not part of the state: their arcs are completed by the word that closes the superbracket below them.
+Every machine accepts only trees with one root: exactly one word closes node 0's bracket, and no arc leans on it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ ROOT = "0"
 
 
 class Marks(NamedTuple):
-    """What a label did: whether its word is the root, and at which heights of the stack; 0 is nowhere.
+    """The effect of a label on the stack: whether its word is the root, and the heights at which brackets change.
 
-    Heights count from 1, where node 0 lies before the first word. A word lies on the stack at the height `opens_left`
-    until the word comes that is its head, or at the height `opens_right` until its last dependent comes, or at both.
-    `closes_left` is the height of a dependent that the word takes off the stack, `closes_right` that of a head which it
-    takes off as its last dependent. `leans` is the height of a head that stays. `waits` is a height on which another
-    word lies: whichever word takes that one off is the head.
+    Heights count from 1, the height of node 0 before the first word. A height of 0 means that there is no such bracket.
+
+    - `opens_left`: the word is pushed at this height and stays until its head is read.
+    - `opens_right`: the word is pushed at this height and stays until its last right dependent is read.
+    - `closes_left`: the word at this height is a dependent of the new word and is removed.
+    - `closes_right`: the word at this height is the head of the new word, its last dependent, and is removed.
+    - `leans`: the word at this height is the head of the new word and stays.
+    - `waits`: the head of the new word is the later word that removes the bracket at this height.
     """
 
     root: bool = False
@@ -41,18 +44,18 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True)
 class Machine(ABC):
-    """A machine that reads labels by their numbers; its states are of any kind that can be a key.
+    """Base class of machines; labels are read as indices in `labels`, and states are of any hashable type.
 
-    Every sequence that it accepts spells a tree with one root: the best path is the best sequence, and its tree has the
-    probability of the sequence. If no two spell the same tree, that is the tree's own. A subclass is a frozen
-    dataclass: machines that are equal share what is built from them.
+    Every sequence of labels that a machine accepts spells a tree with one root. So the best path through its states is
+    the best such sequence. If no two sequences spell the same tree, the probability of a sequence is that of its tree.
+    A subclass must be a frozen dataclass, because equal machines share the automaton that is built from them.
     """
 
     labels: tuple[str, ...]
 
-    # Whether its marks tell all arcs: then they have probabilities and joint decoding, and steps can be shown.
+    # Whether its marks determine all arcs: then arc probabilities, joint decoding and parsing steps are possible.
     marks_arcs: ClassVar[bool] = False
-    # Whether its marks tell which word is the root.
+    # Whether its marks determine the root.
     marks_root: ClassVar[bool] = True
 
     @property
@@ -62,25 +65,27 @@ class Machine(ABC):
 
     @abstractmethod
     def step(self, state: Any, label: int) -> tuple[Any, Marks] | None:  # noqa: ANN401 - a state
-        """Read a label: the state after it and what it did, or None if it does not fit."""
+        """Return the state after reading `label` and the effect of the label; None if it cannot follow in `state`."""
 
     @abstractmethod
     def accepts(self, state: Any) -> bool:  # noqa: ANN401 - a state
-        """Tell whether a sentence may end here: in one state only."""
+        """Return whether a sentence may end in `state`; exactly one state must accept."""
 
     @abstractmethod
     def height(self, state: Any) -> int:  # noqa: ANN401 - a state
-        """How much is open: the searches keep to states of a limited height."""
+        """Return the number of open brackets in `state`; searches ignore states above a limit."""
 
 
 @final
 @dataclass(frozen=True)
 class BracketMachine(Machine):
-    """One stack of superbrackets: `0` for node 0's, `L` and `R` for those of left and right arcs.
+    """A machine with one stack of open superbrackets, written as a string, for labels that are hierarchical brackets.
 
-    A label without brackets, None, never fits. With `same_direction` a semibracket leans only on a bracket of its own
-    direction, as the longest arcs from each node demand; without it each sequence is the proper cover of its tree all
-    the same.
+    A superbracket opens or closes an arc of a rope cover. A semibracket stands for an arc to the word of an open
+    superbracket; docs/ropes.md explains both. In the string, `0` is the bracket of node 0, `L` that of a left arc and
+    `R` that of a right arc. `brackets` has the brackets of each label; a label with None instead is never accepted.
+    With `same_direction` a semibracket leans only on a superbracket of its own direction, as in the rope cover
+    `farthest`. Without it, accepted sequences are bracketings of proper rope covers.
     """
 
     brackets: tuple[tuple[int, ...] | None, ...]
@@ -90,12 +95,12 @@ class BracketMachine(Machine):
 
     @classmethod
     def of(cls, labels: Sequence[str], texts: Sequence[str | None], *, same_direction: bool = False) -> BracketMachine:
-        """Make the machine of labels from the brackets that each stands for, written as text."""
+        """Return the machine of `labels`; `texts` has the brackets of each label, None for a label never accepted."""
         rows = (None if text is None else tuple(bracket_symbols("the machine", text)) for text in texts)
         return cls(tuple(labels), tuple(rows), same_direction)
 
     def step(self, state: str, label: int) -> tuple[str, Marks] | None:
-        """Open, close and lean as the label's brackets say."""
+        """Return the stack after the brackets of the label and their effect; None if a bracket cannot be matched."""
         brackets = self.brackets[label]
         if brackets is None:
             return None
@@ -121,30 +126,37 @@ class BracketMachine(Machine):
         return state, Marks(root, **did)
 
     def accepts(self, state: str) -> bool:
-        """Nothing is open, not even node 0's bracket."""
+        """Return whether the stack is empty: all brackets are closed, node 0's included."""
         return not state
 
     def height(self, state: str) -> int:
-        """How many superbrackets are open."""
+        """Return the number of superbrackets on the stack."""
         return len(state)
 
 
 @final
 @dataclass(frozen=True)
 class BracketStacks:
-    """Labels as brackets with indices on one stack or several, for trees that are not projective.
+    """Labels as brackets with indices on one or more stacks, for non-projective trees.
 
-    Each label is a row of brackets: pairs of a stack and a number as in `kernels.codes`. Node 0's bracket lies on the
-    first stack. An opening bracket is put on its stack. A closing superbracket takes off the topmost opening one of its
-    direction, as many passed over as its index says. An opening semibracket makes its arc with the word that closes a
-    superbracket below it on its stack, after as many others as its index says. A closing semibracket makes its arc with
-    the word of the topmost superbracket of any direction, its index passed over, and takes nothing off. Of a word's
-    brackets on one stack those of longer arcs are opened first and closed last.
+    A superbracket is matched with a superbracket at the other end of its arc. A semibracket has no partner: its arc
+    joins its word to the word of a superbracket. `brackets` has a row of brackets for each label. Each bracket is a
+    pair: the index of its stack, and a code of `kernels.codes`. The bracket of node 0 is on the first stack.
 
-    `planes` may give the plane of each stack, from 1: then arcs of one plane do not cross, and each arc lies in the
-    first plane where that is so. What matches in spite of it is taken only where nothing else is found. Labels that
-    match may spell no tree; decoding finds those that do. `projective` is a machine over some of the labels, to fall
-    back on.
+    A bracket with index k skips k candidates (`>^*` has index 1):
+
+    - An opening bracket is pushed on its stack.
+    - A closing superbracket skips k open superbrackets of its direction, then matches and removes the next.
+    - A closing semibracket skips k open superbrackets of any direction. Its arc joins its word to the next one's word.
+    - An opening semibracket skips the first k words that close a superbracket below it. Its arc joins its word to the
+      next such word.
+
+    If a word has several brackets on one stack, those of longer arcs are opened first and closed last.
+
+    `planes` has the plane of each stack, from 1, or is empty. With planes, no two arcs of one plane may cross, and each
+    arc is in the first plane where it crosses none. Labels that break this rule are used only if no others spell a
+    tree. Labels whose brackets match may still spell no tree; decoding searches for labels that do. `projective` is a
+    machine over some of the labels. Its best projective tree is the fallback of this search.
     """
 
     labels: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Optimal hierarchical brackets: of projective trees (O_P), and of any tree or graph (O_NP).
+"""Optimal hierarchical brackets: an encoding of projective trees (O_P), and one of any trees and graphs (O_NP).
 
-The second has brackets with an index, which skip others (the paper's section 4).
+A bracket of O_NP has an index: the number of other brackets that it skips before its match (the paper's section 4).
 """
 
 from __future__ import annotations
@@ -15,29 +15,32 @@ from ropewalk.core.arrays import ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.ropes import RopeCover, brackets, leaning, structural_arcs
-from ropewalk.core.trees import Trees, projective, same_heads, scratch
+from ropewalk.core.trees import Trees, projective, same_heads
 from ropewalk.encodings.arc_encodings import ArcEncoding, ArcTrees, SpelledArcs
 from ropewalk.encodings.base import ClosedEncoding, read_codes
 from ropewalk.encodings.bracket_text import bracket_symbols, bracket_text, compact_text, number_labels, spell
 from ropewalk.encodings.graphs import GraphEncoding
-from ropewalk.encodings.labels import FaultBuffer, Faults, Labels
 from ropewalk.encodings.machines import BracketMachine, BracketStacks
 from ropewalk.errors import EncodingOptionError, LabelError
-from ropewalk.kernels import compact as kernel
-from ropewalk.kernels import ropes as ropes_kernel
+from ropewalk.kernels import optimal as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import CLOSES_LEFT, HEAD_LEFT, INCOMING_SUPER, INDEX, OPENS_RIGHT, SWAPPED
+from ropewalk.kernels.values import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ropewalk.core.arrays import Bools, Ints
+    from ropewalk.encodings.labels import Faults, Labels
 
 Codes = npt.NDArray[np.uint8]
 
 
 def _is_optimal(code: int) -> bool:
-    """Return whether a proper cover can have the label: no two ropes share a left end or a right end."""
+    """Return whether the label `code`, as bits, occurs with a proper rope cover.
+
+    In a proper cover no two ropes share a left end or a right end.
+    """
     beside = bool(code & (CLOSES_LEFT if code & HEAD_LEFT else OPENS_RIGHT))
     if code & SWAPPED:
         return beside and not code & INCOMING_SUPER
@@ -50,34 +53,48 @@ OPTIMAL_LABELS = tuple(compact_text(int(code)) for code in OPTIMAL_CODES)
 PUBLISHED_LABELS = tuple(compact_text(int(code)) for code in PUBLISHED_CODES)
 
 
-def _places(codes: Codes) -> Codes:
+def _numbers_of(codes: Codes) -> Codes:
     table = np.zeros(32, dtype=np.uint8)
     table[codes] = np.arange(len(codes))
     return table
 
 
 def cover_codes(trees: Trees, cover: str) -> Codes:
-    """Write projective trees by a compact rope cover."""
-    structural = structural_arcs(Arcs.of_trees(trees), cover)
+    """Return the compact label of each word, as bits: the bracketing of the rope cover named `cover`.
+
+    The bits are those of `kernels.codes`; `compact_text` writes them as brackets.
+    """
+    return _cover_codes(trees, structural_arcs(Arcs.of_trees(trees), cover))
+
+
+def _cover_codes(trees: Trees, structural: Codes) -> Codes:
     codes = np.empty(len(trees.heads), dtype=np.uint8)
     kernel.write(view(trees.heads), view(trees.offsets.array), view(structural), view(codes))
     return codes
 
 
 def stack_heads(codes: Codes, offsets: Offsets, *, one_root: bool = False, peek: bool = False) -> tuple[Ints, Faults]:
-    """Read compact labels with one stack (the paper's Algorithm 1); for the options see the kernel."""
-    return read_codes(kernel.read, codes, offsets, int(one_root), int(peek), arrays=3)
+    """Read compact labels with one stack (the paper's Algorithm 1); return heads, -1 if missing, and faults.
+
+    `codes` has the bits of each word's label. With `one_root` a second dependent of node 0 is a fault. With `peek` a
+    closing semibracket matches the topmost bracket of any kind.
+    """
+    return read_codes(kernel.read, codes, offsets, int(one_root), int(peek))
 
 
 @final
 class Optimal(ClosedEncoding):
     """The bracketing of the proper rope cover: 12 labels for all projective trees.
 
-    Two policies write non-projective trees as they are and lose some arcs. With `published`, an auxiliary arc's
-    bracket at the dependent shows the end at which it leans, and brackets stand by the position of their arc's other
-    end, which takes 16 labels. With `published-12` it shows the arc's direction and the order is fixed, so that there
-    are 12; the reader takes whatever bracket lies on top of the stack for a closing semibracket. The paper's figures
-    are of the first on five treebanks and of the second on Uyghur and Wolof.
+    Two policies write non-projective trees without lifting, and lose some of their arcs. They differ in the semibracket
+    of an auxiliary arc, which is at its dependent.
+
+    - `published`: the semibracket shows whether the arc shares the left or the right end of its rope. The brackets of a
+      word are ordered by the position of the other end of their arc. This needs 16 labels.
+    - `published-12`: the semibracket shows the direction of the arc. The order of brackets is fixed. This needs 12
+      labels. A closing semibracket matches the bracket on top of the stack, of any kind.
+
+    The paper's figures are those of `published` on five treebanks and of `published-12` on Uyghur and Wolof.
     """
 
     name = "optimal"
@@ -88,38 +105,38 @@ class Optimal(ClosedEncoding):
 
     @property
     def alphabet(self) -> tuple[str, ...]:
-        """The 12 labels, or the 16 that the published labels of non-projective trees take."""
+        """The 12 labels, or the 16 labels of the policy `published`."""
         return PUBLISHED_LABELS if self.policy == "published" else OPTIMAL_LABELS
 
     @property
     def keeps_roots(self) -> bool:
-        """The published figures of the form with 12 labels rest on sentences with several roots."""
+        """Whether `recover` keeps several roots of a sentence: only with the policy `published-12`, as in the paper."""
         return self.policy == "published-12"
 
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees are projective."""
+        """Return for each tree whether it is projective; with published policies, whether its labels restore it."""
         if self.policy not in {"published", "published-12"}:
             return projective(trees)
-        # Published labels of other trees come back or not case by case: try it.
+        # Published labels restore some other trees too: try each.
         heads, *_ = self._read_codes(self._codes(trees), trees.offsets)
         return same_heads(trees.heads, heads, trees.offsets)
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write trees by their proper rope cover."""
-        return [Column(_places(self._alphabet_codes)[self._codes(trees)], self.alphabet)]
+        """Return the labels of the proper rope covers of `trees`, as one column."""
+        return [Column(_numbers_of(self._alphabet_codes)[self._codes(trees)], self.alphabet)]
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Read labels with one stack."""
+        """Return the heads that labels spell, -1 if missing, and faults; brackets are matched with one stack."""
         return self._read_codes(self._alphabet_codes[self.own_ids(labels)], labels.offsets)
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
-        """Labels are brackets; published ones are matched by other rules."""
+        """Return the labels themselves, which are brackets; None with published policies, whose matching differs."""
         return tuple(labels) if self.policy in {"lift", "refuse"} else None
 
     def machine(self, labels: Sequence[str]) -> BracketMachine:
-        """Drive one stack.
+        """Return a machine with one stack, which accepts the 12 labels of projective trees.
 
-        The labels that only the published encoding has are for trees that are not projective: no stack bounds them.
+        It refuses the four additional labels of `published`, which only non-projective trees need.
         """
         return BracketMachine.of(labels, [label if label in OPTIMAL_LABELS else None for label in labels])
 
@@ -131,16 +148,11 @@ class Optimal(ClosedEncoding):
         if self.policy != "published":
             return cover_codes(trees, "proper")
         arcs = Arcs.of_trees(trees)
-        _, side = leaning(arcs, structural_arcs(arcs, "proper"))
-        codes = np.empty(len(trees.heads), dtype=np.uint8)
-        kernel.write_published(
-            view(trees.heads),
-            view(trees.offsets.array),
-            view(side),
-            view(codes),
-            view(scratch(trees.offsets)),
-            view(scratch(trees.offsets)),
-        )
+        structural = structural_arcs(arcs, "proper")
+        codes = _cover_codes(trees, structural)
+        _, side = leaning(arcs, structural)
+        workspace = Workspace(trees.offsets.longest + 1)
+        kernel.publish(view(trees.heads), view(trees.offsets.array), view(side), view(codes), workspace)
         return codes
 
     def _read_codes(self, codes: Codes, offsets: Offsets) -> tuple[Ints, Faults]:
@@ -148,12 +160,12 @@ class Optimal(ClosedEncoding):
 
 
 def bracket_labels(arcs: Arcs, cover: str) -> tuple[Ints, Ints]:
-    """Write the bracketing that a named cover induces: all brackets, and where each word's begin."""
+    """Return the brackets of the rope cover named `cover`, for all words in one array, and the start of each word's."""
     return brackets(arcs, structural_arcs(arcs, cover))
 
 
 def bracketing(cover: RopeCover) -> list[str]:
-    """Write the hierarchical bracketing that a rope cover induces, one label per word."""
+    """Return the hierarchical brackets of a rope cover as text, one label for each word."""
     arcs = Arcs(
         ints([head for head, _ in cover.arcs], "heads"),
         ints([dependent for _, dependent in cover.arcs], "dependents"),
@@ -172,41 +184,29 @@ def match_brackets(
     keep_root: bool = False,
     trees: bool = False,
 ) -> SpelledArcs:
-    """Match bracket labels into arcs. With `trees`, refuse arcs that give a word a second head or close a cycle."""
-    symbols, starts = spell(column.names, from_text)
-    labels = column.ids.astype(np.int32)
-    most = int(np.diff(starts)[labels].sum()) + len(labels)
-    heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-    arc_offsets = np.empty(len(offsets) + 1, dtype=np.int32)
-    faults = FaultBuffer(2 * most + len(labels))
-    ropes_kernel.match(
-        view(labels),
-        view(offsets.array),
-        view(symbols),
-        view(starts),
-        int(keep_root),
-        int(trees),
-        view(heads),
-        view(dependents),
-        view(arc_offsets),
-        *faults.views(),
-        *(view(np.empty(most + 1, dtype=np.int32)) for _ in range(2)),
-        *(view(scratch(offsets)) for _ in range(2)),
-    )
-    return SpelledArcs(heads, dependents, arc_offsets, faults, settled=trees)
+    """Return the arcs that the bracket labels of `column` spell, with the faults.
+
+    `from_text` reads a label into codes of brackets. With `keep_root` node 0's bracket is never removed, so that there
+    may be several roots. With `trees` an arc that makes a second head or a cycle is left out.
+    """
+    spelling, most = spell(column, offsets, from_text)
+    arcs = SpelledArcs.up_to(most + len(column), offsets, settled=trees)
+    workspace = Workspace(offsets.longest + 1, most + 1)
+    kernel.match(spelling, keep_root, trees, arcs.buffers(), arcs.faults.buffers, workspace)
+    return arcs
 
 
 class HierarchicalArcs(ArcEncoding):
-    """The bracketing of the proper rope cover, brackets that skip others bearing an index."""
+    """Base class: the bracketing of the proper rope cover, with an index for brackets that skip others."""
 
     @final
     def write_arcs(self, arcs: Arcs) -> list[Column]:
-        """Write arcs by their proper rope cover."""
+        """Return the brackets of the arcs' proper rope cover, as one column of labels."""
         return [number_labels(*bracket_labels(arcs, "proper"), bracket_text)]
 
     @final
     def read_arcs(self, columns: Sequence[Column], offsets: Offsets) -> SpelledArcs:
-        """Match brackets; for trees, as long as their arcs make a tree."""
+        """Return the arcs of matching brackets; for trees, without arcs that make a second head or a cycle."""
         return match_brackets(columns[0], offsets, self._symbols, trees=self.of_trees)
 
     @final
@@ -216,7 +216,7 @@ class HierarchicalArcs(ArcEncoding):
 
 @final
 class OptimalNonprojective(HierarchicalArcs, ArcTrees):
-    """The bracketing of the proper rope cover of any tree, brackets that skip others bearing an index."""
+    """Trees of any kind with the brackets of their proper rope cover; brackets that skip others have an index."""
 
     name = "optimal-nonprojective"
     symbol = "O_NP"
@@ -230,26 +230,29 @@ class OptimalNonprojective(HierarchicalArcs, ArcTrees):
         self.max_index = max_index
 
     def options(self) -> dict[str, str | int]:
-        """Return the options that differ from their defaults."""
+        """Return the options whose values differ from their defaults, by name."""
         return super().options() | ({} if self.max_index < 0 else {"max_index": self.max_index})
 
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees need no index above the cap: all of them if there is none."""
+        """Return for each tree whether its labels need no index above `max_index`; always true if that is -1."""
         if self.max_index < 0:
             return np.ones(len(trees), dtype=np.bool_)
         return largest_index(trees) <= self.max_index
 
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no row of brackets, or an index is above the cap."""
+        """Raise a `LabelError` unless the text consists of brackets, none with an index above `max_index`."""
         if any(0 <= self.max_index < symbol // INDEX for symbol in self._symbols(text)):
             raise LabelError(self.spec, text, f"no bracket with more than {self.max_index} *")
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """Labels are brackets."""
+        """Return the labels themselves, which are brackets."""
         return tuple(labels)
 
     def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks:
-        """Return labels as brackets on one stack; projective trees need only the labels of the optimal encoding."""
+        """Return the labels as brackets on one stack.
+
+        Its machine for projective trees uses only those labels that `Optimal` has too.
+        """
         rows = (tuple((0, symbol) for symbol in self._symbols(label)) for label in labels)
         plain = [label for label in labels if label in OPTIMAL_LABELS]
         return BracketStacks(tuple(labels), tuple(rows), projective=BracketMachine.of(plain, plain))
@@ -257,23 +260,23 @@ class OptimalNonprojective(HierarchicalArcs, ArcTrees):
 
 @final
 class HierarchicalGraphs(HierarchicalArcs, GraphEncoding):
-    """The bracketing of the proper rope cover of any graph, brackets that skip others bearing an index."""
+    """Graphs of any kind with the brackets of their proper rope cover; brackets that skip others have an index."""
 
     name = "optimal-nonprojective"
     summary = "optimal hierarchical brackets with indices: every graph"
     cites = "Ezquerro, Vilares, Yli-Jyrä & Gómez-Rodríguez 2025; 2025, Hierarchical Bracketing … for Dependency Graphs"
 
     def fitting(self, arcs: Arcs) -> Bools:
-        """Every arc fits."""
+        """Return true for every arc: the labels can hold all arcs."""
         return np.ones(len(arcs), dtype=np.bool_)
 
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no row of brackets."""
+        """Raise a `LabelError` unless the text consists of brackets."""
         self._symbols(text)
 
 
 def largest_index(trees: Trees) -> Ints:
-    """Return for each tree the largest index of its optimal non-projective labels."""
+    """Return for each tree the largest index of a bracket in its labels of `OptimalNonprojective`."""
     symbols, starts = bracket_labels(Arcs.of_trees(trees), "proper")
     indices = np.concatenate([symbols // INDEX, [0]])
     bounds = starts[trees.offsets.array]

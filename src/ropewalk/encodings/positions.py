@@ -1,25 +1,24 @@
-"""Heads by their position: absolute, relative, or counted over words of one part of speech."""
+"""Encodings of heads as positions: absolute, relative, or as the k-th word with a part of speech."""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 
 from ropewalk.core.arrays import Ints, ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets, starts_of
-from ropewalk.core.trees import Trees, scratch
 from ropewalk.encodings.arc_encodings import ArcEncoding, ArcTrees, SpelledArcs
 from ropewalk.encodings.base import Encoding
 from ropewalk.encodings.bracket_text import number_labels
 from ropewalk.encodings.graphs import GraphEncoding
 from ropewalk.encodings.labels import NOTHING, FaultBuffer, Faults, Labels
 from ropewalk.errors import EncodingError, LabelError, MismatchError
-from ropewalk.kernels import tagged as kernel
+from ropewalk.kernels import positions as kernel
 from ropewalk.kernels import view
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arcs import Arcs
     from ropewalk.core.arrays import Bools
+    from ropewalk.core.trees import Trees
 
 STEP: Final = re.compile(r"[+-][1-9][0-9]{0,8}")
 ROOT: Final = "ROOT"
@@ -35,15 +35,15 @@ GRAPHS: Final = "Ezquerro, Vilares & Gómez-Rodríguez 2024, Dependency Graph Pa
 
 
 def _numbered(values: Ints, to_text: Callable[[int], str]) -> Column:
-    """Return the column of numbers as texts, its names in the order of the numbers."""
+    """Return integers as a column of texts, made with `to_text`; its distinct texts are sorted by their integers."""
     if not len(values):
         return Column(np.zeros(0, dtype=np.int32), ())
     low = int(values.min())
     present = np.flatnonzero(np.bincount(values - low))
-    names = Column(np.arange(len(present)), tuple(to_text(value + low) for value in present.tolist())).narrow()
-    table = np.zeros(int(present[-1]) + 1, dtype=names.ids.dtype)
-    table[present] = names.ids
-    return Column(table[values - low], names.names)
+    narrow: type[np.integer[Any]] = np.uint8 if len(present) <= 1 << 8 else np.int32
+    table = np.zeros(int(present[-1]) + 1, dtype=narrow)
+    table[present] = np.arange(len(present))
+    return Column(table[values - low], tuple([to_text(value + low) for value in present.tolist()]))
 
 
 def _signed(number: int) -> str:
@@ -51,26 +51,32 @@ def _signed(number: int) -> str:
 
 
 class HeadPositions(ArcEncoding):
-    """The heads of each word, from left to right and separated by commas; `_` where it has none."""
+    """Base class: a label is the list of a word's heads as numbers, from left to right, separated by commas.
+
+    The label of a word without heads is `_`. Subclasses define which number stands for a head.
+    """
 
     item: ClassVar[re.Pattern[str]]
     expected: ClassVar[str]
 
     @abstractmethod
     def shown(self, heads: Ints, dependents: Ints) -> Ints:
-        """Return the numbers that stand for heads in labels."""
+        """Return the number that stands for each head in the labels of `dependents`: a position or a distance."""
 
     @abstractmethod
     def heads_of(self, shown: Ints, dependents: Ints) -> Ints:
-        """Return the heads for which numbers stand in labels; -1 is outside the sentence."""
+        """Return the heads that the numbers `shown` in the labels of `dependents` stand for.
+
+        A head before the first word is negative, and one after the last is larger than the sentence.
+        """
 
     @abstractmethod
     def text(self, number: int) -> str:
-        """Write one number."""
+        """Return one number of a label as text."""
 
     @final
     def write_arcs(self, arcs: Arcs) -> list[Column]:
-        """Write the heads of each word."""
+        """Return one column of labels: the numbers of each word's heads."""
         shown = self.shown(arcs.heads, arcs.dependents)
         if arcs.one_head:
             return [_numbered(shown, self.text)]
@@ -81,37 +87,43 @@ class HeadPositions(ArcEncoding):
 
     @final
     def read_arcs(self, columns: Sequence[Column], offsets: Offsets) -> SpelledArcs:
-        """Read the heads of each word, those outside the sentence included."""
+        """Return the arcs that labels spell, including arcs from heads outside the sentence."""
         for text in columns[0].names:
             self.check_label(text)
         spelled = [[int(text)] if self.of_trees else _numbers(text) for text in columns[0].names]
         flat = np.array([number for row in spelled for number in row] or [0], dtype=np.int32)
         if all(len(row) == 1 for row in spelled):
-            dependents, shown, arc_offsets = offsets.positions(), flat[columns[0].ids], offsets.array
+            dependents, shown, arc_offsets = offsets.positions(), flat[columns[0].ids], offsets.array.copy()
         else:
-            node_heads, places = Offsets.of_lengths([len(row) for row in spelled]).select(
+            node_heads, positions = Offsets.of_lengths([len(row) for row in spelled]).select(
                 columns[0].ids.astype(np.int64)
             )
-            dependents, shown = np.repeat(offsets.positions(), node_heads.lengths), flat[places]
+            dependents, shown = np.repeat(offsets.positions(), node_heads.lengths), flat[positions]
             arc_offsets = node_heads.array[offsets.array]
         heads = self.heads_of(shown, dependents).astype(np.int32, copy=False)
         return SpelledArcs(heads, dependents, arc_offsets, FaultBuffer(2 * len(heads)))
 
     @final
     def possible(self, texts: Sequence[str], offsets: Offsets) -> Bools:
-        """Return which labels have all their heads in the sentence, none of them the word itself."""
+        """Return an array [words, texts]: whether each word can have each label.
+
+        It can if all heads of the label are in the sentence and none is the word itself.
+        """
         lengths = np.repeat(offsets.lengths, offsets.lengths)
         dependents = offsets.positions()
         out = np.ones((len(dependents), len(texts)), dtype=np.bool_)
-        for place, text in enumerate(texts):
+        for label, text in enumerate(texts):
             for number in _numbers(text):
                 heads = self.heads_of(np.full(len(dependents), number, dtype=np.int32), dependents)
-                out[:, place] &= (heads >= 0) & (heads <= lengths) & (heads != dependents)
+                out[:, label] &= (heads >= 0) & (heads <= lengths) & (heads != dependents)
         return out
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no head, or for graphs no list of heads, or names one twice."""
+        """Raise a `LabelError` unless `text` is a head or, for graphs, `_` or a list of heads from left to right.
+
+        A list must not repeat a head.
+        """
         if self.item.fullmatch(text) or (text == NOTHING and not self.of_trees):
             return
         parts = text.split(",")
@@ -127,74 +139,77 @@ def _numbers(text: str) -> list[int]:
 
 
 def _rises(numbers: Sequence[int]) -> bool:
-    """Return whether heads go from left to right; 0, where it is no distance, comes first."""
+    """Return whether numbers rise, as heads from left to right do; 0, the root, may only be the first."""
     return all(a < b for a, b in pairwise(numbers[1:] if numbers[0] == 0 else numbers)) and 0 not in numbers[1:]
 
 
 class AbsolutePositions(HeadPositions):
-    """The numbers of heads: 0 is the root."""
+    """Base class: the number of a head is its position in the sentence, from 1; 0 is the root."""
 
     item = re.compile(r"0|[1-9][0-9]{0,8}")
 
     @final
     def shown(self, heads: Ints, dependents: Ints) -> Ints:
-        """Return heads as they are."""
+        """Return `heads` unchanged: the numbers are positions."""
         return heads
 
     @final
     def heads_of(self, shown: Ints, dependents: Ints) -> Ints:
-        """Return numbers as they are."""
+        """Return `shown` unchanged: the numbers are positions."""
         return shown
 
     @final
     def text(self, number: int) -> str:
-        """Write the number of a head."""
+        """Return the position of a head as text."""
         return str(number)
 
 
 class RelativePositions(HeadPositions):
-    """The distances to heads, negative to the left: 0 is the root."""
+    """Base class: the number of a head is its distance from the dependent, negative to the left; 0 is the root."""
 
     item = re.compile(r"0|[+-][1-9][0-9]{0,8}")
 
     @final
     def shown(self, heads: Ints, dependents: Ints) -> Ints:
-        """Return distances."""
+        """Return the distance from each dependent to its head, 0 if the head is the root."""
         return np.where(heads == 0, 0, heads - dependents)
 
     @final
     def heads_of(self, shown: Ints, dependents: Ints) -> Ints:
-        """Return heads; node 0 has a label of its own, so a distance that reaches it leads out of the sentence."""
+        """Return the heads at the distances `shown` from `dependents`; the distance 0 stands for the root, node 0.
+
+        A distance that leads to node 0 is not allowed: its head is -1, outside the sentence.
+        """
         heads = shown + dependents
         return np.where(shown == 0, 0, np.where(heads == 0, -1, heads))
 
     @final
     def text(self, number: int) -> str:
-        """Write a distance with its sign."""
+        """Return a distance as text with its sign, such as `+2`; `0` for the root."""
         return _signed(number) if number else "0"
 
 
 class EveryTree(ArcTrees):
-    """Encodings of positions cover all trees."""
+    """Base class for encodings of trees as positions of heads, which cover all trees."""
 
     @final
     def covered(self, trees: Trees) -> Bools:
-        """Every tree is covered."""
+        """Return true for every tree: all are covered."""
         return np.ones(len(trees), dtype=np.bool_)
 
 
 class EveryGraph(GraphEncoding):
-    """Encodings of positions cover all graphs."""
+    """Base class for encodings of graphs as positions of heads, which cover all graphs."""
 
     @final
     def fitting(self, arcs: Arcs) -> Bools:
-        """Every arc fits."""
+        """Return true for every arc: the labels can hold all arcs."""
         return np.ones(len(arcs), dtype=np.bool_)
 
 
 @final
 class Absolute(AbsolutePositions, EveryTree):
-    """The number of the head: 0 for the root."""
+    """Trees with the position of each word's head as its label, from 1; 0 for the root."""
 
     name = "absolute"
     summary = "the number of the head: every tree"
@@ -204,7 +219,7 @@ class Absolute(AbsolutePositions, EveryTree):
 
 @final
 class AbsoluteGraphs(AbsolutePositions, EveryGraph):
-    """The numbers of the heads of each word: 0 is the root."""
+    """Graphs with the positions of each word's heads as its label, such as `0,3,7`; 0 is the root."""
 
     name = "absolute"
     summary = "the numbers of all heads: every graph"
@@ -214,7 +229,7 @@ class AbsoluteGraphs(AbsolutePositions, EveryGraph):
 
 @final
 class Relative(RelativePositions, EveryTree):
-    """The distance to the head, negative to the left; 0 for the root."""
+    """Trees with the distance to each word's head as its label, negative to the left; 0 for the root."""
 
     name = "relative"
     summary = "the distance to the head: every tree"
@@ -224,7 +239,7 @@ class Relative(RelativePositions, EveryTree):
 
 @final
 class RelativeGraphs(RelativePositions, EveryGraph):
-    """The distances to the heads of each word, negative to the left: 0 is the root."""
+    """Graphs with the distances to each word's heads as its label, such as `0,-3,+2`; 0 is the root."""
 
     name = "relative"
     summary = "the distances to all heads: every graph"
@@ -232,9 +247,17 @@ class RelativeGraphs(RelativePositions, EveryGraph):
     expected = "distances to heads from left to right, such as 0,-3,+2, or _ for none"
 
 
+def _tagged(upos: Column, offsets: Offsets) -> kernel.Tagged:
+    """Return the tags and sentence offsets of words as the argument of a kernel."""
+    return kernel.Tagged(view(ints(upos.ids, "tags")), view(offsets.array), len(upos.names), offsets.longest + 1)
+
+
 @final
 class PosOffset(Encoding):
-    """The head as the k-th word with part of speech P to the left (-k) or right (+k); the root is -1 ROOT."""
+    """Trees with labels of two columns: the head is the k-th word with part of speech P to the left or right.
+
+    The columns are -k or +k, and P. The label of the root is `-1` and `ROOT`.
+    """
 
     name = "pos-offset"
     summary = "the head as the k-th word with a part of speech: every tree"
@@ -243,58 +266,39 @@ class PosOffset(Encoding):
     needs_upos = True
 
     def covered(self, trees: Trees) -> Bools:
-        """Every tree is covered."""
+        """Return true for every tree: all are covered."""
         return np.ones(len(trees), dtype=np.bool_)
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write how many words of the head's tag to go, and that tag."""
+        """Return two columns: the signed number of words with the head's tag up to the head, and the head's tag."""
         if upos is None:
-            raise EncodingError(f"{self.name} needs parts of speech")
+            raise EncodingError(f"{self.name} needs parts of speech; add the column upos to the treebank")
         heads, offsets = trees.heads, trees.offsets
         if len(upos) != len(heads):
             raise MismatchError(f"{len(heads)} heads but {len(upos)} parts of speech; each word needs one of each")
         steps = np.empty(len(heads), dtype=np.int32)
-        kernel.write(
-            view(heads),
-            view(trees.offsets.array),
-            view(ints(upos.ids, "tags")),
-            view(steps),
-            view(scratch(offsets)),
-            view(np.empty(len(upos.names), dtype=np.int32)),
-        )
-        places = np.repeat(offsets.starts, offsets.lengths) + heads - 1
-        tags = np.where(heads == 0, len(upos.names), upos.ids[np.maximum(places, 0)] if len(heads) else 0)
+        kernel.write(view(heads), _tagged(upos, offsets), view(steps))
+        positions = np.repeat(offsets.starts, offsets.lengths) + heads - 1
+        tags = np.where(heads == 0, len(upos.names), upos.ids[np.maximum(positions, 0)] if len(heads) else 0)
         return [_numbered(steps, _signed), Column(tags.astype(np.int32), (*upos.names, ROOT))]
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Read heads; those outside the sentence, or on a cycle, are missing."""
+        """Return the heads that labels spell, and faults. A head outside the sentence or on a cycle is -1, missing."""
         if labels.upos is None or len(labels.columns) != 2:
-            raise EncodingError(f"{self.name} needs parts of speech, and two columns of labels")
+            raise EncodingError(f"{self.name} needs parts of speech and two columns of labels; pass labels with both")
         counts, tags = labels.columns
         for text in counts.names:
             self.check_label(text)
-        known = {name: place for place, name in enumerate(labels.upos.names)} | {ROOT: len(labels.upos.names)}
+        known = {name: number for number, name in enumerate(labels.upos.names)} | {ROOT: len(labels.upos.names)}
         wanted = np.array([known.get(text, -1) for text in tags.names] or [0], dtype=np.int32)
         steps = np.array([int(text) for text in counts.names] or [0], dtype=np.int32)
-        words = len(labels.upos.ids)
-        heads, dependents = np.empty(words, dtype=np.int32), np.empty(words, dtype=np.int32)
-        many = len(labels.upos.names)
-        kernel.read(
-            view(steps[counts.ids]),
-            view(wanted[tags.ids]),
-            view(labels.offsets.array),
-            view(ints(labels.upos.ids, "tags")),
-            many,
-            view(heads),
-            view(dependents),
-            view(np.empty(many + 1, dtype=np.int32)),
-            view(scratch(labels.offsets)),
-            view(np.empty(many, dtype=np.int32)),
-        )
-        return SpelledArcs(heads, dependents, labels.offsets.array, FaultBuffer(2 * words)).settle(labels.offsets)
+        arcs = SpelledArcs.up_to(labels.offsets.total, labels.offsets)
+        words = _tagged(labels.upos, labels.offsets)
+        kernel.read(view(steps[counts.ids]), view(wanted[tags.ids]), words, arcs.buffers())
+        return arcs.settle(labels.offsets)
 
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no count of words, or no tag."""
+        """Raise a `LabelError` unless `text` is a signed count such as `+2` in column 0, or a tag in column 1."""
         if column == 0 and not STEP.fullmatch(text):
             raise LabelError(self.spec, text, "a count of words: -1, +1, -2, …")
         if column == 1 and not text:

@@ -1,4 +1,4 @@
-"""Pseudo-projective encoding: lift a tree, write it with any projective encoding, and lower what is read."""
+"""Pseudo-projective encoding: trees are lifted and written with a projective encoding, then read and lowered again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @final
 class PseudoProjective(Encoding):
-    """An encoding of projective trees whose relations say how to undo what was lifted.
+    """An encoding for non-projective trees: they are lifted, and marks in relations allow the lifting to be undone.
 
-    Whether a non-projective tree comes back depends on its relations, so `covers` claims only projective ones;
-    `restores` answers for given relations.
+    `inner` is the encoding of the lifted, projective trees. `scheme` is one of `core.projectivity.SCHEMES`. Whether a
+    non-projective tree is restored depends on its relations. So `covers` is true only for projective trees, and
+    `restores` considers the relations.
     """
 
     name = "pseudo-projective"
@@ -45,56 +46,56 @@ class PseudoProjective(Encoding):
 
     @property
     def spec(self) -> str:
-        """Name and options as text."""
+        """The spec of the inner encoding and the scheme as text, such as `optimal+head`."""
         return f"{self.inner.spec}+{self.scheme}"
 
     @property
     def alphabet(self) -> tuple[str, ...] | None:
-        """All labels that there are, or None if their number has no bound."""
+        """All labels of the inner encoding, or None if their number is unlimited."""
         return self.inner.alphabet
 
     @property
     def loses_lifted(self) -> bool:
-        """Relations say how to undo what is lifted."""
+        """Whether lifting cannot be undone: always false, because relations mark lifted arcs."""
         return False
 
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees come back whatever their relations."""
+        """Return for each tree whether the inner encoding covers it; then it is restored with any relations."""
         return self.inner.covered(trees)
 
     def restores(self, trees: Trees) -> Bools:
-        """Return for each tree whether it comes back with the relations that it has."""
+        """Return for each tree whether lifting and then lowering it, with its own relations, restores it exactly."""
         lowered = lower(lift(trees, self.scheme), self.scheme)
         return same_heads(trees.heads, lowered.heads, trees.offsets)
 
     def lift(self, trees: Trees) -> Trees:
-        """Lift every tree and mark its relations."""
+        """Return the trees lifted until they are projective, with marks in the relations of lifted words."""
         return lift(trees, self.scheme)
 
     def lower(self, trees: Trees) -> Trees:
-        """Lower every tree and take the marks off its relations."""
+        """Return the trees with lifted words attached to their original heads, without marks in relations."""
         return lower(trees, self.scheme)
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write lifted trees with the encoding inside."""
+        """Return the labels of lifted trees in the inner encoding."""
         return self.inner.write(trees, upos)
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Read lifted trees with the encoding inside."""
+        """Return the heads of the lifted trees that labels spell in the inner encoding, -1 if missing, and faults."""
         return self.inner.read(labels)
 
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the encoding inside has no such label."""
+        """Raise a `LabelError` unless `text` is a label of the inner encoding in the column with index `column`."""
         self.inner.check_label(text, column)
 
     def brackets(self, labels: Sequence[str]) -> tuple[str, ...] | None:
-        """Write labels as the brackets of the encoding inside."""
+        """Return the labels as hierarchical brackets of the inner encoding, or None."""
         return self.inner.brackets(labels)
 
     def machine(self, labels: Sequence[str]) -> Machine | None:
-        """Drive the stack of the encoding inside."""
+        """Return the machine of the labels in the inner encoding, or None."""
         return self.inner.machine(labels)
 
     def bracket_stacks(self, labels: Sequence[str]) -> BracketStacks | None:
-        """Put brackets on the stacks of the encoding inside."""
+        """Return the labels as brackets on stacks, as the inner encoding does, or None."""
         return self.inner.bracket_stacks(labels)

@@ -1,4 +1,4 @@
-"""Encodings by name: our own, those that other packages announce, and those registered at run time."""
+"""A registry of encodings by name: Ropewalk's own, those of other packages, and those registered at run time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEC: Final = re.compile(rf"(?P<name>{NAME.pattern})(?:\((?P<options>[^()]*)\))?
 
 @cache
 def installed(group: str) -> dict[str, Any]:
-    """Return what other packages announce in a group of entry points; looking through all packages takes time."""
+    """Load the objects of an entry point group; return them by name. The result is cached, because this is slow."""
     from importlib.metadata import entry_points
 
     return {entry.name: entry.load() for entry in entry_points(group=group)}
@@ -31,15 +31,16 @@ def installed(group: str) -> dict[str, Any]:
 @cache
 def _defaults(make: Callable[..., object]) -> dict[str, str | int]:
     parameters = inspect.signature(make).parameters.values()
-    return {one.name: one.default for one in parameters if one.default is not one.empty}
+    return {option.name: option.default for option in parameters if option.default is not option.empty}
 
 
 @final
 class Registry(Generic[Kind]):
-    """The encodings of one kind by name.
+    """Encodings by name, either those of trees or those of graphs.
 
-    `own` has the module and the class of each of ours, which is loaded when asked for; `group` is the group of entry
-    points of other packages; `apply_scheme` makes an encoding pseudo-projective, where that is possible.
+    `what` names this kind in errors. `own` has the module and the class of each encoding of Ropewalk; the module is
+    imported when the encoding is used. `group` is the entry point group in which other packages add encodings.
+    `apply_scheme` makes an encoding pseudo-projective; it is None if these encodings cannot be.
     """
 
     def __init__(
@@ -56,16 +57,18 @@ class Registry(Generic[Kind]):
         self._registered: dict[str, Callable[..., Kind]] = {}
 
     def known(self) -> dict[str, Callable[..., Kind]]:
-        """Return all encodings by name, those of other packages and registered ones included."""
-        found = {name: self._load(name) for name in self._own}
+        """Return by name the class or function that makes each encoding, including those of other packages."""
+        makers = {name: self._load(name) for name in self._own}
         for name, make in {**installed(self._group), **self._registered}.items():
-            found.setdefault(name, make)
-        return found
+            makers.setdefault(name, make)
+        return makers
 
     def register(self, make: Make, *, name: str = "") -> Make:
-        """Add an encoding under its `name`: a class, or what makes one from options. Return `make`: a decorator.
+        """Add an encoding under `name`, or else under the attribute `name` of `make`. Return `make`.
 
-        Registering a name again replaces it. A name of Ropewalk's own encodings is refused.
+        `make` is a class, or a function that returns an encoding when called with the options as keywords. So
+        `register` can be used as a decorator. Registering a name again replaces the encoding. The name of one of
+        Ropewalk's own encodings raises an `EncodingOptionError`.
         """
         name = name or getattr(make, "name", "")
         if not callable(make):
@@ -78,20 +81,20 @@ class Registry(Generic[Kind]):
         return make
 
     def names_where(self, holds: Callable[[Kind], bool]) -> tuple[str, ...]:
-        """Return the names of the encodings, with default options, for which `holds` is true."""
+        """Return the names of all encodings that, with default options, make `holds` true."""
         return tuple(name for name, make in self.known().items() if holds(make()))
 
     def options_of(self, name: str) -> dict[str, str | int]:
-        """Return the options that an encoding takes, with their defaults."""
+        """Return the options of the encoding called `name`, with their default values."""
         return dict(_defaults(self._maker(name)))
 
     def get(self, spec: str, **overriding: str | int) -> Kind:
-        """Make the encoding that a text names; options given by keyword replace those in the text."""
+        """Return the encoding that `spec` names, such as `brackets(planes=2)`; `overriding` replaces its options."""
         name, options, scheme = parse_spec(spec)
         make = self._maker(name)
         if scheme and self._apply_scheme is None:
             raise EncodingOptionError(
-                f"{spec!r} has a pseudo-projective scheme, which is for trees; expected none after {name}"
+                f"{spec!r} has a pseudo-projective scheme, which only trees can have; use {name} without it"
             )
         options |= overriding
         _check_options(name, options, _defaults(make))
@@ -104,7 +107,7 @@ class Registry(Generic[Kind]):
         return make
 
     def _maker(self, name: str) -> Callable[..., Kind]:
-        """Return what makes an encoding; other packages are looked through only for names that are not ours."""
+        """Return the class or function that makes an encoding; search Ropewalk first, then other packages."""
         if isinstance(name, str) and name in self._own:
             return self._load(name)
         known = self.known()
@@ -113,7 +116,7 @@ class Registry(Generic[Kind]):
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
-    """Return the parts of a text that names an encoding: its name, its options, and the scheme after it or nothing."""
+    """Split `spec`, a text such as `brackets(planes=2)+head`, into name, options and scheme; "" is no scheme."""
     match = SPEC.fullmatch(spec.replace(" ", "")) if isinstance(spec, str) else None
     if match is None:
         raise EncodingOptionError(
@@ -123,12 +126,12 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str | int], str]:
 
 
 def _check_options(name: str, options: Mapping[str, str | int], takes: Mapping[str, str | int]) -> None:
-    """Raise unless each option is one that the encoding takes, and of its type."""
+    """Raise unless each option is in `takes`, the encoding's options and defaults, and has the type of its default."""
     for option, value in options.items():
         if option not in takes:
             raise UnknownNameError(f"option of {name}", option, takes)
         if isinstance(value, int) != isinstance(takes[option], int):
-            expected = "a whole number" if isinstance(takes[option], int) else "a name"
+            expected = "an integer" if isinstance(takes[option], int) else "a name"
             raise EncodingOptionError(f"{name}: {option} is {value!r}; expected {expected}")
 
 

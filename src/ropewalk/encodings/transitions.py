@@ -1,4 +1,4 @@
-"""The transitions of a parser, cut after each read, as labels."""
+"""Encodings of trees as transitions: a label has the transitions of a parser around the reading of one word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from ropewalk.core.trees import Trees, projective, scratch
+from ropewalk.core.trees import Trees, projective
 from ropewalk.encodings.arc_encodings import SpelledArcs
 from ropewalk.encodings.base import Encoding
 from ropewalk.encodings.bracket_text import number_labels, spell
@@ -26,6 +26,7 @@ from ropewalk.kernels.codes import (
     SHIFT,
     TIMES,
 )
+from ropewalk.kernels.values import SymbolBuffer, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,89 +41,81 @@ CITES = "Gómez-Rodríguez, Strzyz & Vilares 2020, A Unifying Theory of Transiti
 
 
 def transition_text(symbols: Sequence[int]) -> str:
-    """Write transitions as letters, each followed by how often it is repeated if more than once."""
+    """Return transitions as a label such as `L2S`: letters, each followed by its number of repetitions if above 1."""
     return "".join(LETTERS[s % TIMES] + (str(s // TIMES) if s // TIMES > 1 else "") for s in symbols)
 
 
 class _Transitions(Encoding):
-    """What all four systems share: labels of letters with exactly one reading transition, or one and more after it."""
+    """Base class of the four transition systems: labels are rows of letters, one letter for a transition.
+
+    `letters` are those of the system. Exactly one letter of a label is in `reads`: that transition reads a word.
+    """
 
     letters: ClassVar[str]
     reads: ClassVar[str]
 
     @final
     def symbols(self, text: str) -> list[int]:
-        """Read transitions from text, or raise a `LabelError`."""
-        found = TRANSITION.findall(text)
-        readings = sum(letter in self.reads and not (times and int(times) > 1) for letter, times in found)
+        """Return the codes of the transitions in the label `text`; raise a `LabelError` if it is no label."""
+        parts = TRANSITION.findall(text)
+        readings = sum(letter in self.reads and not (times and int(times) > 1) for letter, times in parts)
         if (
-            "".join(letter + times for letter, times in found) != text
+            "".join(letter + times for letter, times in parts) != text
             or readings != 1
-            or any(letter not in self.letters or (letter in self.reads and times) for letter, times in found)
+            or any(letter not in self.letters or (letter in self.reads and times) for letter, times in parts)
         ):
             raise LabelError(
                 self.spec,
                 text,
                 f"letters of {self.letters} with counts, one of them a reading one ({self.reads})",
             )
-        return [ACTIONS[letter] + TIMES * int(times or 1) for letter, times in found]
+        return [ACTIONS[letter] + TIMES * int(times or 1) for letter, times in parts]
 
     @final
     def check_label(self, text: str, column: int = 0) -> None:
-        """Raise a `LabelError` if the text is no row of transitions."""
+        """Raise a `LabelError` unless `text` consists of transitions, exactly one of which reads a word."""
         self.symbols(text)
 
 
 class _Stack(_Transitions):
-    """The systems that move words over one stack and cover projective trees."""
+    """Base class of the transition systems with one stack, which cover projective trees."""
 
     system: ClassVar[int]
     cites = CITES
 
     @final
     def covered(self, trees: Trees) -> Bools:
-        """Return which trees are projective."""
+        """Return for each tree whether it is projective."""
         return projective(trees)
 
     @final
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write the transitions that build each tree."""
+        """Return one column of labels: the transitions that build each tree."""
         heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(2 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write(
             self.system,
             view(heads),
-            view(trees.offsets.array),
-            view(symbols),
-            view(starts),
-            *(view(scratch(offsets)) for _ in range(4)),
+            view(offsets.array),
+            SymbolBuffer(view(symbols), view(starts)),
+            Workspace(offsets.longest + 1),
         )
         return [number_labels(symbols[:count], starts, transition_text)]
 
     @final
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Carry out the transitions."""
-        symbols, starts = spell(labels.columns[0].names, self.symbols)
-        ids = labels.columns[0].ids.astype(np.int32)
-        heads = np.empty(len(ids), dtype=np.int32)
-        faults = FaultBuffer(int(np.diff(starts)[ids].sum()))
-        kernel.read(
-            self.system,
-            view(ids),
-            view(labels.offsets.array),
-            view(symbols),
-            view(starts),
-            view(heads),
-            *faults.views(),
-            view(scratch(labels.offsets)),
-        )
+        """Execute the transitions; return the heads that they make, -1 if missing, and faults."""
+        spelling, most = spell(labels.columns[0], labels.offsets, self.symbols)
+        heads = np.empty(labels.offsets.total, dtype=np.int32)
+        faults = FaultBuffer(most)
+        kernel.read(self.system, spelling, view(heads), faults.buffers, Workspace(labels.offsets.longest + 1))
         return heads, faults.faults(labels.offsets)
 
 
 @final
 class ArcStandard(_Stack):
-    """Shift, left-arc and right-arc between the two topmost words of the stack."""
+    """The arc-standard system: shift, and left-arc and right-arc between the two topmost words of the stack."""
 
     name = "arc-standard"
     summary = "arc-standard transitions: projective trees"
@@ -133,7 +126,7 @@ class ArcStandard(_Stack):
 
 @final
 class ArcEager(_Stack):
-    """Shift and right-arc, which both read, left-arc and reduce."""
+    """The arc-eager system: shift, left-arc, right-arc and reduce; both shift and right-arc read a word."""
 
     name = "arc-eager"
     summary = "arc-eager transitions: projective trees"
@@ -144,7 +137,7 @@ class ArcEager(_Stack):
 
 @final
 class ArcHybrid(_Stack):
-    """Shift, left-arc as in arc-eager, right-arc as in arc-standard."""
+    """The arc-hybrid system: shift, left-arc as in arc-eager, and right-arc as in arc-standard."""
 
     name = "arc-hybrid"
     summary = "arc-hybrid transitions: projective trees"
@@ -155,7 +148,10 @@ class ArcHybrid(_Stack):
 
 @final
 class Covington(_Transitions):
-    """Every earlier word is looked at from right to left: left-arc, right-arc or none, and then shift."""
+    """Covington's system: each word is compared with all earlier words, from right to left, before it is shifted.
+
+    The transition for an earlier word is left-arc, right-arc or no arc.
+    """
 
     name = "covington"
     summary = "Covington's transitions: every tree"
@@ -164,42 +160,32 @@ class Covington(_Transitions):
     reads = "S"
 
     def covered(self, trees: Trees) -> Bools:
-        """Every tree is covered."""
+        """Return true for every tree: all are covered."""
         return np.ones(len(trees), dtype=np.bool_)
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
-        """Write the transitions that build each tree."""
+        """Return one column of labels: the transitions that build each tree."""
         heads, offsets = trees.heads, trees.offsets
         symbols = np.empty(3 * len(heads), dtype=np.int32)
         starts = np.empty(len(heads) + 1, dtype=np.int32)
         count = kernel.write_covington(
             view(heads),
-            view(trees.offsets.array),
-            view(symbols),
-            view(starts),
-            view(scratch(offsets)),
-            view(scratch(offsets)),
+            view(offsets.array),
+            SymbolBuffer(view(symbols), view(starts)),
+            Workspace(offsets.longest + 1),
         )
         return [number_labels(symbols[:count], starts, transition_text)]
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
-        """Carry out the transitions, then take the arcs that make a tree."""
-        symbols, starts = spell(labels.columns[0].names, self.symbols)
-        ids = labels.columns[0].ids.astype(np.int32)
-        arcs = np.concatenate([[0], np.cumsum(symbols // TIMES * (symbols % TIMES != NO_ARC), dtype=np.int64)])
-        per_label = arcs[starts[1:]] - arcs[starts[:-1]]
-        most = int(np.minimum(per_label[ids], labels.offsets.positions()).sum())  # no word has more to its left
-        heads, dependents = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-        arc_offsets = np.empty(len(labels.offsets) + 1, dtype=np.int32)
-        faults = FaultBuffer(2 * most + 2 * len(ids))
-        kernel.read_covington(
-            view(ids),
-            view(labels.offsets.array),
-            view(symbols),
-            view(starts),
-            view(heads),
-            view(dependents),
-            view(arc_offsets),
-            *faults.views(),
-        )
-        return SpelledArcs(heads, dependents, arc_offsets, faults).settle(labels.offsets)
+        """Execute the transitions; return heads, -1 if missing, and faults. Arcs that break the tree are left out."""
+        column, offsets = labels.columns[0], labels.offsets
+        symbols = {text: self.symbols(text) for text in column.names}
+        spelling, _ = spell(column, offsets, symbols.__getitem__)
+        arcs_of = [
+            sum(symbol // TIMES for symbol in symbols[text] if symbol % TIMES != NO_ARC) for text in column.names
+        ]
+        per_label = np.array(arcs_of or [0], dtype=np.int64)
+        most = int(np.minimum(per_label[column.ids], offsets.positions()).sum())  # at most one for each earlier node
+        arcs = SpelledArcs.up_to(most, offsets)
+        kernel.read_covington(spelling, arcs.buffers(), arcs.faults.buffers)
+        return arcs.settle(offsets)

@@ -1,22 +1,22 @@
-"""Arrow: the annotation of sentences and documents as nested typed columns, for Parquet and for engines of tables."""
+"""Arrow: the annotation of sentences and documents as nested typed columns, for Parquet files and table libraries."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+
+from ropewalk.core.ragged import starts_of
+from ropewalk.formats import word_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ropewalk.core.columns import Column
     from ropewalk.core.ragged import Offsets
     from ropewalk.treebank.treebank import Treebank
-
-DIGITS = 4  # of probabilities
 
 WORD = pa.struct(
     [
@@ -53,15 +53,18 @@ SENTENCES = pa.list_(SENTENCE)
 
 
 def documents(bank: Treebank, counts: Sequence[int]) -> pa.ListArray:
-    """Give a list of sentences for each document; `counts` says how many of the treebank's sentences each has."""
+    """Return an Arrow list of sentences for each document.
+
+    `counts[i]` is the number of sentences of document i; the documents follow each other in the treebank.
+    """
     return pa.ListArray.from_arrays(_offsets(counts), sentences(bank), type=SENTENCES)
 
 
 def sentences(bank: Treebank) -> pa.StructArray:
-    """Give a value for each sentence of a treebank."""
+    """Return an Arrow struct for each sentence of a treebank; the type `SENTENCE` lists its fields."""
     surface = bank.surface
     tokens = surface.offsets(bank.offsets)
-    headings = [bank.heading(number) for number in range(len(bank))]
+    headings = bank.all_headings()
     texts = [bank[number].text if heading.text is None else heading.text for number, heading in enumerate(headings)]
     shares = None if bank.probabilities is None else bank.probabilities.trees
     return pa.StructArray.from_arrays(
@@ -70,7 +73,7 @@ def sentences(bank: Treebank) -> pa.StructArray:
             pa.array(texts, pa.string()),
             _places(surface.starts[tokens.starts]),
             _places(surface.stops[tokens.array[1:] - 1]),
-            _shares(shares, len(bank)),
+            _array(word_tables.rounded_probabilities(shares, len(bank))),
             pa.ListArray.from_arrays(pa.array(bank.offsets.array, pa.int32()), _words(bank), type=pa.list_(WORD)),
             _multiword_tokens(bank, tokens),
         ],
@@ -79,23 +82,16 @@ def sentences(bank: Treebank) -> pa.StructArray:
 
 
 def _words(bank: Treebank) -> pa.StructArray:
-    surface = bank.surface
-    token = np.repeat(np.arange(len(surface)), np.diff(surface.first))
-    is_last = np.arange(bank.words) + 1 == surface.first[token + 1]
-    spaced = np.array([bool(spaces) for spaces in surface.after.names], dtype=np.bool_)
-    shares = None if bank.probabilities is None else bank.probabilities.arcs
-    known = {name: _texts(bank.column(name)) for name in ("lemma", "upos", "xpos", "feats", "deps", "misc")}
-    columns = {
-        **known,
-        "text": _texts(bank.column("form"), unknown=None),
-        "head": _places(bank.heads),
-        "relation": _texts(bank.relations),
-        "probability": _shares(shares, bank.words),
-        "start": _places(surface.starts[token]),
-        "end": _places(surface.stops[token]),
-        "space_after": pa.array(is_last & spaced[surface.after.ids[token]], pa.bool_()),
-    }
-    return pa.StructArray.from_arrays([columns[one.name] for one in WORD], fields=list(WORD))
+    """Return an Arrow struct for each word; its fields are columns of the word table, where `text` is named `form`."""
+    found = word_tables.columns(bank)
+    arrays = [_array(found["form" if one.name == "text" else one.name]) for one in WORD]
+    return pa.StructArray.from_arrays(arrays, fields=list(WORD))
+
+
+def _array(values: word_tables.Values) -> pa.Array:
+    """Return a column of a word table as an Arrow array; texts are stored as strings, not as a dictionary."""
+    array = word_tables.arrow_array(pa, values)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def _multiword_tokens(bank: Treebank, tokens: Offsets) -> pa.ListArray:
@@ -116,22 +112,10 @@ def _multiword_tokens(bank: Treebank, tokens: Offsets) -> pa.ListArray:
     return pa.ListArray.from_arrays(_offsets(counts), values, type=pa.list_(TOKEN))
 
 
-def _texts(column: Column, unknown: str | None = "_") -> pa.StringArray:
-    """Write out a column; what is `unknown` becomes null."""
-    names = pa.array([None if name == unknown else name for name in column.names], pa.string())
-    return names.take(pa.array(column.ids))
-
-
 def _places(numbers: npt.NDArray[np.int32]) -> pa.Int32Array:
-    """Take what is negative for null."""
+    """Return numbers with null for those that are negative."""
     return pa.array(numbers, pa.int32(), mask=numbers < 0)
 
 
-def _shares(values: npt.NDArray[np.floating[Any]] | None, count: int) -> pa.DoubleArray:
-    if values is None:
-        return pa.nulls(count, pa.float64())
-    return pa.array(np.round(values, DIGITS), pa.float64(), mask=np.isnan(values))
-
-
 def _offsets(counts: Sequence[int] | npt.NDArray[np.int64]) -> pa.Int32Array:
-    return pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
+    return pa.array(starts_of(counts), pa.int32())

@@ -1,9 +1,8 @@
-"""CoNLL-U: a streaming reader and writer that lose nothing.
+"""CoNLL-U: a streaming reader and a writer that preserve the whole file.
 
-Reading keeps the bytes, and writing changes only the columns that were asked to change. What is wrong with a
-file is found in one pass and named by file, line and word. The format is that of
-https://universaldependencies.org/format.html, always UTF-8 with LF. Files that are CoNLL-X by their name are read and
-written as such: see `conllx`.
+Reading keeps the bytes of a file, and writing replaces only the columns that were changed. One pass finds all problems
+of a file, each with its file, line and word. The format is that of https://universaldependencies.org/format.html,
+always in UTF-8 with LF. Files with a name of CoNLL-X are read and written as CoNLL-X: see `conllx`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import math
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import quote
@@ -25,15 +24,15 @@ from ropewalk import files
 from ropewalk.core.arrays import frozen_array, frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
-from ropewalk.core.trees import check_heads, is_root_relation, tree_error
+from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import FormatError, OptionError, demand_type
 from ropewalk.formats import Look, OutputFormat, conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
 from ropewalk.treebank.misc import CONFIDENCE, Spaces
-from ropewalk.treebank.source import COLUMNS, TREE_CONFIDENCE, Source
-from ropewalk.treebank.treebank import UNWRITABLE, Treebank
+from ropewalk.treebank.source import COLUMNS, TREE_CONFIDENCE, UNWRITABLE, Source
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
+    from ropewalk.core.trees import HeadFaults
     from ropewalk.treebank.documents import Document
     from ropewalk.treebank.surface import Floats, Heading
 
@@ -64,37 +64,22 @@ SHOWN_BYTES: Final = 60
 WORD_ID: Final = re.compile(r"[0-9]+(?:[-.][0-9]+)?")
 
 PROBLEMS: Final = {  # kind and message: {found} as written, a number {extra}, or two, {high} and {low}
-    codes.COLUMN_COUNT: (
-        "columns",
-        "the number of columns is {extra}; expected 10, separated by single tabs",
-    ),
+    codes.COLUMN_COUNT: ("columns", "the number of columns is {extra}; expected 10, separated by single tabs"),
     codes.EMPTY_COLUMN: ("empty-column", "{column} is empty; expected a value, or _ for none"),
-    codes.BAD_ID: (
-        "id",
-        "ID is {found!r}; expected a number, a range such as 3-4 or an empty node such as 3.1",
-    ),
+    codes.BAD_ID: ("id", "ID is {found!r}; expected a number, a range such as 3-4 or an empty node such as 3.1"),
     codes.ID_ORDER: ("id-order", "ID is {found}, expected {extra}; words are numbered from 1 without gaps"),
     codes.RANGE_START: (
         "multiword-start",
-        "the multiword token stands before word {extra}; expected it to begin there",
+        "the multiword token is before word {extra}; expected it to begin there",
     ),
     codes.RANGE_OVERLAP: (
         "multiword-overlap",
         "the multiword token overlaps the one before it, which reaches word {extra}; expected no overlap",
     ),
-    codes.RANGE_ORDER: (
-        "multiword-order",
-        "the multiword token ends before it begins; expected a range such as 3-4",
-    ),
-    codes.RANGE_END: (
-        "multiword-end",
-        "the multiword token ends at {found}, but the sentence has {extra} words",
-    ),
+    codes.RANGE_ORDER: ("multiword-order", "the multiword token ends before it begins; expected a range such as 3-4"),
+    codes.RANGE_END: ("multiword-end", "the multiword token ends at {found}, but the sentence has {extra} words"),
     codes.EMPTY_ORDER: ("empty-node-order", "the empty node is out of order; expected {high}.{low} here"),
-    codes.BAD_HEAD: (
-        "head",
-        "HEAD is {found!r}; expected the number of a word, 0 for the root or _ for none",
-    ),
+    codes.BAD_HEAD: ("head", "HEAD is {found!r}; expected the number of a word, 0 for the root or _ for none"),
     codes.HEAD_RANGE: ("head-range", "HEAD is {found}, but the sentence has {extra} words"),
     codes.COMMENT: ("comment", "a comment inside a sentence; expected comments only before its first word"),
     codes.STRAY_BLANK: (
@@ -116,10 +101,7 @@ PROBLEMS: Final = {  # kind and message: {found} as written, a number {extra}, o
     ),
     codes.NUL_BYTE: ("nul", "a NUL byte; expected text: the file may be damaged or in UTF-16"),
     BAD_UTF8: ("utf-8", "byte {high} of the line, 0x{low:02x}, is not UTF-8; expected UTF-8 throughout"),
-    BOM: (
-        "bom",
-        "the file begins with a byte order mark (EF BB BF); expected UTF-8 without one: remove the mark",
-    ),
+    BOM: ("bom", "the file begins with a byte order mark (EF BB BF); expected UTF-8 without one: remove the mark"),
     SPACES: ("spaces", "the line holds only spaces; expected an empty line after a sentence"),
 }
 NOT_OF_A_WORD: Final = frozenset({codes.NO_FINAL_BLANK, codes.NO_FINAL_NEWLINE})
@@ -131,7 +113,10 @@ TREE_KINDS: Final = {
 
 
 def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
-    """Put the probability of every arc into MISC, in place of what an earlier parser wrote there."""
+    """Return the column MISC with the parser's probability of each arc.
+
+    Probabilities that an earlier parser wrote are removed.
+    """
     if bank.estimates is None:
         return misc
     names = tuple(map(_without_confidence, misc.names))
@@ -143,12 +128,12 @@ def _with_arc_estimates(bank: Treebank, misc: Column) -> Column:
 
 
 def _without_confidence(misc: str) -> str:
-    """Take from MISC what an earlier parser said of its arc; nothing may be left."""
+    """Return the text of MISC without the probability that an earlier parser wrote; the result may be empty."""
     return "" if misc == "_" else "|".join(part for part in misc.split("|") if not part.startswith(CONFIDENCE))
 
 
 def _confidences(arcs: Floats) -> list[str]:
-    """Write the probabilities of arcs for MISC; nothing where there is none."""
+    """Return the probability of each arc as an entry of MISC, or "" if it is unknown (NaN)."""
     unknown = np.isnan(arcs)
     parts = np.where(unknown, PARTS + 1, np.rint(np.where(unknown, 0, arcs) * PARTS)).astype(np.int64)
     return list(map(_confidence, parts.tolist()))
@@ -160,61 +145,62 @@ def _confidence(part: int) -> str:
 
 
 def _beside(texts: Sequence[str], more: Sequence[str]) -> list[str]:
-    """Put together what MISC says of each word, either of which may be nothing."""
+    """Join each word's text of `texts` and of `more` with `|`; either may be empty."""
     return [f"{a}|{b}" if a and b else a or b for a, b in zip(texts, more, strict=True)]
 
 
 def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
-    """Write each sentence as CoNLL-U; `generator`, what made the trees, is told in a first comment.
+    """Yield each sentence as CoNLL-U.
 
-    What an earlier parser said of itself and its trees is left out once others have taken its place.
+    If `generator`, the program that made the trees, is given, the first comment names it. If a parser replaced the
+    trees, comments of an earlier parser about itself and its trees are left out.
     """
     demand_type("what to write", bank, Treebank)
     blocks = _new(bank) if bank.source is None else _edited(bank, bank.source)
     begin = f"# generator = {generator}\n".encode() if generator else b""
-    tree_shares = bank.estimates.trees if bank.estimates is not None else None
-    shares = itertools.repeat(math.nan) if tree_shares is None else tree_shares.tolist()
-    for share, block in zip(shares, blocks, strict=False):
-        yield block if math.isnan(share) and not begin else b"%b%b%b" % (begin, _tree_comment(share), block)
+    trees = bank.estimates.trees if bank.estimates is not None else None
+    probabilities = itertools.repeat(math.nan) if trees is None else trees.tolist()
+    for probability, block in zip(probabilities, blocks, strict=False):
+        yield block if math.isnan(probability) and not begin else b"%b%b%b" % (begin, _tree_comment(probability), block)
         begin = b""
 
 
 def joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Make one file of the sentences of several.
+    """Yield the sentences of several files, changed so that they form one valid file.
 
-    A name that an earlier sentence has gets a number, and where a document or paragraph begins, what comes before does
-    not say that no space follows it.
+    A repeated `sent_id` gets a number at its end. The last token before a new document or paragraph loses
+    `SpaceAfter=No`.
     """
-    seen: dict[bytes, int] = {}  # how often
+    seen: dict[bytes, int] = {}  # names, and their number of sentences
     before = b""
     for block in blocks:
         yield _apart(before) if BEGINS.search(block) else before
-        found = SENT_ID.search(block)
-        name = whole = found[1] if found else b""
-        while name in seen and found:
+        match = SENT_ID.search(block)
+        name = whole = match[1] if match else b""
+        while name in seen and match:
             seen[whole] += 1
             name = b"%b-%d" % (whole, seen[whole])
         seen[name] = 1
-        before = block if name == whole or not found else block[: found.start(1)] + name + block[found.end(1) :]
+        before = block if name == whole or not match else block[: match.start(1)] + name + block[match.end(1) :]
     yield before
 
 
 def in_document(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """Write the sentences of a document for a file of several: nothing depends on what else is in the file.
+    """Yield the sentences of the document `name`, changed so that a file may contain other documents too.
 
-    A `sent_id` that is a number counts in its document alone and gets the document's name before it, with `%` and two
-    digits for what it cannot hold. The document does not end by saying that no space follows.
+    A `sent_id` that is only a number gets the document's name before it. Characters of the name that a `sent_id` cannot
+    contain are percent-encoded. The last token of the document loses `SpaceAfter=No`.
     """
-    document = UNNAMEABLE.sub(lambda found: quote(found[0], safe="", errors="surrogatepass"), name).encode()
+    document = UNNAMEABLE.sub(lambda match: quote(match[0], safe="", errors="surrogatepass"), name).encode()
     before = b""
     for block in blocks:
         yield before
-        before = SENT_NUMBER.sub(lambda found: b"%b%b-%b" % (found[1], document, found[2]), block, count=1)
+        before = SENT_NUMBER.sub(lambda match: b"%b%b-%b" % (match[1], document, match[2]), block, count=1)
     yield _apart(before)
 
 
 def _apart(block: bytes) -> bytes:
-    """Take from the last token of a sentence that no space follows it."""
+    """Return a sentence without `SpaceAfter=No` in its last token."""
     lines = block.split(b"\n")
     words = [at for at, line in enumerate(lines) if line[:1].isdigit() and b"." not in line.partition(b"\t")[0]]
     ranges = [at for at in words if b"-" in lines[at].partition(b"\t")[0]]
@@ -227,12 +213,12 @@ def _apart(block: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _tree_comment(share: float) -> bytes:
-    return b"" if math.isnan(share) else b"%b%.4f\n" % (TREE_CONFIDENCE, share)
+def _tree_comment(probability: float) -> bytes:
+    return b"" if math.isnan(probability) else b"%b%.4f\n" % (TREE_CONFIDENCE, probability)
 
 
 def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
-    """Write what was read, with every changed column in its place."""
+    """Yield the sentences with the bytes that were read, in which only the changed columns are replaced."""
     edits = {name: bank.column(name) for name in sorted(bank.changed)}
     misc = bank.column("misc") if bank.estimates is not None else None
     if misc is not None and (estimated := _with_arc_estimates(bank, misc)) is not misc:
@@ -241,15 +227,15 @@ def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
         _demand_writable(bank, name, column)
     text = source.splice(bank.offsets, edits) if edits else source
     raw = text.raw.tobytes()
-    earlier = bank.estimates is not None and any(raw.startswith(one) or b"\n" + one in raw for one in CLAIMS)
+    earlier = bank.estimates is not None and any(raw.startswith(claim) or b"\n" + claim in raw for claim in CLAIMS)
     displaced = bank.graphs is not None and text.empties.any()
     for start, stop in itertools.pairwise(text.sentences.tolist()):
         block = EMPTY_NODE.sub(b"", raw[start:stop]) if displaced else raw[start:stop]
-        yield EARLIER.sub(b"", block) if earlier and any(one in block for one in CLAIMS) else block
+        yield EARLIER.sub(b"", block) if earlier and any(claim in block for claim in CLAIMS) else block
 
 
 def _new(bank: Treebank) -> Iterator[bytes]:
-    """Write sentences that come from no file; `_` where nothing is known."""
+    """Yield sentences that were not read from a file as CoNLL-U; unknown values are `_`."""
     if len(bank) and int(bank.lengths.min()) == 0:
         sentence = int(np.argmin(bank.lengths)) + 1
         raise FormatError("<treebank>", 0, "no-words", f"sentence {sentence} has no words; CoNLL-U needs at least one")
@@ -266,8 +252,8 @@ def _new(bank: Treebank) -> Iterator[bytes]:
         ends = _beside(ends, Column(misc.ids, names).texts())
     if estimates is not None and estimates.arcs is not None:
         ends = _beside(ends, _confidences(estimates.arcs))
-    places = list(map(str, range(1, int(bank.lengths.max(initial=0)) + 1)))
-    ids = [place for length in bank.lengths.tolist() for place in places[:length]]
+    numbers = list(map(str, range(1, int(bank.lengths.max(initial=0)) + 1)))
+    ids = [number for length in bank.lengths.tolist() for number in numbers[:length]]
     texts = [column.texts() for column in columns]
     words = list(map("\t".join, zip(ids, *texts, [end or "_" for end in ends], strict=True)))
     for first, (many, form, misc_text) in ranges.items():
@@ -286,15 +272,18 @@ def _heading_lines(heading: Heading) -> list[str]:
         lines.append("# newpar")
     if heading.id is not None:
         lines.append(f"# sent_id = {heading.id}")
+    if heading.language is not None:
+        lines.append(f"# lang = {heading.language}")
     if heading.text is not None:
         lines.append(f"# text = {heading.text}")
     return lines
 
 
 def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str]]]:
-    """Give what MISC says of spaces and places for each word; for multiword tokens by their first word, with the rest.
+    """Return entries of MISC with the spaces around tokens and their character positions.
 
-    The rest is how many words there are, and what is written for them.
+    The list has a text for each word. The dictionary has the multiword tokens by the index of their first word: the
+    number of words, the form and MISC.
     """
     if bank.tokens is None:
         return [""] * bank.words, {}
@@ -303,10 +292,10 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
         zip(tokens.offsets(bank.offsets).array[list(tokens.before)].tolist(), tokens.before.values(), strict=True)
     )
     starts, stops, after = tokens.starts.tolist(), tokens.stops.tolist(), tokens.after.texts()
-    begins = {one: Spaces(one, "", -1, -1).text() for one in tokens.after.names}
+    begins = {spaces: Spaces(spaces, "", -1, -1).text() for spaces in tokens.after.names}
     misc_values = [
-        begins[one] if a < 0 else f"{begins[one]}|TokenRange={a}:{b}" if one != " " else f"TokenRange={a}:{b}"
-        for one, a, b in zip(after, starts, stops, strict=True)
+        begins[spaces] if a < 0 else f"{begins[spaces]}|TokenRange={a}:{b}" if spaces != " " else f"TokenRange={a}:{b}"
+        for spaces, a, b in zip(after, starts, stops, strict=True)
     ]
     inside = tokens.written
     for token in {*before, *inside} - {len(tokens)}:  # a text without tokens may have spaces before them
@@ -326,7 +315,7 @@ def _spaces_of(bank: Treebank) -> tuple[list[str], dict[int, tuple[int, str, str
 
 
 def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
-    """Refuse text that would break the file."""
+    """Raise a `FormatError` if a text of the column `name` is empty or has a character that would break the file."""
     # A part of a treebank may share the names of the whole, which are far more than its words.
     used = column.names if len(column.names) <= len(column.ids) else column.texts()
     if all(used) and not UNWRITABLE.search(" ".join(used)):
@@ -334,27 +323,27 @@ def _demand_writable(bank: Treebank, name: str, column: Column) -> None:
     for number, text in enumerate(column.names):
         if text and not UNWRITABLE.search(text):
             continue
-        found = np.flatnonzero(column.ids == number)
-        if len(found):
-            word = int(found[0])
+        words = np.flatnonzero(column.ids == number)
+        if len(words):
+            word = int(words[0])
             sentence = bank.offsets.owner(word)
             raise FormatError(
                 bank.file,
                 bank.line(sentence, word),
                 "unwritable-text",
-                f"{name.upper()} would become {text!r}; a column holds at least "
-                "one character and no tab, line break, NUL or lone surrogate",
+                f"{name.upper()} would become {text!r}; use at least one character and no tab, line break, NUL or lone "
+                "surrogate",
             )
 
 
 def read(
     path: Path, *, on_error: OnError = "stop", trees: Presence = "optional", longest: int = files.LONGEST
 ) -> Treebank:
-    """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed.
+    """Read a whole file; `-` is standard input, and `.gz` and `.xz` files are decompressed.
 
-    With `trees="required"`, a word without a head and a cycle are errors too. `on_error="skip"` leaves out
-    each sentence that has an error; `stream(...).read()` does the same and keeps the list of them. A sentence of more
-    than about `longest` bytes is an error in any case.
+    With `trees="required"`, a word without a head and a cycle are errors too. With `on_error="skip"`, each sentence
+    that has an error is left out; `stream(...).read()` does the same, and its reader keeps the list of errors. A
+    sentence of more than about `longest` bytes is always an error.
     """
     return stream(path, on_error=on_error, trees=trees, longest=longest).read()
 
@@ -367,7 +356,11 @@ def stream(
     chunk_bytes: int = 1 << 20,
     longest: int = files.LONGEST,
 ) -> Reader:
-    """Read a file piece by piece, in memory that does not grow with the file; the source is never rewound."""
+    """Return a reader that yields the sentences of a file in pieces of about `chunk_bytes`.
+
+    It needs memory for one piece, however long the file is. The file is read once from start to end, so it may be a
+    pipe. The other options are those of `read`.
+    """
     for option, size in (("chunk_bytes", chunk_bytes), ("longest", longest)):
         if not isinstance(size, int) or size < 1:
             raise OptionError(f"{option} is {size!r}; expected a number of bytes from 1 on")
@@ -377,17 +370,32 @@ def stream(
 def loads(
     text: bytes | str, name: str = "<text>", *, on_error: OnError = "stop", trees: Presence = "optional"
 ) -> Treebank:
-    """Read CoNLL-U from memory."""
+    """Read CoNLL-U from memory; errors use `name` as the file name. The options are those of `read`."""
     return Reader(name, iter([raw_bytes(text, name)]), on_error=on_error, trees=trees).read()
 
 
 def dumps(bank: Treebank, *, generator: str = "") -> bytes:
-    """Write CoNLL-U to memory; `generator`, what made the trees, is told in a first comment."""
+    """Return a treebank as CoNLL-U; the first comment names `generator`, the program that made the trees, if given."""
     return b"".join(sentences(bank, generator=generator))
 
 
+def as_written(bank: Treebank) -> Source:
+    """Return the CoNLL-U of a treebank with all its changes.
+
+    Each sentence keeps the line number that it has in the file from which it was read.
+    """
+    source = bank.source
+    if source is not None and not bank.is_edited and bank.headings is None:
+        return source
+    written = scan(dumps(bank), bank.file).text
+    return replace(written, lines=source.lines) if source is not None else written
+
+
 def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
-    """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    """Write one or several treebanks to a file; `-` is standard output, and `.gz` and `.xz` files are compressed.
+
+    The file appears only when it is complete.
+    """
     demand_type("what to write", banks, Treebank, Iterable)
     with files.creating(path) as file:
         for bank in [banks] if isinstance(banks, Treebank) else banks:
@@ -398,9 +406,10 @@ def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
 def problems(
     path: Path, *, chunk_bytes: int = 1 << 20, also: Iterable[Callable[[Treebank], Iterable[FormatError]]] = ()
 ) -> Iterator[FormatError]:
-    """Find everything that is wrong with a file, its trees included, and what others find in its good sentences.
+    """Yield all problems of a file and of its trees, by line.
 
-    Missing heads are told once a sentence, and lines that end in CR LF once a file.
+    `also` are further checks: functions that return the problems of a treebank. They get the sentences without problems
+    of format. Missing heads are reported once per sentence, and lines that end in CR LF once per file.
     """
     reader = Reader(files.shown(path), _text(path, chunk_bytes), on_error="stop", trees="optional")
     returned = False
@@ -408,8 +417,8 @@ def problems(
     try:
         for scanned in reader.scan():
             bank = scanned.bank()
-            found = [*scanned.errors(), *(problem for check in checks for problem in check(bank))]
-            for problem in sorted(found, key=lambda problem: problem.line):
+            errors = [*scanned.errors(), *(problem for check in checks for problem in check(bank))]
+            for problem in sorted(errors, key=lambda problem: problem.line):
                 if problem.kind != "crlf" or not returned:
                     yield problem
                 returned = returned or problem.kind == "crlf"
@@ -420,8 +429,9 @@ def problems(
 class Reader:
     """An iterator over the pieces of a file, each a `Treebank` of whole sentences.
 
-    `problems` holds what was wrong with the sentences left out under `on_error="skip"`, the first problem of
-    each; `skipped`, `sentences` and `words` count what was left out and what was read so far.
+    `sentences` and `words` are the numbers of sentences and words that were read so far. With `on_error="skip"`,
+    `problems` holds the first problem of each sentence that was left out, and `skipped` is the number of these
+    sentences.
     """
 
     def __init__(self, file: str, blocks: Iterator[bytes], *, on_error: OnError, trees: Presence) -> None:
@@ -443,7 +453,7 @@ class Reader:
 
     @property
     def skipped(self) -> int:
-        """How many sentences were left out so far."""
+        """The number of sentences left out so far."""
         return len(self.problems)
 
     def __iter__(self) -> Self:
@@ -453,13 +463,16 @@ class Reader:
         return next(self._banks)
 
     def read(self) -> Treebank:
-        """Read all that is left as one treebank."""
+        """Read the rest of the file as one treebank."""
         self._blocks = iter([b"".join(self._blocks)])
         banks = list(self)
         return banks[0] if len(banks) == 1 else Treebank.concat(banks)
 
     def scan(self) -> Iterator[Scanned]:
-        """Cut the bytes at ends of sentences and scan each piece; an empty file is a problem of its own."""
+        """Cut the file into pieces of whole sentences, and yield the scanned sentences and problems of each piece.
+
+        An empty file is a problem too.
+        """
         pending = bytearray()
         empty = True
         for block in self._blocks:
@@ -473,7 +486,7 @@ class Reader:
                 yield self._scanned(bytes(memoryview(pending)[:cut]))
                 del pending[:cut]
         if self._skip and pending.endswith(b"\n") and not len(scan(bytes(pending) + b"\n", self.file).problems):
-            pending += b"\n"  # a last sentence is not left out for want of its blank line alone
+            pending += b"\n"  # a last sentence without a blank line, but without other problems, is not left out
         if pending:
             yield self._scanned(bytes(pending))
         if empty:
@@ -491,10 +504,10 @@ class Reader:
         bank = scanned.bank()
         wrong = scanned.first_errors(None if self._skip else 1)
         if self._required:
-            found = check_heads(bank.heads, bank.offsets)
-            bad = np.flatnonzero(found.codes).tolist()
-            wrong += [_tree_problem(bank, s, int(found.codes[s]), int(found.words[s])) for s in bad]
-            bank = bank.select(found.codes == 0) if bad else bank
+            faults = check_heads(bank.heads, bank.offsets)
+            bad = _head_problems(bank, faults)
+            wrong += bad
+            bank = bank.select(faults.codes == 0) if bad else bank
         wrong.sort(key=lambda problem: problem.line)
         if wrong and not self._skip:
             raise wrong[0]
@@ -505,16 +518,18 @@ class Reader:
 
 
 def _text(path: Path, size: int, longest: int = files.LONGEST) -> Iterator[bytes]:
-    """Read CoNLL-U, or CoNLL-X as CoNLL-U."""
+    """Yield the CoNLL-U of a file in blocks of about `size` bytes; CoNLL-X is converted to CoNLL-U."""
     blocks = files.bounded(files.blocks(path, size), files.shown(path), longest)
     return conllx.to_conllu(blocks) if conllx.is_named(path) else blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanned:
-    """What one pass over some bytes found: all sentences, and the problems in the order of their places.
+    """The result of one pass over some bytes: all sentences, and all problems by position.
 
-    A problem is a kind, the place of its line, the stretch at fault and a number.
+    A row of `problems` has a code, the position of the line, the start and the end of the wrong bytes, and a number for
+    the message. `first_line` is the number of the first line in the file, and `next_line` that of the line after the
+    last.
     """
 
     text: Source
@@ -525,7 +540,7 @@ class Scanned:
     next_line: int
 
     def bank(self) -> Treebank:
-        """Make a treebank of the sentences that have no problem."""
+        """Return a treebank of the sentences without problems."""
         text, offsets, heads = self.text, self.offsets, self.heads
         if len(self.problems):
             good = np.setdiff1d(np.arange(len(offsets)), self._sentences())
@@ -535,11 +550,11 @@ class Scanned:
         return Treebank(offsets, heads, {name: text.column(name) for name in ("deprel", "upos")}, text)
 
     def errors(self) -> list[FormatError]:
-        """Name every problem."""
+        """Return each problem as a `FormatError`."""
         return self._errors(self.problems)
 
     def first_errors(self, most: int | None = None) -> list[FormatError]:
-        """Name the first problem of each sentence that has any, or of so many sentences at most."""
+        """Return the first problem of each sentence that has one; with `most`, only of the first `most` of them."""
         if not len(self.problems):
             return []
         return self._errors(self.problems[np.unique(self._sentences(), return_index=True)[1][:most]])
@@ -560,6 +575,8 @@ class Scanned:
             code = SPACES
         kind, message = PROBLEMS[code]
         word = re.split("[\\t\\n]", self._shown(at, len(self.text.raw)), maxsplit=1)[0]
+        sentence = int(np.searchsorted(self.text.sentences, at, side="right")) - 1
+        name = SENT_ID.search(self.text.sentence(sentence)) if sentence < len(self.text.lines) else None
         return FormatError(
             self.text.file,
             line,
@@ -572,6 +589,7 @@ class Scanned:
                 column=COLUMNS[min(extra, 9)].upper(),
             ),
             word=word if WORD_ID.fullmatch(word) and code not in NOT_OF_A_WORD else "",
+            sentence=name[1].decode("utf-8", "replace") if name else None,
         )
 
     def _shown(self, start: int, stop: int) -> str:
@@ -579,11 +597,14 @@ class Scanned:
 
 
 def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
-    """Find the sentences, words, columns and problems of some bytes that begin where a sentence begins."""
+    """Return the sentences, columns, heads and problems of `raw`, which must begin where a sentence begins.
+
+    `first_line` is the number of its first line in `file`.
+    """
     lines = raw.count(b"\n") + 2
     array = np.frombuffer(raw, dtype=np.uint8)
     fields = np.empty((lines, 11), dtype=np.int64)
-    found = np.empty((6 * lines, 5), dtype=np.int64)
+    problems = np.empty((6 * lines, 5), dtype=np.int64)
     heads, offsets, multiwords, empties = (np.empty(lines, dtype=np.int32) for _ in range(4))
     sentences, starts = (np.empty(lines, dtype=np.int64) for _ in range(2))
     counts = np.zeros(3, dtype=np.int64)
@@ -599,11 +620,11 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
         view(starts),
         view(multiwords),
         view(empties),
-        view(found),
+        view(problems),
         view(counts),
     )
     many, words, wrong = counts.tolist()
-    rows = found[:wrong]
+    rows = problems[:wrong]
     others = [*([(BOM, 0, 0, 3, 0)] if marked else []), *_undecodable(raw)]
     only_empty = np.flatnonzero((np.diff(offsets[: many + 1]) == 0) & (empties[:many] > 0))
     others += [(codes.NO_WORDS, at, at, at, 0) for at in sentences[only_empty].tolist()]
@@ -623,7 +644,10 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
 
 
 def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    """Find the first byte of each line that is not UTF-8, decoding in pieces to use little memory."""
+    """Yield a problem for each line that is not UTF-8, with the position of the first wrong byte of the line.
+
+    The bytes are decoded in pieces to use little memory.
+    """
     data = memoryview(raw)
     at = 0
     size = 1 << 20
@@ -640,43 +664,38 @@ def _undecodable(raw: bytes) -> Iterator[tuple[int, int, int, int, int]]:
             size = 1 << 10  # each error copies the whole piece, and another may be near
 
 
-def _tree_problem(bank: Treebank, sentence: int, code: int, word: int) -> FormatError:
-    start, stop = bank.offsets.bounds(sentence)
-    error = tree_error(bank.heads[start:stop], code, word)
-    message = str(error).removeprefix(f"word {error.word}: ")
-    return _problem(bank, sentence, error.word, TREE_KINDS[code], message)
+def _head_problems(bank: Treebank, faults: HeadFaults) -> list[FormatError]:
+    """Return one error for each sentence with a missing head, a head out of range or a cycle."""
+    return [
+        _problem(bank, s, error.word, TREE_KINDS[int(faults.codes[s])], str(error).removeprefix(f"word {error.word}: "))
+        for s in np.flatnonzero(faults.codes).tolist()
+        if (error := faults.error(s))
+    ]
 
 
 def _problem(bank: Treebank, sentence: int, word: int, kind: str, message: str) -> FormatError:
     line = bank.line(sentence, bank.offsets[sentence].start + word - 1)
-    return FormatError(bank.file, line, kind, message, word=str(word))
+    return FormatError(bank.file, line, kind, message, word=str(word), sentence=bank.heading(sentence).id)
 
 
 def tree_problems(bank: Treebank) -> Iterator[FormatError]:
-    """Find what is wrong with trees: cycles, missing heads, roots and relations that do not fit."""
-    found = check_heads(bank.heads, bank.offsets)
-    for s in np.flatnonzero(found.codes).tolist():
-        yield _tree_problem(bank, s, int(found.codes[s]), int(found.words[s]))
-    missing = np.zeros(len(bank), dtype=np.bool_)
-    missing[np.repeat(np.arange(len(bank)), bank.lengths)[bank.heads < 0]] = True
-    for s in np.flatnonzero((found.roots == 0) & ~missing).tolist():
+    """Yield the problems of trees: missing heads, heads out of range, cycles, no root, several roots, root relations.
+
+    A root relation is a problem if its head is not 0; any other relation is a problem if its head is 0.
+    """
+    faults = check_heads(bank.heads, bank.offsets)
+    yield from _head_problems(bank, faults)
+    missing = bank.offsets.sums(bank.heads < 0) > 0
+    for s in np.flatnonzero((faults.roots == 0) & ~missing).tolist():
         yield _problem(bank, s, 1, "no-root", "no word of the sentence has HEAD 0; expected exactly one")
-    for s in np.flatnonzero(found.roots > 1).tolist():
-        start, stop = bank.offsets.bounds(s)
-        roots = (np.flatnonzero(bank.heads[start:stop] == 0) + 1).tolist()
-        named = ", ".join(map(str, roots))
-        yield _problem(
-            bank,
-            s,
-            roots[1],
-            "several-roots",
-            f"a second root; words {named} have HEAD 0, expected exactly one",
-        )
-    rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)
-    is_root = rooted[bank.relations.ids] if bank.words else np.zeros(0, dtype=np.bool_)
+    for s in np.flatnonzero(faults.roots > 1).tolist():
+        roots = (np.flatnonzero(bank.heads[bank.offsets[s]] == 0) + 1).tolist()
+        message = f"a second root; words {', '.join(map(str, roots))} have HEAD 0, expected exactly one"
+        yield _problem(bank, s, roots[1], "several-roots", message)
+    is_root = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)[bank.relations.ids]
     for w in np.flatnonzero((bank.heads >= 0) & (is_root != (bank.heads == 0))).tolist():
         s = bank.offsets.owner(w)
-        relation = bank.relations.names[bank.relations.ids[w]]
+        relation = bank.relations[w]
         message = (
             f"DEPREL is {relation!r} but HEAD is 0; expected root"
             if bank.heads[w] == 0

@@ -1,8 +1,9 @@
 """CoNLL-X, the format of the shared tasks of 2006 and 2007 and of most conversions of the Penn Treebank.
 
-It has the ten columns of CoNLL-U but for the last two, PHEAD and PDEPREL, and neither comments nor tokens of several
-words nor empty nodes (Buchholz & Marsi 2006). Files are turned into CoNLL-U line by line as they are read, and back as
-they are written: CPOSTAG is UPOS, POSTAG is XPOS, and a projective head and relation stand in MISC.
+It has ten columns. The first eight are those of CoNLL-U, the last two are PHEAD and PDEPREL, the head and relation of a
+projective tree. It has no comments, multiword tokens or empty nodes (Buchholz & Marsi 2006). Files are converted to
+CoNLL-U line by line when they are read, and back when they are written: CPOSTAG is UPOS, POSTAG is XPOS, and MISC holds
+PHEAD and PDEPREL.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ RELATION: Final = b"PDeprel="
 
 
 def is_named(path: str | os.PathLike[str]) -> bool:
-    """Tell by its name whether a file is CoNLL-X: `.conllx` or `.conll`, also compressed."""
+    """Return whether a file name ends in `.conllx` or `.conll`, with or without `.gz` or `.xz` after it."""
     return NAME.fullmatch(path_text(path)) is not None
 
 
 def to_conllu(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Turn CoNLL-X into CoNLL-U, line for line, adding only the blank line that may be missing at the end."""
+    """Convert blocks of a CoNLL-X file to lines of CoNLL-U; add the blank line at the end if it is missing."""
     rest = b""
     last = b"\n"
     for block in blocks:
@@ -45,7 +46,7 @@ def to_conllu(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def from_conllu(text: bytes) -> bytes:
-    """Turn CoNLL-U into CoNLL-X, without what that cannot hold: comments, tokens of several words, empty nodes."""
+    """Convert CoNLL-U to CoNLL-X; comments, multiword tokens and empty nodes are lost, because CoNLL-X has none."""
     return b"".join(map(_written_line, text.splitlines(keepends=True)))
 
 
@@ -53,7 +54,7 @@ def _read_line(line: bytes) -> bytes:
     line = line.removesuffix(b"\r")
     fields = line.split(b"\t")
     if not LEAST_COLUMNS <= len(fields) <= COLUMNS:
-        return line + b"\n"  # a blank line, or an error that the reader of CoNLL-U names
+        return line + b"\n"  # a blank line, or an error that the reader of CoNLL-U reports
     head, relation = (*fields[LEAST_COLUMNS:], b"_", b"_")[:2]
     misc = [HEAD + head] if head != b"_" else []
     misc += [RELATION + relation] if relation != b"_" else []

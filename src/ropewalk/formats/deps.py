@@ -1,8 +1,8 @@
-"""Enhanced graphs in the DEPS column of CoNLL-U: read, checked, and put back where they were.
+"""Enhanced graphs in the DEPS column of CoNLL-U: reading, checking, and writing.
 
 A word or empty node lists the arcs into it as HEAD:RELATION, separated by `|`, or has `_`. A head is a word, an empty
-node such as 8.1, or 0. Reading takes the items in any order; writing sorts them by head and then by relation, and keeps
-the text of a node whose arcs are those it had.
+node such as 8.1, or 0. Reading accepts the items in any order; writing sorts them by head and then by relation, and
+keeps the text of a node whose arcs did not change.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ropewalk.core.arrays import frozen_ints
-from ropewalk.core.columns import Column, intern
+from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs, same_graphs, sorted_arcs
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
@@ -22,7 +21,8 @@ from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
-from ropewalk.treebank.treebank import UNWRITABLE, Treebank
+from ropewalk.treebank.source import UNWRITABLE
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,13 @@ ONLY_CHECKED: Final = frozenset({codes.DEPS_MULTIWORD, codes.DEPS_ORDER, codes.D
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scanned:
-    """What one pass found: the fields of all nodes, their arcs in the order of the file, and what is wrong."""
+    """The result of one pass over the DEPS column of a treebank: nodes, arcs and problems.
+
+    A row of `fields` has the position of a node's line, and the start and the end of its FORM and of its DEPS. `minors`
+    has the number after the point in the ID of an empty node, 0 for words. Arcs are in the order of the file; `spans`
+    has the start and the end of each relation. A row of `problems` has a code, the position of the line, and the start
+    and the end of the wrong item.
+    """
 
     text: Source
     fields: Places
@@ -57,7 +63,7 @@ class _Scanned:
     heads: Ints
     dependents: Ints
     arc_offsets: Offsets
-    stretches: Places
+    spans: Places
     relations: Column
     problems: Places
 
@@ -70,14 +76,15 @@ class _Scanned:
         found = bytes(raw[start : min(stop, start + SHOWN_BYTES)]).decode("utf-8", "replace")
         word = bytes(raw[at : at + SHOWN_BYTES]).split(b"\t", 1)[0].decode("utf-8", "replace")
         line = int(self.text.lines[sentence]) + int(np.count_nonzero(before == 10))
-        return FormatError(self.text.file, line, kind, message.format(found=found), word=word)
+        name = self.text.heading(sentence).id
+        return FormatError(self.text.file, line, kind, message.format(found=found), word=word, sentence=name)
 
     def graphs(self) -> Graphs:
         return Graphs(self.offsets, self.minors > 0, self.arc_offsets, self.heads, self.dependents, self.relations)
 
 
 def read(bank: Treebank) -> Graphs:
-    """Read the enhanced graphs of a treebank; an item that is none raises a `FormatError` that names its line."""
+    """Return the enhanced graphs of a treebank; raise a `FormatError` that names the line of an invalid DEPS item."""
     demand_type("graphs are read from a treebank", bank, Treebank)
     if bank.graphs is not None:
         return bank.graphs
@@ -89,26 +96,38 @@ def read(bank: Treebank) -> Graphs:
 
 
 def problems(bank: Treebank) -> Iterator[FormatError]:
-    """Find everything that is wrong with the enhanced graphs of a treebank, line by line."""
+    """Yield all problems of the enhanced graphs of a treebank, by line."""
     scanned = _scan(_text(bank))
     yield from map(scanned.error, scanned.problems.tolist())
 
 
+def texts(graphs: Graphs) -> list[str]:
+    """Return the text of DEPS for each word and empty node: its arcs sorted by head, then by relation."""
+    names = graphs.names()
+    bounds = graphs.node_arcs.tolist()
+    heads = graphs.heads.tolist()
+    relations = graphs.relations.texts()
+    out: list[str] = []
+    for start, stop in pairwise(graphs.offsets.array.tolist()):
+        known = ["0", *names[start:stop]]
+        out += [
+            "|".join([f"{known[heads[arc]]}:{relations[arc]}" for arc in range(bounds[node], bounds[node + 1])]) or "_"
+            for node in range(start, stop)
+        ]
+    return out
+
+
 def forms(bank: Treebank) -> Column:
-    """Give the forms of all words and empty nodes."""
+    """Return the forms of all words and empty nodes, in the order of the text."""
     text = _text(bank)
     fields = _scan(text).fields
     return _column(text, fields[:, 1:3])
 
 
 def _text(bank: Treebank) -> Source:
-    """Return the bytes of a treebank as it would be written, and where its sentences begin."""
+    """Return the CoNLL-U of a treebank with all its changes."""
     demand_type("graphs are read from a treebank", bank, Treebank)
-    source = bank.source
-    if source is not None and not bank.is_edited and bank.headings is None:
-        return source
-    written = conllu.scan(conllu.dumps(bank), bank.file).text
-    return replace(written, lines=source.lines) if source is not None else written
+    return conllu.as_written(bank)
 
 
 def _scan(text: Source) -> _Scanned:
@@ -116,9 +135,9 @@ def _scan(text: Source) -> _Scanned:
     lines = int(np.count_nonzero(raw == 10)) + 1
     most = lines + int(np.count_nonzero(raw == 124))
     fields = np.empty((lines, 5), dtype=np.int64)
-    stretches = np.empty((most, 2), dtype=np.int64)
+    spans = np.empty((most, 2), dtype=np.int64)
     wrong = np.empty((most, 4), dtype=np.int64)
-    majors, minors, places, after = (np.empty(lines + 1, dtype=np.int32) for _ in range(4))
+    minors, positions, after = (np.empty(lines + 1, dtype=np.int32) for _ in range(3))
     heads, dependents = (np.empty(most, dtype=np.int32) for _ in range(2))
     offsets, arc_offsets = (np.empty(len(text.sentences), dtype=np.int32) for _ in range(2))
     counts = np.zeros(3, dtype=np.int64)
@@ -126,20 +145,19 @@ def _scan(text: Source) -> _Scanned:
         view(raw),
         view(text.sentences),
         view(fields),
-        view(majors),
         view(minors),
         view(offsets),
         view(heads),
         view(dependents),
-        view(stretches),
+        view(spans),
         view(arc_offsets),
         view(wrong),
         view(counts),
-        view(places),
+        view(positions),
         view(after),
     )
     nodes, arcs, bad = counts.tolist()
-    found = _Scanned(
+    scanned = _Scanned(
         text,
         fields[:nodes],
         minors[:nodes],
@@ -147,67 +165,56 @@ def _scan(text: Source) -> _Scanned:
         heads[:arcs],
         dependents[:arcs],
         Offsets(arc_offsets),
-        stretches[:arcs],
-        _column(text, stretches[:arcs]),
+        spans[:arcs],
+        _column(text, spans[:arcs]),
         wrong[:bad],
     )
-    return _with_more_problems(found)
+    return _with_more_problems(scanned)
 
 
-def _with_more_problems(found: _Scanned) -> _Scanned:
-    """Add what only all items of a word together show: those given twice, not sorted, or with another root."""
-    sentences = found.arc_offsets.owners()
-    order, twice = sorted_arcs(sentences, found.heads, found.dependents, found.relations)
-    nodes = found.offsets.starts[sentences] + found.dependents - 1
+def _with_more_problems(scanned: _Scanned) -> _Scanned:
+    """Add problems that show only when arcs are compared: repeated items, unsorted items and wrong root relations.
+
+    A root relation is wrong if its head is not 0, and any other relation if its head is 0.
+    """
+    sentences = scanned.arc_offsets.owners()
+    order, twice = sorted_arcs(sentences, scanned.heads, scanned.dependents, scanned.relations)
+    nodes = scanned.offsets.starts[sentences] + scanned.dependents - 1
     displaced = np.flatnonzero(order != np.arange(len(order)))
     _, firsts = np.unique(nodes[displaced], return_index=True)
     unsorted = displaced[firsts]
-    names = [*map(is_root_relation, found.relations.names), False]
-    rooted = np.array(names, dtype=np.bool_)[found.relations.ids]
-    unrooted = np.flatnonzero(rooted != (found.heads == 0))
-    rows = [found.problems]
+    names = [*map(is_root_relation, scanned.relations.names), False]
+    rooted = np.array(names, dtype=np.bool_)[scanned.relations.ids]
+    unrooted = np.flatnonzero(rooted != (scanned.heads == 0))
+    rows = [scanned.problems]
     for code, arcs in ((codes.DEPS_TWICE, twice), (codes.DEPS_ORDER, unsorted), (codes.DEPS_ROOT, unrooted)):
-        starts = found.stretches[arcs, 0]
-        starts = np.array([_item_start(found.text.raw, start) for start in starts.tolist()], dtype=np.int64)
-        places = found.fields[nodes[arcs], 0]
-        rows.append(np.stack([np.full(len(arcs), code), places, starts, found.stretches[arcs, 1]], axis=1))
+        starts = scanned.spans[arcs, 0]
+        starts = np.array([_item_start(scanned.text.raw, start) for start in starts.tolist()], dtype=np.int64)
+        positions = scanned.fields[nodes[arcs], 0]
+        rows.append(np.stack([np.full(len(arcs), code), positions, starts, scanned.spans[arcs, 1]], axis=1))
     every = np.concatenate(rows).astype(np.int64)
     every = every[np.argsort(every[:, 1], kind="stable")]
-    return _Scanned(
-        found.text,
-        found.fields,
-        found.minors,
-        found.offsets,
-        found.heads,
-        found.dependents,
-        found.arc_offsets,
-        found.stretches,
-        found.relations,
-        every,
-    )
+    return replace(scanned, problems=every)
 
 
 def _item_start(raw: npt.NDArray[np.uint8], at: int) -> int:
-    """Go back from a relation to where its item begins, after a tab or a bar."""
+    """Return the position where an item of DEPS begins; `at` is the position where its relation begins."""
     at -= 1
     while raw[at - 1] not in b"\t|":
         at -= 1
     return at
 
 
-def _column(text: Source, stretches: Places) -> Column:
-    starts, stops = (np.ascontiguousarray(stretches[:, side]) for side in range(2))
-    ids, firsts = intern(text.raw, starts, stops)
-    raw = view(text.raw)
-    names = tuple(bytes(raw[starts[i] : stops[i]]).decode("utf-8") for i in firsts.tolist())
-    return Column(frozen_ints(ids), names)
+def _column(text: Source, spans: Places) -> Column:
+    return Column.of_spans(text.raw, *(np.ascontiguousarray(spans[:, side]) for side in range(2)))
 
 
 def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> bytes:
-    """Write a treebank with other graphs over the same words; sentences and nodes that keep theirs keep their bytes.
+    """Return the CoNLL-U of a treebank with other enhanced graphs; unchanged sentences and nodes keep their bytes.
 
-    The empty nodes become those of the graphs. One that the treebank has too keeps its other columns; a new one has
-    its form from `node_forms`, which has one for each node of the graphs, and `_` elsewhere.
+    The graphs must have the same words as the treebank. Its empty nodes are replaced with those of the graphs. An empty
+    node that the treebank has already keeps its other columns. A new one has `_` there, and its form is that in
+    `node_forms`, which has a form for each node of the graphs.
     """
     text = _text(bank)
     before = read(bank)
@@ -226,28 +233,31 @@ def write(bank: Treebank, graphs: Graphs, node_forms: Column | None = None) -> b
             parts.append(raw)
             continue
         start, stop = graphs.offsets.bounds(sentence)
-        one = graphs.select([sentence])
+        new = graphs.select([sentence])
         old = before.select([sentence])
-        kept = dict(zip(old.names(), old.deps(), strict=True))
+        kept = dict(zip(old.names(), texts(old), strict=True))
         parts.append(
             _sentence(
                 raw.decode("utf-8"),
-                dict(zip(one.names(), deps[sentence], strict=True)),
+                dict(zip(new.names(), deps[sentence], strict=True)),
                 kept,
-                None if shown is None else dict(zip(one.names(), shown[start:stop], strict=True)),
+                None if shown is None else dict(zip(new.names(), shown[start:stop], strict=True)),
             ).encode("utf-8")
         )
     return b"".join(parts)
 
 
 def _demand_writable(bank: Treebank, what: str, column: Column, sentences: npt.NDArray[Any]) -> None:
-    """Raise if a text would break the file; `sentences` are those that the texts of the column are of."""
+    """Raise a `FormatError` if a text of `column` is empty or has a character that would break the file.
+
+    `sentences` has the sentence index of each text, and `what` names the kind of text in the error.
+    """
     wrong = np.array([not text or UNWRITABLE.search(text) is not None for text in (*column.names, "_")])[column.ids]
-    for place in np.flatnonzero(wrong)[:1].tolist():
-        text = column.names[column.ids[place]]
+    for index in np.flatnonzero(wrong)[:1].tolist():
+        text = column.names[column.ids[index]]
         raise FormatError(
             bank.file,
-            bank.line(int(sentences[place])),
+            bank.line(int(sentences[index])),
             "unwritable-text",
             f"a {what} of the graph is {text!r}; expected at least one character and no tab, line break, NUL or lone "
             "surrogate",
@@ -257,7 +267,7 @@ def _demand_writable(bank: Treebank, what: str, column: Column, sentences: npt.N
 def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int, list[str]]:
     changed = np.flatnonzero(~unchanged)
     some = graphs.select(changed)
-    written = some.deps()
+    written = texts(some)
     bounds = some.offsets.array.tolist()
     return {
         sentence: written[start:stop]
@@ -266,7 +276,11 @@ def _changed_texts(graphs: Graphs, unchanged: npt.NDArray[np.bool_]) -> dict[int
 
 
 def _sentence(raw: str, deps: dict[str, str], kept: dict[str, str], shown: dict[str, str] | None) -> str:
-    """Put the DEPS of each node, by its name, into the lines of one sentence; `kept` is what they now say, sorted."""
+    """Return the text of a sentence with new DEPS and other empty nodes.
+
+    `deps` maps the ID of each node, such as `8.1`, to its new DEPS, `kept` to its present DEPS in sorted order, and
+    `shown` to the form for new empty nodes.
+    """
     lines = raw.split("\n")
     waiting = list(deps)[::-1]
     present = {line.partition("\t")[0] for line in lines if not line.startswith("#")}
@@ -298,12 +312,11 @@ def _sentence(raw: str, deps: dict[str, str], kept: dict[str, str], shown: dict[
 
 def _require_same_words(bank: Treebank, graphs: Graphs) -> None:
     if len(bank) != len(graphs):
-        raise MismatchError(f"{len(bank)} sentences and {len(graphs)} graphs; expected as many")
-    words = np.concatenate([[0], np.cumsum(~graphs.empty)])
-    counts = np.diff(words[graphs.offsets.array])
+        raise MismatchError(f"{len(bank)} sentences and {len(graphs)} graphs; pass one graph for each sentence")
+    counts = graphs.offsets.sums(~graphs.empty)
     wrong = np.flatnonzero(counts != bank.lengths)
     if len(wrong):
         at = int(wrong[0])
         raise MismatchError(
-            f"sentence {at + 1} has {bank.lengths[at]} words, but its graph {counts[at]}; expected as many"
+            f"sentence {at + 1} has {bank.lengths[at]} words, but its graph {counts[at]}; expected the same words"
         )

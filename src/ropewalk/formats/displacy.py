@@ -1,4 +1,4 @@
-"""displaCy: what `displacy.render(…, style="dep", manual=True)` of spaCy draws."""
+"""displaCy: the data that spaCy's `displacy.render(…, style="dep", manual=True)` draws."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ropewalk.errors import demand_type
 from ropewalk.treebank.documents import Sentence
 
 
-def sentence(given: Sentence) -> dict[str, Any]:
-    """Return the words and arcs of a sentence."""
-    demand_type("a sentence to draw", given, Sentence)
+def sentence(sentence: Sentence) -> dict[str, Any]:
+    """Return the words and arcs of a sentence as displaCy expects them; the arc of the root is left out."""
+    demand_type("a sentence to draw", sentence, Sentence)
     arcs = []
-    for place, (head, relation) in enumerate(zip(given.heads, given.relations, strict=True)):
+    for index, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
         if head > 0:
-            start, end = sorted((place, head - 1))
-            arcs.append({"start": start, "end": end, "label": relation, "dir": "left" if start == place else "right"})
-    words = [{"text": text, "tag": tag} for text, tag in zip(given.forms, given.upos, strict=True)]
+            start, end = sorted((index, head - 1))
+            arcs.append({"start": start, "end": end, "label": relation, "dir": "left" if start == index else "right"})
+    words = [{"text": text, "tag": tag} for text, tag in zip(sentence.forms, sentence.upos, strict=True)]
     return {"words": words, "arcs": arcs}

@@ -1,4 +1,4 @@
-"""JSON: the values that `json.dumps` writes for documents, sentences and words; `docs/parsing.md` has the schema."""
+"""JSON for documents, sentences and words, as values for `json.dumps`; `docs/formats.md` has the schema."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ if TYPE_CHECKING:
 DIGITS = 4  # of probabilities
 
 
-def document(given: Document) -> dict[str, Any]:
-    """Return the values of a document."""
-    demand_type("a document to write", given, Document)
-    return {"generator": given.generator, "text": given.text, "sentences": [sentence(one) for one in given]}
+def document(document: Document) -> dict[str, Any]:
+    """Return a document as a dictionary that `json.dumps` can write."""
+    demand_type("a document to write", document, Document)
+    return {"generator": document.generator, "text": document.text, "sentences": list(map(sentence, document))}
 
 
-def sentence(given: Sentence) -> dict[str, Any]:
-    """Return the values of a sentence."""
-    demand_type("a sentence to write", given, Sentence)
-    tokens = given.tokens
-    held = given.treebank.probabilities
+def sentence(sentence: Sentence) -> dict[str, Any]:
+    """Return a sentence as a dictionary that `json.dumps` can write."""
+    demand_type("a sentence to write", sentence, Sentence)
+    tokens = sentence.tokens
+    held = sentence.treebank.probabilities
     tags = () if held is None else tuple(held.tags)
     tokens_of = [token for token in tokens for _ in range(token.first, token.last + 1)]
     return {
-        "generator": given.generator,
-        "id": given.id,
-        "text": given.text,
+        "generator": sentence.generator,
+        "id": sentence.id,
+        "text": sentence.text,
         "start": tokens[0].start,
         "end": tokens[-1].end,
-        "probability": _rounded(given.probability),
-        "words": [_word(word, token, tags) for word, token in zip(given, tokens_of, strict=True)],
+        "probability": _rounded(sentence.probability),
+        "words": [_word(word, token, tags) for word, token in zip(sentence, tokens_of, strict=True)],
         "multiword_tokens": [
-            {"text": one.text, "first": one.first, "last": one.last, "start": one.start, "end": one.end}
-            for one in tokens
-            if one.is_multiword
+            {"text": token.text, "first": token.first, "last": token.last, "start": token.start, "end": token.end}
+            for token in tokens
+            if token.is_multiword
         ],
     }
 
 
-def _word(given: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
-    head = given.head
+def _word(word: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
+    head = word.head
     out: dict[str, Any] = {
-        "index": given.index,
-        "text": given.text,
-        "upos": _known(given.upos),
-        "head": head.index if head is not None else 0 if given.is_root else None,
-        "relation": given.relation if head is not None or given.is_root else None,
-        "probability": _rounded(given.probability),
+        "index": word.index,
+        "text": word.text,
+        "upos": _known(word.upos),
+        "head": head.index if head is not None else 0 if word.is_root else None,
+        "relation": word.relation if head is not None or word.is_root else None,
+        "probability": _rounded(word.probability),
         "start": token.start,
         "end": token.end,
-        "space_after": token.space_after and given.index == token.last,
+        "space_after": token.space_after and word.index == token.last,
     }
-    if given.sentence.treebank.graphs is not None:
+    if word.sentence.treebank.graphs is not None:
         out["heads"] = [
-            {"head": int(one.index), "relation": one.relation, "probability": _rounded(one.probability)}
-            for one in given.heads
+            {"head": int(arc.index), "relation": arc.relation, "probability": _rounded(arc.probability)}
+            for arc in word.heads
         ]
     more = (
-        ("lemma", _known(given.lemma)),
-        ("xpos", _known(given.xpos)),
-        ("feats", dict(given.feats)),
-        ("tag_probabilities", {name: _rounded(given.tag_probability(name)) for name in tags}),
+        ("lemma", _known(word.lemma)),
+        ("xpos", _known(word.xpos)),
+        ("feats", dict(word.feats)),
+        ("tag_probabilities", {name: _rounded(word.tag_probability(name)) for name in tags}),
     )
     return out | {name: value for name, value in more if value}
 
@@ -82,16 +82,16 @@ def _known(value: str) -> str | None:
 
 
 def compact(value: object) -> bytes:
-    """Write JSON without spaces, as the server answers; lone surrogates become `?`."""
+    """Return `value` as JSON without spaces, as the server sends it; lone surrogates become `?`."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _lines(given: Document, _: Look) -> Iterator[bytes]:
-    return (json.dumps(sentence(one), ensure_ascii=False).encode() + b"\n" for one in given)
+def _lines(document: Document, _: Look) -> Iterator[bytes]:
+    return (json.dumps(sentence(view), ensure_ascii=False).encode() + b"\n" for view in document)
 
 
 def _listed(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Make one JSON list of objects on lines of their own."""
+    """Yield the pieces of one JSON list whose items are `lines`, each on its own line."""
     before = b"[\n"
     for line in lines:
         yield before + line.removesuffix(b"\n")
@@ -103,6 +103,6 @@ FORMAT = OutputFormat(
     _lines,
     {".jsonl": iter, ".json": _listed},
     "application/json",
-    document=lambda given: compact(document(given)),
+    document=lambda whole: compact(document(whole)),
     tag_probabilities=True,
 )

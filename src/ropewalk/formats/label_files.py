@@ -1,15 +1,20 @@
 """Label files: one word per line, as written by `ropewalk encode` and read by `ropewalk decode`.
 
 The first line names the encoding and the columns:
-`# ropewalk encoding = optimal+head | columns = form, label, relation`. Then comes a line for each word, its columns
-separated by tabs, and an empty line after each sentence. A column `upos` follows the form for encodings that count
-parts of speech. Multiword tokens, empty nodes and comments are no words and are not there; filling trees into the file
-that they come from leaves them as they are.
 
-Label files of graphs begin with `# ropewalk graph encoding = brackets | columns = id, form, label, relations`. They
-have a line for each word and each empty node, where it stands, with its number as in CoNLL-U (8.1), its form, its
-label and the relations of the arcs into it: by increasing head, separated by `|`, two of one arc joined by ` & `, and
-`_` where there is none.
+`# ropewalk encoding = optimal+head | columns = form, label, relation`
+
+It is followed by a line for each word, with tabs between the columns, and an empty line after each sentence. If the
+encoding needs parts of speech, the column `upos` follows the form. Label files have no multiword tokens, empty nodes
+and comments. To keep them, write the decoded trees into the original file (`fill`).
+
+Label files of graphs begin with another line:
+
+`# ropewalk graph encoding = brackets | columns = id, form, label, relations`
+
+They have a line for each word and each empty node, in text order: its ID as in CoNLL-U (such as 8.1), its form, its
+label and the relations of the arcs into it. Relations are sorted by head and separated by `|`. Several relations of one
+arc are joined by ` & `. A node without arcs has `_`.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ import numpy as np
 
 from ropewalk import files
 from ropewalk.core.arrays import frozen_ints
-from ropewalk.core.columns import Column, intern
+from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import rooted_relations
@@ -57,6 +62,7 @@ Path = str | os.PathLike[str]
 Kind = TypeVar("Kind", Encoding, GraphEncoding)
 Piece = TypeVar("Piece", Labels, GraphLabels)
 Structures = TypeVar("Structures", Treebank, Graphs)
+Content = TypeVar("Content", Labels, GraphLabels, Treebank, Graphs)
 
 LONGEST_HEADER: Final = 1 << 16
 RELATIONS: Final = re.compile(r"(?:no arc|[^\s|]+(?: & [^\s|]+)*)(?:\|(?:no arc|[^\s|]+(?: & [^\s|]+)*))*")
@@ -70,14 +76,14 @@ def columns_of(encoding: Encoding | GraphEncoding) -> tuple[str, ...]:
 
 
 def header(encoding: Encoding | GraphEncoding) -> str:
-    """Return the first line of a label file."""
+    """Return the first line of a label file of `encoding`."""
     kind = "graph " if isinstance(encoding, GraphEncoding) else ""
     return f"# ropewalk {kind}encoding = {encoding.spec} | columns = {', '.join(columns_of(encoding))}\n"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """Graphs and the forms of their nodes, to be written as a label file."""
+    """The graphs of a treebank with the forms of their words and empty nodes, from which a label file is written."""
 
     bank: Treebank | SemanticBank
     graphs: Graphs
@@ -85,16 +91,16 @@ class Nodes:
 
     @classmethod
     def of(cls, bank: Treebank | SemanticBank) -> Nodes:
-        """Return the enhanced graphs of a treebank, or semantic dependencies."""
+        """Return the enhanced graphs of a treebank, or the graphs of an `.sdp` file, with the forms of their nodes."""
         if isinstance(bank, SemanticBank):
             return cls(bank, bank.graphs, bank.forms)
         return cls(bank, deps.read(bank), deps.forms(bank))
 
 
 def text_of(encoding: Encoding, bank: Treebank) -> str:
-    """Return the words of a treebank, labelled, one per line, with an empty line after each sentence.
+    """Return the lines of a label file for a treebank: one for each word, and an empty line after each sentence.
 
-    A tree that the policy `refuse` keeps out is a `FormatError` that names the line of its sentence.
+    Raise a `FormatError` that names the line if the encoding cannot represent a tree and its policy is `refuse`.
     """
     try:
         labels = encoding.encode(bank)
@@ -107,7 +113,10 @@ def text_of(encoding: Encoding, bank: Treebank) -> str:
 
 
 def graph_text_of(encoding: GraphEncoding, nodes: Nodes) -> str:
-    """Return words and empty nodes with the labels of their graphs, and an empty line after each sentence."""
+    """Return the lines of a label file for graphs: one for each word or empty node, an empty one after each sentence.
+
+    Raise a `FormatError` that names the line if the encoding cannot represent a graph.
+    """
     try:
         labels = encoding.encode(nodes.graphs)
     except UncoveredGraphError as error:
@@ -123,15 +132,16 @@ def _uncovered(
 
 
 def _rows(columns: Sequence[Iterable[str]], offsets: Offsets) -> str:
-    """Write columns side by side, one line for each word, with an empty line after each sentence."""
+    """Return the values of `columns` as lines, one for each word, with an empty line after each sentence."""
     lines = list(map("\t".join, zip(*columns, strict=True)))
     return "".join("\n".join([*lines[start:stop], "\n"]) for start, stop in pairwise(offsets.array.tolist()))
 
 
 def write(path: Path, encoding: Encoding | GraphEncoding, texts: Iterable[str]) -> None:
-    """Write a label file of texts as `text_of` or `graph_text_of` returns them. It appears whole or not at all.
+    """Write a label file: its first line, then `texts` that `text_of` or `graph_text_of` returned.
 
-    `-` is standard output, `.gz` and `.xz` compress. Nothing is written before the first text is there.
+    `-` is standard output, and `.gz` and `.xz` files are compressed. The file appears only when it is complete. Nothing
+    is written before the first text exists.
     """
     first = header(encoding)
     with files.creating(path) as file:
@@ -142,22 +152,25 @@ def write(path: Path, encoding: Encoding | GraphEncoding, texts: Iterable[str]) 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled(Generic[Piece]):
-    """Some sentences of a label file: the forms of their words or nodes, the labels, and the number of each line."""
+class LabelledSentences(Generic[Content]):
+    """Some sentences of a label file: the form of each word or node, and the number of its line in the file.
+
+    `content` has the labels of the sentences, or the trees or graphs that were decoded from them.
+    """
 
     forms: Column
-    labels: Piece
+    content: Content
     lines: LineNumbers
 
 
 class LabelRows(ABC, Generic[Kind, Piece]):
     """An iterator over the pieces of a label file, each of whole sentences.
 
-    The file is read once from start to end, in memory that does not grow with it. `encoding` is what its first line
-    names. A subclass makes that encoding, and labels of the columns.
+    The file is read once from start to end, in bounded memory. `encoding` is the one that the first line names.
+    Subclasses define how it is looked up (`named`), and how columns become labels (`labels`).
     """
 
-    header: ClassVar[str]  # what the first line must be
+    header: ClassVar[str]  # the expected first line
 
     def __init__(self, path: Path, *, chunk_bytes: int = 1 << 20) -> None:
         self.file = files.shown(path)
@@ -165,25 +178,25 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         self._pending = bytearray()
         self._line = 1
         self.encoding: Kind = self._read_header()
-        self._chunks: Iterator[Labelled[Piece]] = self._read()
+        self._chunks: Iterator[LabelledSentences[Piece]] = self._read()
 
     @abstractmethod
     def named(self, spec: str) -> Kind:
-        """Return the encoding that the first line names, or raise an `EncodingError`."""
+        """Return the encoding that `spec` from the first line names, or raise an `EncodingError`."""
 
     @abstractmethod
     def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> Piece:
-        """Return the labels of some sentences; `lines` are the numbers of their lines in the file."""
+        """Return the labels of some sentences; `lines` has the number of each word's line in the file."""
 
     def checks(self) -> dict[str, Callable[[str], object]]:
-        """Return for each column what raises a `LabelError` at a wrong text."""
+        """Return for each column a function that raises a `LabelError` for an invalid text."""
         columns = self.encoding.columns
-        return {name: partial(self.encoding.check_label, column=place) for place, name in enumerate(columns)}
+        return {name: partial(self.encoding.check_label, column=number) for number, name in enumerate(columns)}
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Labelled[Piece]:
+    def __next__(self) -> LabelledSentences[Piece]:
         return next(self._chunks)
 
     def _error(self, line: int, kind: str, message: str) -> FormatError:
@@ -215,7 +228,7 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         self._line = 2
         return encoding
 
-    def _read(self) -> Iterator[Labelled[Piece]]:
+    def _read(self) -> Iterator[LabelledSentences[Piece]]:
         seen = 0
         while True:
             cut = self._pending.rfind(b"\n\n", seen) + 2
@@ -229,11 +242,11 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             self._pending += block
         if self._pending:
             last = self._line + self._pending.count(b"\n") - self._pending.endswith(b"\n")
-            message = "the file ends inside a sentence; expected an empty line after the last word: was it cut off?"
+            message = "the file ends inside a sentence; expected an empty line after the last word: it may be truncated"
             raise self._error(last, "truncated", message)
 
-    def _parsed(self, raw: bytes) -> Labelled[Piece]:
-        """Read whole sentences: every line is found at once, and equal texts of a column become one number."""
+    def _parsed(self, raw: bytes) -> LabelledSentences[Piece]:
+        """Parse the bytes of whole sentences; raise a `FormatError` that names the line if one is invalid."""
         try:
             raw.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -242,17 +255,19 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         for byte, name in ((b"\0", "NUL"), (b"\r", "carriage return")):
             if byte in raw:
                 line = self._line + raw.count(b"\n", 0, raw.index(byte))
-                raise self._error(line, "unwritable-text", f"the line has a {name}, which no treebank can; remove it")
+                raise self._error(
+                    line, "unwritable-text", f"the line has a {name}, which no treebank can contain; remove it"
+                )
         names = columns_of(self.encoding)
         array = np.frombuffer(raw, dtype=np.uint8)
         stops = np.flatnonzero(array == 10)
         starts = np.concatenate([[0], stops[:-1] + 1])
         tabs = np.flatnonzero(array == 9)
-        found = np.searchsorted(tabs, stops) - np.searchsorted(tabs, starts) + 1
+        counts = np.searchsorted(tabs, stops) - np.searchsorted(tabs, starts) + 1
         blank = stops == starts
         stray = blank & np.concatenate([[True], blank[:-1]])
-        wrong = np.flatnonzero(stray | (~blank & (found != len(names))))
-        fine = slice(0, int(wrong[0]) if len(wrong) else len(stops))  # what comes before may have other faults
+        wrong = np.flatnonzero(stray | (~blank & (counts != len(names))))
+        fine = slice(0, int(wrong[0]) if len(wrong) else len(stops))  # lines before it may have other faults
         words = np.flatnonzero(~blank[fine])
         inner = tabs[: len(words) * (len(names) - 1)].reshape(len(words), len(names) - 1)
         marks = np.column_stack([starts[words] - 1, inner, stops[words]])
@@ -261,26 +276,26 @@ class LabelRows(ABC, Generic[Kind, Piece]):
             row, column = empty[0].tolist()
             message = f"the column {names[column]} is empty; expected a value"
             raise self._error(self._line + int(words[row]), "empty-column", message)
+        spans = pairwise(np.ascontiguousarray(marks.T))
         columns = {
-            name: _column(array, np.ascontiguousarray(marks[:, place] + 1), np.ascontiguousarray(marks[:, place + 1]))
-            for place, name in enumerate(names)
+            name: Column.of_spans(array, start + 1, stop) for name, (start, stop) in zip(names, spans, strict=True)
         }
         for name, check in self.checks().items():
             self._check(columns[name], check, words)
         if len(wrong):
-            raise self._bad_line(int(wrong[0]), int(found[wrong[0]]), stray=bool(stray[wrong[0]]))
+            raise self._bad_line(int(wrong[0]), int(counts[wrong[0]]), stray=bool(stray[wrong[0]]))
         offsets = Offsets(np.append(0, np.cumsum(~blank)[blank]))
         lines = words + self._line
-        piece = Labelled(columns["form"], self.labels(columns, offsets, lines), lines)
+        piece = LabelledSentences(columns["form"], self.labels(columns, offsets, lines), lines)
         self._line += len(stops)
         return piece
 
-    def _bad_line(self, line: int, found: int, *, stray: bool) -> FormatError:
+    def _bad_line(self, line: int, count: int, *, stray: bool) -> FormatError:
         if stray:
             message = "an empty line without a sentence; expected exactly one after each sentence"
             return self._error(self._line + line, "blank-line", message)
         names = columns_of(self.encoding)
-        message = f"the number of columns is {found}; expected {len(names)}: {', '.join(names)}"
+        message = f"the number of columns is {count}; expected {len(names)}: {', '.join(names)}"
         return self._error(self._line + line, "columns", message)
 
     def _check(self, column: Column, check: Callable[[str], object], lines: LineNumbers) -> None:
@@ -294,16 +309,16 @@ class LabelRows(ABC, Generic[Kind, Piece]):
 
 @final
 class LabelReader(LabelRows[Encoding, Labels]):
-    """An iterator over the pieces of a file with labels of trees, each of whole sentences."""
+    """An iterator over the pieces of a label file of trees, each of whole sentences."""
 
     header = "# ropewalk encoding = NAME | columns = form, …, relation"
 
     def named(self, spec: str) -> Encoding:
-        """Return the encoding of trees."""
+        """Return the tree encoding that `spec` names."""
         return get(spec)
 
     def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> Labels:
-        """Return the labels of trees."""
+        """Return the labels of the trees of some sentences."""
         del lines
         labels = tuple(columns[name].narrow() for name in self.encoding.columns)
         return Labels(self.encoding.spec, offsets, labels, columns["relation"], columns.get("upos"))
@@ -311,20 +326,26 @@ class LabelReader(LabelRows[Encoding, Labels]):
 
 @final
 class GraphLabelReader(LabelRows[GraphEncoding, GraphLabels]):
-    """An iterator over the pieces of a file with labels of graphs, each of whole sentences."""
+    """An iterator over the pieces of a label file of graphs, each of whole sentences."""
 
     header = "# ropewalk graph encoding = NAME | columns = id, form, …, relations"
 
     def named(self, spec: str) -> GraphEncoding:
-        """Return the encoding of graphs."""
+        """Return the graph encoding that `spec` names."""
         return graphs.get(spec)
 
     def checks(self) -> dict[str, Callable[[str], object]]:
-        """Check each column of labels, and the relations."""
+        """Return functions that raise a `LabelError` for an invalid text, by the names of the columns.
+
+        The columns of labels and the column of relations have one.
+        """
         return {**super().checks(), "relations": partial(_check_relations, self.encoding.spec)}
 
     def labels(self, columns: dict[str, Column], offsets: Offsets, lines: LineNumbers) -> GraphLabels:
-        """Return the labels of graphs; numbers tell words from empty nodes."""
+        """Return the labels of the graphs of some sentences; an ID with a point, such as 8.1, is that of an empty node.
+
+        Raise a `FormatError` that names the line if nodes are not numbered in order.
+        """
         empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
         no_arcs = Offsets.of_lengths(np.zeros(len(offsets), dtype=np.int64))
         nodes = Graphs(offsets, empty, no_arcs, frozen_ints([]), frozen_ints([]), Column.of([]))
@@ -341,32 +362,17 @@ def _check_relations(spec: str, text: str) -> None:
         raise LabelError(spec, text, "relations separated by |, two of one arc by ' & ', or _ for none")
 
 
-def _column(raw: npt.NDArray[np.uint8], starts: LineNumbers, stops: LineNumbers) -> Column:
-    ids, firsts = intern(raw, starts, stops)
-    return Column(frozen_ints(ids), tuple(raw[starts[i] : stops[i]].tobytes().decode("utf-8") for i in firsts.tolist()))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledSentences(Generic[Structures]):
-    """Some sentences of a label file: forms of their words or nodes, trees or graphs, and the number of each line."""
-
-    forms: Column
-    structures: Structures
-    lines: LineNumbers
-
-    def __len__(self) -> int:
-        return len(self.structures)
-
-    def cut(self, first: int, last: int) -> LabelledSentences[Structures]:
-        """Return the sentences from `first` up to, but without, `last`."""
-        where = slice(*self.structures.offsets.array[[first, last]].tolist())
-        return LabelledSentences(self.forms[where], self.structures.select(np.arange(first, last)), self.lines[where])
+def _cut(piece: LabelledSentences[Structures], first: int, last: int) -> LabelledSentences[Structures]:
+    """Return the sentences of `piece` from index `first` to before `last`."""
+    where = slice(*piece.content.offsets.array[[first, last]].tolist())
+    return LabelledSentences(piece.forms[where], piece.content.select(np.arange(first, last)), piece.lines[where])
 
 
 class LabelTrees:
-    """An iterator over the trees that a label file spells, as treebanks with forms.
+    """An iterator over the trees of a label file, decoded and repaired, as treebanks with forms.
 
-    `faults` and `repairs` count by kind what was wrong with the labels so far and what was done about it.
+    `faults` and `repairs` count, by kind, the faults of the labels that were read so far and the repairs of their
+    trees.
     """
 
     def __init__(self, reader: LabelReader, *, repair_policy: str = "nearest") -> None:
@@ -381,23 +387,23 @@ class LabelTrees:
 
     def __next__(self) -> LabelledSentences[Treebank]:
         piece = next(self._reader)
-        found = self._reader.encoding.recover(piece.labels, repair_policy=self._policy)
-        self.faults.update(found.decoded.counts())
-        self.repairs.update(found.repairs)
-        trees = found.trees
+        recovered = self._reader.encoding.recover(piece.content, repair_policy=self._policy)
+        self.faults.update(recovered.decoded.counts())
+        self.repairs.update(recovered.repairs)
+        trees = recovered.trees
         sentences = trees.offsets.owners()
-        changed = trees.heads != found.decoded.heads
-        mended = np.isin(sentences, sentences[changed])  # others keep the relations that they have, whatever those are
+        changed = trees.heads != recovered.decoded.heads
+        mended = np.isin(sentences, sentences[changed])  # other sentences keep their relations
         relations = rooted_relations(trees.heads, trees.relations, among=mended)
-        columns = {"form": piece.forms, "upos": piece.labels.upos, "deprel": relations}
+        columns = {"form": piece.forms, "upos": piece.content.upos, "deprel": relations}
         known = {name: column for name, column in columns.items() if column is not None}
         return LabelledSentences(piece.forms, Treebank(trees.offsets, trees.heads, known), piece.lines)
 
 
 class LabelGraphs:
-    """An iterator over the graphs that a label file spells.
+    """An iterator over the graphs that are decoded from a label file.
 
-    `faults` counts by kind what was wrong with the labels so far.
+    `faults` counts, by kind, the faults of the labels that were read so far.
     """
 
     def __init__(self, reader: GraphLabelReader) -> None:
@@ -410,41 +416,51 @@ class LabelGraphs:
 
     def __next__(self) -> LabelledSentences[Graphs]:
         piece = next(self._reader)
-        found = self._reader.encoding.decode(piece.labels)
-        self.faults.update(found.counts())
-        return LabelledSentences(piece.forms, found.graphs, piece.lines)
+        decoded = self._reader.encoding.decode(piece.content)
+        self.faults.update(decoded.counts())
+        return LabelledSentences(piece.forms, decoded.graphs, piece.lines)
 
 
 def named(trees: LabelTrees) -> Iterator[Treebank]:
-    """Return the treebanks of a label file; each sentence gets a number and a text, as UD demands."""
+    """Yield the trees of a label file as treebanks in which each sentence has a `sent_id` and a text, as UD demands.
+
+    The `sent_id` is a number, counted from 1.
+    """
     count = 0
     for piece in trees:
         forms = piece.forms.texts()
-        texts = (" ".join(forms[where]) for where in piece.structures.offsets)
+        texts = (" ".join(forms[where]) for where in piece.content.offsets)
         headings = [Heading(str(number), text) for number, text in enumerate(texts, start=count + 1)]
-        yield piece.structures.with_headings(headings)
-        count += len(piece)
+        yield piece.content.with_headings(headings)
+        count += len(piece.content)
 
 
 def fill(originals: Iterable[Treebank], trees: LabelTrees) -> Iterator[Treebank]:
-    """Replace the trees of an original; raise a `FormatError` where its sentences or words differ."""
-    for bank, piece in _aligned(originals, trees, trees.file):
-        yield bank.with_trees(piece.structures.heads, piece.structures.relations)
+    """Yield the original treebanks with the trees of a label file in place of their own.
 
-
-def fill_graphs(originals: Iterable[Treebank], found: LabelGraphs) -> Iterator[bytes]:
-    """Replace the DEPS of an original; raise a `FormatError` where its sentences or words differ.
-
-    The empty nodes become those of the labels.
+    Raise a `FormatError` where sentences or words of the two differ.
     """
-    for bank, piece in _aligned(originals, found, found.file):
-        yield deps.write(bank, piece.structures, piece.forms)
+    for bank, piece in _aligned(originals, trees, trees.file):
+        yield bank.with_trees(piece.content.heads, piece.content.relations)
+
+
+def fill_graphs(originals: Iterable[Treebank], labelled: LabelGraphs) -> Iterator[bytes]:
+    """Yield the CoNLL-U of the original treebanks with the graphs of a label file in DEPS.
+
+    Empty nodes are replaced with those of the label file. Raise a `FormatError` where sentences or words of the two
+    differ.
+    """
+    for bank, piece in _aligned(originals, labelled, labelled.file):
+        yield deps.write(bank, piece.content, piece.forms)
 
 
 def _aligned(
     originals: Iterable[Treebank], pieces: Iterator[LabelledSentences[Structures]], file: str
 ) -> Iterator[tuple[Treebank, LabelledSentences[Structures]]]:
-    """Pair the sentences of originals with those of a label file, or raise a `FormatError` where they differ."""
+    """Yield sentences of the original treebanks together with the same sentences of a label file.
+
+    Raise a `FormatError` where sentences or words of the two differ.
+    """
     rest: LabelledSentences[Structures] | None = None
     original = "the original"
     for bank in originals:
@@ -455,11 +471,11 @@ def _aligned(
             if rest is None:
                 message = f"{file} has no labels for this sentence and those after it; expected as many sentences"
                 raise FormatError(original, bank.line(at), "sentences-differ", message)
-            many = min(len(bank) - at, len(rest))
-            here, there = bank.select(np.arange(at, at + many)), rest.cut(0, many)
+            many = min(len(bank) - at, len(rest.content))
+            here, there = bank.select(np.arange(at, at + many)), _cut(rest, 0, many)
             _demand_same_words(here, there, file)
             yield here, there
-            rest = rest.cut(many, len(rest)) if many < len(rest) else None
+            rest = _cut(rest, many, len(rest.content)) if many < len(rest.content) else None
             at += many
     rest = next(pieces, None) if rest is None else rest
     if rest is not None:
@@ -468,8 +484,8 @@ def _aligned(
 
 
 def _demand_same_words(bank: Treebank, labelled: LabelledSentences[Structures], file: str) -> None:
-    """Raise a `FormatError` at the first sentence of which the label file has other words."""
-    structures, forms, lines = labelled.structures, labelled.forms, labelled.lines
+    """Raise a `FormatError` at the first sentence whose words differ between the treebank and the label file."""
+    structures, forms, lines = labelled.content, labelled.forms, labelled.lines
     offsets, sentence_lines = structures.offsets, lines[structures.offsets.starts]
     if isinstance(structures, Graphs):
         words = np.flatnonzero(~structures.empty)
@@ -500,13 +516,16 @@ def _demand_same_words(bank: Treebank, labelled: LabelledSentences[Structures], 
             )
 
 
-def fill_semantic(bank: SemanticBank, found: LabelGraphs) -> SemanticBank:
-    """Replace the graphs of an `.sdp` file; raise a `FormatError` where its sentences or words differ."""
-    pieces = list(found)
-    found_graphs = Graphs.concat([piece.structures for piece in pieces])
+def fill_semantic(bank: SemanticBank, labelled: LabelGraphs) -> SemanticBank:
+    """Return the sentences of an `.sdp` file with the graphs of a label file in place of their own.
+
+    Raise a `FormatError` where sentences or words of the two differ.
+    """
+    pieces = list(labelled)
+    graphs_of_labels = Graphs.concat([piece.content for piece in pieces])
     mine, theirs = bank.forms.texts(), Column.concat([piece.forms for piece in pieces]).texts()
-    if mine != theirs or found_graphs.offsets != bank.graphs.offsets:
-        both = zip(enumerate(bank.graphs.lengths.tolist()), found_graphs.lengths.tolist(), strict=False)
+    if mine != theirs or graphs_of_labels.offsets != bank.graphs.offsets:
+        both = zip(enumerate(bank.graphs.lengths.tolist()), graphs_of_labels.lengths.tolist(), strict=False)
         parted = [s for (s, ours), other in both if ours != other]
         words = [w for w, (ours, other) in enumerate(zip(mine, theirs, strict=False)) if ours != other]
         first = bank.graphs.offsets.owner(words[0]) if words else len(bank) - 1
@@ -514,6 +533,6 @@ def fill_semantic(bank: SemanticBank, found: LabelGraphs) -> SemanticBank:
             bank.file,
             int(bank.lines[min([first, *parted])]) if len(bank) else 0,
             "words-differ",
-            f"the words from this sentence on are not those of {found.file}; expected the same words and sentences",
+            f"the words from this sentence on are not those of {labelled.file}; expected the same words and sentences",
         )
-    return bank.with_graphs(found_graphs)
+    return bank.with_graphs(graphs_of_labels)

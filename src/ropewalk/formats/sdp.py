@@ -1,8 +1,11 @@
 """Semantic dependencies: graphs in the format of SemEval 2015 task 18, `.sdp`.
 
-The first line is `#SDP 2015`. A sentence is a line `#` with its name, a line for each word and an empty line. A word
-has its number, form, lemma and part of speech; `+` or `-` for a top; `+` or `-` for a predicate; its frame; and a role
-or `_` for each predicate of the sentence, from left to right. Tops become arcs from node 0 with the relation `top`.
+The first line is `#SDP 2015`. A sentence has a line with `#` and its name, a line for each word, and an empty line.
+
+The columns of a word are its number, form, lemma and part of speech, `+` if it is a top (else `-`), `+` if it is a
+predicate (else `-`), and its frame. A column for each predicate of the sentence follows, from left to right: the role
+of the word as an argument of this predicate, or `_`. Tops become arcs from node 0 with the relation `top`.
+
 (https://alt.qcri.org/semeval2015/task18/index.php?id=data-and-tools)
 """
 
@@ -10,13 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ropewalk import files
-from ropewalk.core.arrays import frozen_bools, frozen_ints
+from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graphs, same_graphs
 from ropewalk.core.ragged import Offsets
@@ -37,10 +40,11 @@ ROLE: Final = re.compile(r"[^\s|]+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SemanticBank:
-    """Sentences of an `.sdp` file: the words' columns as they stand there, and their graphs.
+    """The sentences of an `.sdp` file: the columns of their words, and their graphs.
 
-    `lines[s]` is the number of sentence s's first line in its file, and `comments[s]` has the lines before its words.
-    Predicates are what the file marks with `+`, which may be words without arguments.
+    `lines[s]` is the number of the first line of sentence s in its file, and `comments[s]` has the lines before its
+    words. `predicates` has the indices of the words that the file marks with `+` as predicates; they may have no
+    arguments.
     """
 
     comments: tuple[tuple[str, ...], ...]
@@ -57,17 +61,20 @@ class SemanticBank:
         return len(self.graphs)
 
     def line(self, sentence: int) -> int:
-        """Give the number of a sentence's first line in its file."""
+        """Return the number of the first line of a sentence in its file."""
         return self.lines[sentence]
 
     def with_graphs(self, graphs: Graphs) -> SemanticBank:
-        """Put other graphs over the same words; predicates become the words that have arguments.
+        """Return the same sentences with other graphs.
 
-        In a sentence whose graph stays as it was they stay as well. The format has one role for a pair of words and no
-        name for tops: more relations of a pair raise a `GraphError`, and those of arcs from node 0 are lost.
+        In sentences whose graph changes, the words that have arguments become predicates. The format has only one role
+        for a pair of words: an arc with several relations or none raises a `GraphError`. The relations of arcs from
+        node 0 are not written, because tops have no name.
         """
         if graphs.offsets != self.graphs.offsets or graphs.empty.any():
-            raise MismatchError("the graphs are not over the same words; expected as many nodes, and none empty")
+            raise MismatchError(
+                "the graphs have other words than the file, or empty nodes; pass graphs over the same words"
+            )
         nameless = np.array([*(name == "_" for name in graphs.relations.names), False])[graphs.relations.ids]
         wrong = np.flatnonzero(~graphs.first_of_pairs() | (nameless & (graphs.heads > 0)))
         if len(wrong):
@@ -78,26 +85,17 @@ class SemanticBank:
             )
         heads = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences] + graphs.heads - 1
         unchanged = np.repeat(same_graphs(self.graphs, graphs), graphs.lengths)
-        return SemanticBank(
-            self.comments,
-            self.forms,
-            self.lemmas,
-            self.pos,
-            self.frames,
-            frozenset(heads[graphs.heads > 0].tolist()) | {node for node in self.predicates if unchanged[node]},
-            graphs,
-            self.lines,
-            self.file,
-        )
+        predicates = frozenset(heads[graphs.heads > 0].tolist()) | {node for node in self.predicates if unchanged[node]}
+        return replace(self, predicates=predicates, graphs=graphs)
 
 
 def read(path: Path) -> SemanticBank:
-    """Read a whole file; `-` is standard input, `.gz` and `.xz` are decompressed."""
+    """Read a whole `.sdp` file; `-` is standard input, and `.gz` and `.xz` files are decompressed."""
     return loads(_raw(path), files.shown(path))
 
 
 def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
-    """Read `.sdp` from memory; what is no such file raises a `FormatError` that names the line."""
+    """Read `.sdp` from memory; raise a `FormatError` that names the line of the first problem."""
     parser = _Parser(raw_bytes(raw, name), name)
     first = next(parser.problems(), None)
     if first is not None:
@@ -106,23 +104,23 @@ def loads(raw: bytes | str, name: str = "<text>") -> SemanticBank:
 
 
 def refused(path: Path, expected: str) -> FormatError:
-    """Make the error of whoever needs something else than `.sdp`."""
+    """Return the error for an `.sdp` file where a file of another kind, `expected`, is needed."""
     message = f"this is an .sdp file of semantic dependencies, which has graphs and no trees; expected {expected}"
     return FormatError(files.shown(path), 0, "semantic-dependencies", message)
 
 
 def problems(path: Path) -> Iterator[FormatError]:
-    """Find everything that is wrong with a file, the first problem of each line."""
+    """Yield the problems of an `.sdp` file, at most one for each line."""
     return _Parser(_raw(path), files.shown(path)).problems()
 
 
 def _raw(path: Path) -> bytes:
-    """Read the bytes of a file, none of whose sentences may be too long."""
+    """Return the bytes of a file; raise a `FormatError` if a sentence is too long."""
     return b"".join(files.bounded(files.blocks(path, BLOCK), files.shown(path)))
 
 
 def dumps(bank: SemanticBank) -> bytes:
-    """Write `.sdp` to memory."""
+    """Return sentences with semantic graphs as the bytes of an `.sdp` file."""
     demand_type("what to write", bank, SemanticBank)
     graphs = bank.graphs
     columns = [column.texts() for column in (bank.forms, bank.lemmas, bank.pos)]
@@ -154,14 +152,17 @@ def dumps(bank: SemanticBank) -> bytes:
 
 
 def write(path: Path, bank: SemanticBank) -> None:
-    """Write a file, which appears whole or not at all; `-` is standard output, `.gz` and `.xz` compress."""
+    """Write an `.sdp` file; `-` is standard output, and `.gz` and `.xz` files are compressed.
+
+    The file appears only when it is complete.
+    """
     raw = dumps(bank)
     with files.creating(path) as file:
         file.write(raw)
 
 
 class _Parser:
-    """Goes through the lines of a file once, telling problems and keeping what is right."""
+    """A parser of an `.sdp` file: `problems` reads the file, and then `bank` returns its valid sentences."""
 
     def __init__(self, raw: bytes, name: str) -> None:
         self._raw = raw
@@ -176,7 +177,7 @@ class _Parser:
         return FormatError(self._file, line, kind, message, word=word)
 
     def problems(self) -> Iterator[FormatError]:
-        """Read the file, yielding what is wrong."""
+        """Read the file, store its valid sentences, and yield its problems."""
         try:
             text = self._raw.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -210,14 +211,16 @@ class _Parser:
         predicates = [at for at, row in enumerate(rows, start=1) if len(row) >= FIXED and row[5] == "+"]
         arcs: list[tuple[int, int, str]] = []
         wrong = False
-        for place, row in enumerate(rows, start=1):
-            for kind, message in _row_problems(row, place, predicates):
-                yield self._error(first + len(comments) + place - 1, kind, message, word=row[0][:20])
+        for number, row in enumerate(rows, start=1):
+            for kind, message in _row_problems(row, number, predicates):
+                yield self._error(first + len(comments) + number - 1, kind, message, word=row[0][:20])
                 wrong = True
                 break
             else:
-                arcs += [(0, place, TOP)] if row[4] == "+" else []
-                arcs += [(head, place, role) for head, role in zip(predicates, row[FIXED:], strict=True) if role != "_"]
+                arcs += [(0, number, TOP)] if row[4] == "+" else []
+                arcs += [
+                    (head, number, role) for head, role in zip(predicates, row[FIXED:], strict=True) if role != "_"
+                ]
         if not wrong:
             self._comments.append(tuple(comments))
             self._lines.append(first)
@@ -226,34 +229,37 @@ class _Parser:
             self._arcs.append(arcs)
 
     def bank(self) -> SemanticBank:
-        """Put together all sentences that were right."""
-        arcs = [arc for some in self._arcs for arc in some]
+        """Return all sentences without problems that were read."""
+        arcs = [arc for arcs in self._arcs for arc in arcs]
         offsets = Offsets.of_lengths(self._lengths)
         graphs = Graphs(
             offsets,
-            frozen_bools(np.zeros(len(self._rows), dtype=np.bool_)),
-            Offsets.of_lengths([len(some) for some in self._arcs]),
+            np.zeros(len(self._rows), dtype=np.bool_),
+            Offsets.of_lengths([len(arcs) for arcs in self._arcs]),
             frozen_ints([head for head, _, _ in arcs]),
             frozen_ints([dependent for _, dependent, _ in arcs]),
             Column.of(relation for _, _, relation in arcs),
         )
-        forms, lemmas, pos, frames = (Column.of(row[place] for row in self._rows) for place in (1, 2, 3, 6))
+        forms, lemmas, pos, frames = (Column.of(row[column] for row in self._rows) for column in (1, 2, 3, 6))
         predicates = frozenset(node for node, row in enumerate(self._rows) if row[5] == "+")
         return SemanticBank(
             tuple(self._comments), forms, lemmas, pos, frames, predicates, graphs, tuple(self._lines), self._file
         )
 
 
-def _row_problems(row: list[str], place: int, predicates: list[int]) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the line of the word at a place."""
+def _row_problems(row: list[str], number: int, predicates: list[int]) -> Iterator[tuple[str, str]]:
+    """Yield the code and the message of each problem in the line of word `number`; `row` has its columns.
+
+    `predicates` are the numbers of the predicates of the sentence.
+    """
     if len(row) != FIXED + len(predicates):
         yield (
             "columns",
             f"the number of columns is {len(row)}; expected {FIXED} and one for each of {len(predicates)} predicates",
         )
         return
-    if row[0] != str(place):
-        yield "id", f"the id is {row[0][:60]!r}, expected {place}; words are numbered from 1 without gaps"
+    if row[0] != str(number):
+        yield "id", f"the id is {row[0][:60]!r}, expected {number}; words are numbered from 1 without gaps"
     if not all(row):
         yield "empty-column", f"column {row.index('') + 1} is empty; expected a value, or _ for none"
     for column, name in ((4, "top"), (5, "pred")):
@@ -262,5 +268,5 @@ def _row_problems(row: list[str], place: int, predicates: list[int]) -> Iterator
     for head, role in zip(predicates, row[FIXED:], strict=True):
         if not ROLE.fullmatch(role):
             yield "role", f"the role is {role[:60]!r}; expected a name without spaces or |"
-        elif role != "_" and head == place:
+        elif role != "_" and head == number:
             yield "role-self", f"the role {role!r} joins the word to itself; expected another predicate"

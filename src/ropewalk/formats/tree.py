@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sentences(document: Document, look: Look) -> Iterator[bytes]:
-    """Draw each sentence with characters; what made the trees comes before the first."""
+    """Yield each sentence as a picture of box-drawing characters; a comment at the beginning names the generator."""
     begin = f"# generator = {clean(document.generator)}\n" if look.begins else ""
     for sentence in document:
         yield f"{begin}\n{sentence.draw().text(width=look.width, colour=look.colour)}".encode()

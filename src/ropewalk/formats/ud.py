@@ -1,23 +1,33 @@
-"""What Universal Dependencies demands of the form of a file beyond CoNLL-U itself: level 2 of its own validator.
+"""Rules of Universal Dependencies beyond the CoNLL-U format: level 2 of UD's own validator.
 
-Comments that name each sentence once and give its text, spaces, features and relations as they are written, graphs that
-hang together. Which tags, features and relations a language has is not looked at.
+They concern comments (each sentence has one name and its text), spaces, the form of features and relations, universal
+tags and relations, and connected graphs. The lists of features and subtypes of single languages are not checked.
+`CHECKS` has every check by its code, so that it can be run alone. Levels 3 to 5 need the package udtools.
 """
 
 from __future__ import annotations
 
+import difflib
+import io
+import os
 import re
 import unicodedata
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from ropewalk.errors import FormatError
+from ropewalk import files
+from ropewalk.errors import FormatError, OptionError, demand_type
+from ropewalk.formats import conllu, deps
+from ropewalk.formats.explanations import UDTOOLS, explanation
+from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from ropewalk.treebank.treebank import Treebank
+    from ropewalk.formats.explanations import Explanation
 
 _Row = list[str]
 _Problem = tuple[int, str, str]  # line of the sentence, counted from 0, kind and message
@@ -35,26 +45,40 @@ ONCE: Final = ("SpaceAfter", "Lang", "Translit", "LTranslit", "Gloss", "LId", "L
 NAMES: Final = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 SPACED: Final = frozenset({1, 2, 9})  # columns that may hold spaces
 SHOWN: Final = 60
+UPOS: Final = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
+    "SYM", "VERB", "X",
+)  # fmt: skip
+RELATIONS: Final = (
+    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
+    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
+    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "root", "vocative",
+    "xcomp",
+)  # fmt: skip
+ENHANCED_RELATIONS: Final = (*RELATIONS, "ref")
+LEVELS: Final = (1, 2, 3, 4, 5)
+OWN_LEVEL: Final = 2  # the highest that is checked here
 
 
 class Checker:
-    """Finds what is wrong with the sentences of one file, piece by piece; it knows the sentences it has seen."""
+    """A checker of one file, which gets the sentences piece by piece and remembers those that it has seen."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
         self._with_graph = self._without_graph = 0  # lines of the first sentence of each kind
         self._joined = False  # whether the last token so far goes on without a space
+        self._untagged = False  # whether a word without UPOS was reported
 
     def problems(self, bank: Treebank) -> Iterator[FormatError]:
-        """Find everything in one piece of the file."""
-        source = bank.source
-        assert source is not None  # noqa: S101 - pieces of a file come from a file
+        """Yield all problems of the sentences of `bank`, a piece of the file."""
+        source = conllu.as_written(bank)
         for number, first in enumerate(source.lines.tolist()):
             lines = source.sentence(number).decode("utf-8").split("\n")[:-2]
             rows = {at: line.split("\t") for at, line in enumerate(lines) if not line.startswith("#")}
             for at, kind, message in self._sentence(first, lines, rows):
                 word = rows[at][0] if at in rows else ""
-                yield FormatError(source.file, first + at, kind, message, word=word)
+                name = source.heading(number).id
+                yield FormatError(source.file, first + at, kind, message, word=word, sentence=name)
 
     def _sentence(self, first: int, lines: list[str], rows: dict[int, _Row]) -> Iterator[_Problem]:
         begin = next(iter(rows))
@@ -63,11 +87,22 @@ class Checker:
             if not unicodedata.is_normalized("NFC", line):
                 yield at, "unicode", "characters are not in normal form C; expected composed ones"
         for at, row in rows.items():
-            for kind, message in _row_problems(row):
+            for kind, message in (*_row_problems(row), *self._tag_problems(row)):
                 yield at, kind, message
         yield from self._name(first, comments)
         yield from self._text(comments, rows)
         yield from self._graph(first, begin, rows)
+
+    def _tag_problems(self, row: _Row) -> Iterator[tuple[str, str]]:
+        """Yield a problem if UPOS is no universal tag; words without a tag are reported once per file."""
+        tag = row[3]
+        if "-" in row[0] or tag in UPOS or (tag == "_" and ("." in row[0] or self._untagged)):
+            return
+        self._untagged = self._untagged or tag == "_"
+        yield (
+            "unknown-upos",
+            f"UPOS is {tag[:SHOWN]!r}; expected one of the {len(UPOS)} universal tags{_near(tag, UPOS)}",
+        )
 
     def _name(self, first: int, comments: list[str]) -> Iterator[_Problem]:
         found = [match[1] for line in comments if (match := SENT_ID.fullmatch(line))]
@@ -100,7 +135,7 @@ class Checker:
         yield from self._compare(rest, rows)
 
     def _compare(self, rest: str, rows: dict[int, _Row]) -> Iterator[_Problem]:
-        """Look whether the forms, with spaces where none are denied, are the text."""
+        """Yield the differences between `rest`, the text of the sentence, and the forms with the spaces after them."""
         inside = 0  # the last word of the multiword token
         differs = False
         for at, row in rows.items():
@@ -128,7 +163,7 @@ class Checker:
 
     def _graph(self, first: int, begin: int, rows: dict[int, _Row]) -> Iterator[_Problem]:
         nodes = {row[0]: row[8] for row in rows.values() if "-" not in row[0]}
-        if all(deps == "_" for deps in nodes.values()):
+        if all(arcs == "_" for arcs in nodes.values()):
             self._without_graph = self._without_graph or first
             if self._with_graph:
                 yield (
@@ -144,8 +179,8 @@ class Checker:
             self._without_graph = 0
         self._with_graph = self._with_graph or first
         below: dict[str, list[str]] = {}
-        for name, deps in nodes.items():
-            for item in deps.split("|") if deps != "_" else ():
+        for name, arcs in nodes.items():
+            for item in arcs.split("|") if arcs != "_" else ():
                 below.setdefault(item.partition(":")[0], []).append(name)
         reached: set[str] = set()
         waiting = ["0"]
@@ -159,7 +194,7 @@ class Checker:
 
 
 def _row_problems(row: _Row) -> Iterator[tuple[str, str]]:
-    """Look at the columns of one line."""
+    """Yield the code and the message of each problem in the columns of one line."""
     name = row[0]
     kind = "token" if "-" in name else "empty node" if "." in name else "word"
     for place, value in enumerate(row):
@@ -173,18 +208,33 @@ def _row_problems(row: _Row) -> Iterator[tuple[str, str]]:
             )
             yield "not-blank", message
     yield from _feature_problems(row[5] if kind != "token" else "_")
-    if kind == "word" and not RELATION.fullmatch(row[7]):
-        yield "relation", f"DEPREL is {row[7][:SHOWN]!r}; expected small letters, with one : at most"
+    if kind == "word":
+        yield from _relation_problems(row[7])
     if kind != "token" and row[8] != "_":
-        for item in row[8].split("|"):
-            relation = item.partition(":")[2]
-            if relation and not _is_enhanced(relation):
-                yield (
-                    "deps-relation",
-                    f"DEPS has {item[:SHOWN]!r}; expected a relation such as nsubj:pass or obl:on:gen",
-                )
+        yield from _graph_problems(row[8])
     if row[9] != "_":
         yield from _misc_problems(row[9], kind)
+
+
+def _relation_problems(relation: str) -> Iterator[tuple[str, str]]:
+    base = relation.partition(":")[0]
+    if not RELATION.fullmatch(relation):
+        yield "relation", f"DEPREL is {relation[:SHOWN]!r}; expected small letters, with one : at most"
+    elif base not in RELATIONS:
+        expected = f"expected one of the {len(RELATIONS)} universal relations before any :{_near(base, RELATIONS)}"
+        yield "unknown-relation", f"DEPREL is {relation[:SHOWN]!r}; {expected}"
+
+
+def _graph_problems(items: str) -> Iterator[tuple[str, str]]:
+    for item in items.split("|"):
+        relation = item.partition(":")[2]
+        base = relation.partition(":")[0]
+        if relation and not _is_enhanced(relation):
+            expected = "expected a relation such as nsubj:pass or obl:on:gen"
+            yield "deps-relation", f"DEPS has {item[:SHOWN]!r}; {expected}"
+        elif relation and base not in ENHANCED_RELATIONS:
+            expected = f"expected ref or a universal relation{_near(base, ENHANCED_RELATIONS)}"
+            yield "unknown-deps-relation", f"DEPS has {item[:SHOWN]!r}; {expected}"
 
 
 def _space_problems(column: str, value: str, *, allowed: bool) -> Iterator[tuple[str, str]]:
@@ -227,7 +277,7 @@ def _feature_problems(text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 14)
 def _is_enhanced(relation: str) -> bool:
-    """Tell whether a relation of DEPS is well formed; letters that are not ASCII, and marks, stand in one part only."""
+    """Return whether a relation of DEPS is well formed; only one part may have letters that are not ASCII."""
     kinds = ((one, "L" if one.isascii() else unicodedata.category(one)) for one in relation)
     shape = "".join(BEYOND if kind in {"Ll", "Lm", "Lo", "Mn", "Mc", "Me"} else one for one, kind in kinds)
     return ENHANCED.fullmatch(shape) is not None
@@ -244,3 +294,97 @@ def _misc_problems(misc: str, kind: str) -> Iterator[tuple[str, str]]:
         yield "space-after", f"MISC is {misc[:SHOWN]!r}; expected SpaceAfter=No, or SpacesAfter"
     if kind == "empty node" and "SpaceAfter=No" in misc:
         yield "space-after", "an empty node has SpaceAfter=No; expected it of words only"
+
+
+@cache
+def _near(found: str, known: tuple[str, ...]) -> str:
+    """Return ": did you mean …?" with the name of `known` that is most similar to `found`, or "" if none is similar."""
+    near = difflib.get_close_matches(found, known, n=1)
+    return f": did you mean {near[0]}?" if near else ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of treebanks: `code` is that of the problems that it finds, and `level` its level in UD's validator."""
+
+    code: str
+    level: int
+    _find: Callable[[Treebank], Iterable[FormatError]]
+
+    def run(self, treebank: Treebank) -> Iterator[FormatError]:
+        """Return an iterator over the problems with this code in a treebank."""
+        demand_type("what to check", treebank, Treebank)
+        return (problem for problem in self._find(treebank) if problem.kind == self.code)
+
+    @property
+    def explanation(self) -> Explanation:
+        """The meaning of the problem, its remedy and an example."""
+        return explanation(self.code)
+
+
+def _own_problems(bank: Treebank) -> Iterator[FormatError]:
+    return Checker().problems(bank)
+
+
+TREE_CODES: Final = ("missing-head", "head-range", "cycle", "no-root", "several-roots", "root-relation")
+GRAPH_CODES: Final = tuple(kind for kind, _ in deps.PROBLEMS.values())
+OWN_CODES: Final = (
+    *("unicode", "sent-id", "sent-id-twice", "comments", "text", "space-after", "misc", "column-space", "not-blank"),
+    *("unknown-upos", "feats", "relation", "unknown-relation"),
+    *("deps-relation", "unknown-deps-relation", "deps-missing", "deps-unreached"),
+)
+CHECKS: Final[dict[str, Check]] = {
+    code: Check(code, level, find)
+    for codes, level, find in (
+        (TREE_CODES, 2, conllu.tree_problems),
+        (GRAPH_CODES, 2, deps.problems),
+        (OWN_CODES, 2, _own_problems),
+    )
+    for code in codes
+}
+
+
+def problems(path: str | os.PathLike[str], *, level: int = OWN_LEVEL, language: str = "ud") -> Iterator[FormatError]:
+    """Yield all problems of a CoNLL-U file up to a level of UD's validator.
+
+    Level 1 checks the CoNLL-U format and the trees, level 2 the general rules of UD. Levels 3 to 5 need the package
+    udtools, which has rules for each `language`, such as `en`; the codes of its problems begin with `udtools:`.
+    """
+    if level not in LEVELS:
+        raise OptionError(f"level is {level!r}; expected one of {', '.join(map(str, LEVELS))}")
+    if level > OWN_LEVEL:
+        _demand_udtools(level, path)
+    yield from conllu.problems(path, also=(deps.problems, Checker().problems) if level > 1 else ())
+    if level > OWN_LEVEL:
+        yield from _deeper_problems(path, level, language)
+
+
+def _demand_udtools(level: int, path: str | os.PathLike[str]) -> None:
+    if find_spec("udtools") is None:
+        raise OptionError(
+            f"level {level} is checked by udtools, which is not installed; install it with: pip install udtools "
+            "(its licence is the GPL), or use level 2"
+        )
+    if os.fspath(path) == "-":
+        raise OptionError(f"level {level} reads a file twice, and standard input can be read once; name a file")
+
+
+def _deeper_problems(path: str | os.PathLike[str], level: int, language: str) -> Iterator[FormatError]:
+    """Yield the problems that udtools, UD's own validator, finds above level 2; its warnings are left out."""
+    from udtools.state import State
+    from udtools.validator import Validator
+
+    new_validator: Any = Validator
+    new_state: Any = State
+    validator, state = new_validator(lang=language, level=level, output=None), new_state()
+    with files.reading(path) as file:
+        raw = file.read()
+    validator.validate_file_handle(io.TextIOWrapper(io.BytesIO(raw), "utf-8", "replace"), state)
+    validator.validate_end(state)
+    lines = ["", *raw.decode("utf-8", "replace").split("\n")]
+    found = [one for one in state.error_tracker if one.level > OWN_LEVEL and one.is_error()]
+    for one in sorted(found, key=lambda one: one.lineno):
+        cells = lines[one.lineno].split("\t") if one.lineno < len(lines) else []
+        code, word = f"{UDTOOLS}{one.testid}", cells[0] if len(cells) == len(NAMES) else ""
+        yield FormatError(files.shown(path), one.lineno, code, one.message, word=word, sentence=one.sentid)

@@ -1,1 +1,1 @@
-"""Ropewalk in other programs: the spaCy component, the client of a served parser."""
+"""Use of Ropewalk from other programs: the spaCy component, and the Python client of `ropewalk serve`."""

@@ -1,4 +1,4 @@
-"""A parser that `ropewalk serve` serves, used as if it were here: the same calls, the same documents."""
+"""Client of `ropewalk serve`, with the same calls and documents as a local parser."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnectio
 
 @final
 class Client:
-    """One connection to a server, kept open; not to be shared by threads.
+    """Client with one open connection to a server; threads must not share it.
 
-    A server that refuses, or does not answer, raises a `RequestError`; for a request that is larger than it takes, a
-    `RequestTooLargeError`.
+    `model` is the name of a model of the server, by default the server's default model; `timeout` is in seconds. All
+    methods raise `RequestError` if the server refuses a request or does not respond, and `RequestTooLargeError` if a
+    request is too large.
     """
 
     def __init__(
@@ -32,18 +33,21 @@ class Client:
     ) -> None:
         parts = urlsplit(address)
         if parts.scheme not in KINDS or not parts.hostname:
-            raise RequestError(400, f"{address!r} is no address; expected one such as http://127.0.0.1:8080")
+            raise RequestError(400, f"{address!r} is no address; pass one such as http://127.0.0.1:8080")
         self._path = parts.path.rstrip("/")
         self._connection = KINDS[parts.scheme](parts.hostname, parts.port, timeout=timeout)
         self._address = address
         about = self.models()
-        named = {one["name"]: one for one in about["models"]}
+        named = {facts["name"]: facts for facts in about["models"]}
         chosen = model or about["default"]
         if chosen not in named:
             self.close()
-            raise RequestError(400, f"{address} has no model {chosen!r}; it has: {', '.join(named)}")
+            raise RequestError(400, f"{address} has no model {chosen!r}; choose one of: {', '.join(named)}")
         self.model: str = chosen
         self.generator: str = named[chosen]["generator"]
+
+    def __repr__(self) -> str:
+        return f"<Client of {self._address}, model {self.model}>"
 
     def __enter__(self) -> Self:
         return self
@@ -56,34 +60,34 @@ class Client:
         self._connection.close()
 
     def models(self) -> dict[str, Any]:
-        """List the server's models and limits."""
-        found: dict[str, Any] = json.loads(self._asked("GET", "models"))
-        return found
+        """Return the models and the limits of the server, as `/api/v1/models` answers them."""
+        models: dict[str, Any] = json.loads(self._sent("GET", "models"))
+        return models
 
     def __call__(self, text: str) -> Document:
-        """Parse a text."""
+        """Parse a text on the server; return it as a document."""
         return self._parsed({"text": text}, text)
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Document]:
-        """Parse many texts, one document for each, in order."""
+        """Yield one parsed document for each text, in order, with one request for each."""
         return map(self, texts)
 
     def tokens(self, sentences: Iterable[Sequence[str]]) -> Document:
-        """Parse sentences that are cut into words already."""
+        """Parse sentences that are lists of words already; return them as a document."""
         return self._parsed({"tokens": [list(words) for words in sentences]}, None)
 
     def conllu(self, source: str | Treebank) -> Document:
-        """Parse the words of CoNLL-U, a file or what was read from one."""
+        """Parse the sentences of a CoNLL-U file or a treebank; return them as a document."""
         bank = source if isinstance(source, Treebank) else conllu.read(source)
         return self._parsed({"conllu": conllu.dumps(bank).decode("utf-8")}, None)
 
     def _parsed(self, what: dict[str, object], text: str | None) -> Document:
-        answer = self._asked("POST", "parse", what | {"model": self.model, "output": "conllu"})
+        answer = self._sent("POST", "parse", what | {"model": self.model, "output": "conllu"})
         answer = answer.removeprefix(f"# generator = {self.generator}\n".encode())
         bank = conllu.loads(answer, self._address) if answer else Treebank.of([])
         return Document(bank, text, self.generator)
 
-    def _asked(self, method: str, path: str, what: dict[str, object] | None = None) -> bytes:
+    def _sent(self, method: str, path: str, what: dict[str, object] | None = None) -> bytes:
         body = None if what is None else json.dumps(what).encode("utf-8")
         headers = {} if body is None else {"content-type": "application/json"}
         fresh = self._connection.sock is None
@@ -92,13 +96,12 @@ class Client:
         except (http.client.HTTPException, OSError) as failure:
             self._connection.close()
             if fresh or isinstance(failure, TimeoutError):
-                raise RequestError(
-                    503, f"{self._address} does not answer: {failure}; is the server running?"
-                ) from failure
-        return self._asked(method, path, what)  # the server had closed an idle connection
+                problem = f"{self._address} does not respond: {failure}; is the server running?"
+                raise RequestError(503, problem) from failure
+        return self._sent(method, path, what)  # the server had closed an idle connection
 
     def _answer(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
-        with suppress(BrokenPipeError, ConnectionResetError):  # who refuses a body may answer before all is sent
+        with suppress(BrokenPipeError, ConnectionResetError):  # a server that refuses a body may respond early
             self._connection.request(method, f"{self._path}/api/v1/{path}", body, headers)
         response = self._connection.getresponse()
         answer: bytes = response.read()

@@ -1,4 +1,4 @@
-"""Ropewalk in spaCy: `nlp.add_pipe("ropewalk")` puts our trees over spaCy's tokens."""
+"""The spaCy component: `nlp.add_pipe("ropewalk")` adds Ropewalk's trees to spaCy's tokens."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ropewalk.batches import grouped, together
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import is_root_relation
+from ropewalk.treebank.phrases import phrase_spans
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -29,25 +30,10 @@ if TYPE_CHECKING:
 
 PROBABILITY = "probability"  # token._.probability
 TAG_PROBABILITIES = "tag_probabilities"  # token._.tag_probabilities, by the name of the column
-NOMINAL = {  # relations of what is a noun phrase of its own
-    "nsubj", "obj", "iobj", "obl", "nmod", "appos", "vocative", "dislocated", "expl", "list", "parataxis", "ROOT",
-}  # fmt: skip
-INNER = {
-    "det",
-    "amod",
-    "nummod",
-    "compound",
-    "nmod",
-    "flat",
-    "clf",
-    "goeswith",
-    "punct",
-    "advmod",
-}  # of one, on its left
 
 
 class _Words(NamedTuple):
-    """The places of a document's words among its tokens, and the lengths of its sentences."""
+    """A document, the token indices of its words (tokens that are not spaces), and its sentence lengths in words."""
 
     doc: Doc
     places: Numbers
@@ -56,12 +42,14 @@ class _Words(NamedTuple):
 
 @final
 class Component:
-    """Gives each token its head, relation and whatever tags the model has, and each document its sentences.
+    """spaCy component that sets heads, relations and predicted tags of tokens, and the sentences of documents.
 
-    With `set_pos` these are `pos_`, `tag_`, `morph` and `lemma_`, else none, for pipelines that have their own.
-    Sentences that a document has already are kept; otherwise our segmenter finds them. A token of space hangs on the
-    word before it, or on the first of the document, with the relation `dep`, as it does in spaCy's own parser: without
-    a relation it would count as a root. The documents' `noun_chunks` go by our relations, which are UD's.
+    With `set_pos`, predicted tags are written to `pos_`, `tag_`, `morph` and `lemma_` of tokens; without it, tags are
+    left to other components. If a document has sentence boundaries already, they are kept; otherwise the segmenter of
+    the model finds them. `doc.noun_chunks` follows the relations of UD.
+
+    A token that consists of spaces is attached to the word before it, or else to the first word of the document. Its
+    relation is `dep`, as in spaCy's own parser; without a relation, spaCy would count it as a root.
     """
 
     def __init__(self, parser: Parser, *, set_pos: bool = True) -> None:
@@ -72,50 +60,54 @@ class Component:
                 Token.set_extension(name, default=None)
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parse one document."""
+        """Parse a document; write the result to its tokens and return it."""
         return next(self._parsed([doc]))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse many documents, so many at a time."""
+        """Yield the documents of `stream` in order, parsed in batches of `batch_size` documents."""
         for docs in grouped(stream, lambda _: 1, batch_size):
             yield from self._parsed(docs)
 
     def to_bytes(self, **_: object) -> bytes:
-        """Nothing to keep: the configuration names the model."""
+        """Return empty bytes: there is nothing to store, because the pipeline's configuration names the model."""
         return b""
 
     def from_bytes(self, _data: bytes, **_: object) -> Component:
-        """Nothing to read: the configuration names the model."""
+        """Return the component as it is: the configuration names the model."""
         return self
 
     def to_disk(self, _path: str | os.PathLike[str], **_: object) -> None:
-        """Nothing to keep: the configuration names the model."""
+        """Write nothing: the pipeline's configuration names the model."""
 
     def from_disk(self, _path: str | os.PathLike[str], **_: object) -> Component:
-        """Nothing to read: the configuration names the model."""
+        """Return the component as it is: the configuration names the model."""
         return self
 
     def _parsed(self, docs: list[Doc]) -> Iterator[Doc]:
         words = [np.array([token.i for token in doc if not token.is_space], dtype=np.int64) for doc in docs]
-        given = [_Words(doc, some, self._lengths(doc, some)) for doc, some in zip(docs, words, strict=True)]
-        for one, outcome in zip(given, together(given, self._trees), strict=True):
+        documents = [_Words(doc, some, self._lengths(doc, some)) for doc, some in zip(docs, words, strict=True)]
+        for document, outcome in zip(documents, together(documents, self._trees), strict=True):
             if isinstance(outcome, Exception):
                 raise outcome
-            if one.lengths:
+            if document.lengths:
                 first, last = outcome.sentences.start, outcome.sentences.stop
                 where = slice(*outcome.bank.offsets.array[[first, last]].tolist())
-                self._write(one.doc, one.places, outcome.bank.offsets.between(first, last), outcome.bank, where)
-            yield one.doc
+                offsets = outcome.bank.offsets.between(first, last)
+                self._write(document.doc, document.places, offsets, outcome.bank, where)
+            yield document.doc
 
-    def _trees(self, given: Sequence[_Words]) -> tuple[Treebank, list[int]]:
-        """Parse the words of documents."""
-        forms = [one.doc[i].text for one in given for i in one.places.tolist()]
-        offsets = Offsets.of_lengths([length for one in given for length in one.lengths])
+    def _trees(self, documents: Sequence[_Words]) -> tuple[Treebank, list[int]]:
+        """Parse the words of all documents together; return the treebank, and the sentence count of each document."""
+        forms = [document.doc[i].text for document in documents for i in document.places.tolist()]
+        offsets = Offsets.of_lengths([length for document in documents for length in document.lengths])
         bank = self.parser.treebank(Treebank.of_words(Column.of(forms), offsets))
-        return bank, [len(one.lengths) for one in given]
+        return bank, [len(document.lengths) for document in documents]
 
     def _lengths(self, doc: Doc, words: Numbers) -> list[int]:
-        """Count the words of each sentence."""
+        """Return the number of words of each sentence of `doc`; `words` holds the token indices of its words.
+
+        Sentence boundaries come from the document, else from the segmenter; without both, there is one sentence.
+        """
         if not len(words):
             return []
         if doc.has_annotation("SENT_START"):
@@ -124,18 +116,22 @@ class Component:
         elif self.parser.segmenter is None:
             first = np.zeros(1, dtype=np.int64)
         else:
-            found, _ = self.parser.segmenter.segment_many([doc.text])
-            begun = found.surface.starts[found.surface.offsets(found.offsets).starts]
+            bank, _ = self.parser.segmenter.segment_many([doc.text])
+            begun = bank.surface.starts[bank.surface.offsets(bank.offsets).starts]
             first = np.searchsorted([doc[i].idx for i in words.tolist()], begun)
         bounds = np.unique(np.concatenate([[0], first, [len(words)]]))
         return [int(length) for length in np.diff(bounds)]
 
     def _write(self, doc: Doc, words: Numbers, offsets: Offsets, bank: Treebank, where: slice) -> None:
-        """Put the trees of a document's words over its tokens."""
+        """Write trees, tags and probabilities to the tokens of `doc`.
+
+        `words` holds the token indices of the words, `where` selects these words in the parsed treebank `bank`, and
+        `offsets` are the offsets of sentences, counted from the first of these words.
+        """
         heads = bank.heads[where].astype(np.int64)
         before = np.repeat(offsets.starts, offsets.lengths)
         above = np.where(heads > 0, heads - 1 + before, np.arange(len(words)))
-        # A token of space hangs on the last word before it, or on the first there is.
+        # A token of space is attached to the last word before it, or to the first word.
         target = words[np.maximum(np.searchsorted(words, np.arange(len(doc)), side="right") - 1, 0)]
         target[words] = words[above]
         add = doc.vocab.strings.add
@@ -145,20 +141,23 @@ class Component:
         )
         if self.set_pos:
             columns |= self._tags(doc, words, bank, where)
-        doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # spaCy's types leave it out
+        doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined] # missing in spaCy's types
         doc.from_array(list(columns), cast("Ints2d", np.stack(list(columns.values()), axis=1)))
-        found = bank.probabilities
-        if found is not None and found.arcs is not None:
-            for i, share in zip(words.tolist(), found.arcs[where].tolist(), strict=True):
-                doc[i]._.set(PROBABILITY, share)
-        if found is not None and found.tags:
-            rows = np.stack([column[where] for column in found.tags.values()], axis=1).tolist()
-            for i, shares in zip(words.tolist(), rows, strict=True):
-                doc[i]._.set(TAG_PROBABILITIES, dict(zip(found.tags, shares, strict=True)))
+        probabilities = bank.probabilities
+        if probabilities is not None and probabilities.arcs is not None:
+            for i, probability in zip(words.tolist(), probabilities.arcs[where].tolist(), strict=True):
+                doc[i]._.set(PROBABILITY, probability)
+        if probabilities is not None and probabilities.tags:
+            rows = np.stack([column[where] for column in probabilities.tags.values()], axis=1).tolist()
+            for i, row in zip(words.tolist(), rows, strict=True):
+                doc[i]._.set(TAG_PROBABILITIES, dict(zip(probabilities.tags, row, strict=True)))
 
     @staticmethod
     def _tags(doc: Doc, words: Numbers, bank: Treebank, where: slice) -> dict[int, npt.NDArray[np.uint64]]:
-        """Number the tags that the model gave; tokens of space have what spaCy gives them."""
+        """Return for each spaCy attribute the ids of its values for all tokens of `doc`.
+
+        Words get the ids of predicted tags. Tokens that consist of spaces get the tags that spaCy uses for them.
+        """
         add = doc.vocab.strings.add
         kinds: dict[str, tuple[int, Callable[[str], int], Sequence[int]]] = {
             "upos": (POS, lambda name: IDS.get(name, 0), [IDS["SPACE"]] * len(doc)),
@@ -175,42 +174,25 @@ class Component:
 
 
 def _numbers(column: Column, number: Callable[[str], int]) -> npt.NDArray[np.uint64]:
-    """Give the numbers that spaCy has for the texts of a column."""
+    """Return spaCy's id for the text of each word in a column; `number` returns the id of a text."""
     numbers: npt.NDArray[np.uint64] = np.array([number(name) for name in column.names], dtype=np.uint64)[column.ids]
     return numbers
 
 
 def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
-    """Find noun phrases without those inside of them, by the relations of UD: first token, end, and the label NP.
+    """Yield (start, end, label) for each noun phrase that is not inside another.
 
-    `doc.noun_chunks` does so in all documents that we parse. Set `doc.noun_chunks_iterator` to this where one was
-    stored and read again.
+    `start` is the index of its first token, and `end` the index after its last token. `label` is spaCy's id of the text
+    `NP`. Noun phrases are found from the relations of UD. `doc.noun_chunks` uses this function in all documents that
+    Ropewalk parses. For documents that were stored and read again, set `doc.noun_chunks_iterator` to this function.
     """
-    label = doclike.doc.vocab.strings.add("NP")
-    end = 0  # of the last one
-    for word in doclike:
-        if word.pos_ in {"NOUN", "PROPN", "PRON"} and _is_nominal(word):
-            start = _first(word)
-            if start >= end:
-                end = word.i + 1
-                yield start, end, label
-
-
-def _is_nominal(word: Token) -> bool:
-    """Tell whether a noun begins a phrase: what stands before the noun that it modifies is part of that one's."""
-    while word.dep_ == "conj" and word.head.i < word.i:
-        word = word.head
-    relation, _, subtype = word.dep_.partition(":")
-    return relation in NOMINAL and subtype != "poss" and (relation != "nmod" or word.head.i < word.i)
-
-
-def _first(word: Token) -> int:
-    """Find the first token of a noun's phrase: articles, adjectives and the like, no prepositions."""
-    start = word.i
-    for child in reversed([*word.lefts]):
-        if child.dep_.partition(":")[0] not in INNER or child.right_edge.i != start - 1:
-            break
-        start = child.left_edge.i
-    while start < word.i and word.doc[start].dep_.partition(":")[0] in {"punct", "advmod", "case", "cc"}:
-        start += 1
-    return start
+    tokens = [*doclike]
+    if not tokens:
+        return
+    doc, label = doclike.doc, doclike.doc.vocab.strings.add("NP")
+    first = tokens[0].sent.start
+    words = doc[first : tokens[-1].sent.end]
+    heads = [0 if word.head == word else word.head.i - first + 1 for word in words]
+    for span in phrase_spans(heads, [word.dep_ for word in words], [word.pos_ for word in words]):
+        if tokens[0].i <= first + span.head <= tokens[-1].i:
+            yield first + span.first, first + span.end, label

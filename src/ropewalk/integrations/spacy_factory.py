@@ -1,6 +1,6 @@
-"""How spaCy makes our component.
+"""The factory of the spaCy component.
 
-It loads this file whenever it loads any pipeline, so nothing of ours is loaded before a component is asked for.
+spaCy imports this file with any pipeline, so the component itself is imported only for pipelines that have it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from spacy.language import Language
 
+from ropewalk.errors import ConfigError
 from ropewalk.options import ParserOptions, spread
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     default_score_weights={"dep_uas": 0.5, "dep_las": 0.5, "sents_f": 0.0, "pos_acc": None},
 )
 @partial(spread, annotations=get_type_hints(ParserOptions))
-def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by their names
+def make(  # noqa: PLR0913 - spaCy passes name and configuration as keywords
     *,
     nlp: Language,  # noqa: ARG001 - the name is spaCy's
     name: str,  # noqa: ARG001 - likewise
@@ -33,7 +34,13 @@ def make(  # noqa: PLR0913 - spaCy hands over name and configuration, all by the
     threads: int,
     options: ParserOptions,
 ) -> Component:
-    """Make the component from a pipeline's configuration, which has a key for each field of `ParserOptions`."""
+    """Load `model` and build the spaCy component; the configuration also has a key for each field of `ParserOptions`.
+
+    Raise a `ConfigError` if an option asks for graphs, which spaCy documents cannot store.
+    """
+    for field, given in (("graph_decoder", options.graph_decoder is not None), ("enhance", options.enhance)):
+        if given:
+            raise ConfigError("spaCy", field, "is set, and documents of spaCy have no graphs; leave it out")
     from ropewalk import pipeline
     from ropewalk.integrations.spacy_component import Component
 

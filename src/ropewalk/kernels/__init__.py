@@ -1,9 +1,9 @@
-"""The inner loops: plain Python over arrays, compiled by Cython where a C compiler was at hand.
+"""Kernels, the inner loops: plain Python over arrays, compiled with Cython where a C compiler was available.
 
-A kernel sees only buffers of integers (`memoryview` when uncompiled), never an object of this library, and
-raises nothing: what went wrong comes back as numbers. The same `.py` file is compiled and interpreted; the
-environment variable `ROPEWALK_PURE=1` runs the Python files even where the compiled ones exist, which is how
-the tests run both. Compiled kernels share the module `buffers`, which exists only compiled.
+A kernel reads and writes only buffers of numbers (`memoryview` when uncompiled). It uses no other object of this
+library and raises no error: it reports faults as numbers. The same `.py` file is compiled and interpreted. If the
+environment variable `ROPEWALK_PURE` is 1, the Python files run even where compiled ones exist, so that tests can run
+both. Compiled kernels share the module `buffers`, which exists only compiled.
 """
 
 from __future__ import annotations
@@ -28,33 +28,34 @@ PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
 
 
 def view(array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - a buffer of any shape
-    """Give a kernel the buffer of an array: compiled code takes it as it is, and Python reads it fastest.
+    """Return an array in the form that kernels read: a buffer if it has one dimension, else the array itself.
 
-    Python cannot cut a buffer of several dimensions, so an array of several is given as it is.
+    Compiled kernels accept both. Interpreted kernels read a buffer faster than an array, but Python cannot slice a
+    buffer of several dimensions.
     """
     return array.data if array.ndim == 1 else array
 
 
 def new_floats(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
-    """Make a buffer of zeros, at least one along each dimension, for a kernel to work in."""
+    """Return a buffer of 64-bit float zeros with this `shape`; each dimension has at least one element."""
     sizes = [max(1, size) for size in shape]
     return memoryview(bytearray(8 * math.prod(sizes))).cast("d", sizes)
 
 
 def new_ints(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
-    """Make a buffer of whole zeros, at least one along each dimension, for a kernel to work in."""
+    """Return a buffer of 32-bit integer zeros with this `shape`; each dimension has at least one element."""
     sizes = [max(1, size) for size in shape]
     return memoryview(bytearray(4 * math.prod(sizes))).cast("i", sizes)
 
 
 def compiled() -> bool:
-    """Tell whether every kernel in use is compiled."""
+    """Return whether all kernels run as compiled code."""
     specs = [importlib.util.find_spec(f"{__name__}.{name}") for name in NAMES]
     return all(spec is not None and not str(spec.origin).endswith(".py") for spec in specs)
 
 
 class _PythonFiles:
-    """Finds a kernel's Python file where Python itself would take the compiled one."""
+    """An import hook that loads the Python file of a kernel even if there is a compiled one."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -65,5 +66,5 @@ class _PythonFiles:
         return importlib.util.spec_from_file_location(name, HERE / f"{kernel}.py")
 
 
-if PURE or importlib.util.find_spec(f"{__name__}.buffers") is None:  # no compiled kernel runs without it
+if PURE or importlib.util.find_spec(f"{__name__}.buffers") is None:  # every compiled kernel needs it
     sys.meta_path.insert(0, _PythonFiles)

@@ -2,13 +2,21 @@ cimport cython
 
 cdef double NEGLIGIBLE, NOTHING
 
+cdef enum:  # as in codes.py, but known to the C compiler
+    MARK_OPENS_LEFT = 0
+    MARK_OPENS_RIGHT = 1
+    MARK_WAITS = 2
+    MARK_LEANS = 3
+    MARK_CLOSES_LEFT = 4
+    MARK_CLOSES_RIGHT = 5
+
 cdef class Transitions:
     cdef const int[::1] begins, labels, sources, targets, roots, finals, distances
     cdef const int[:, ::1] marks
     cdef int heights
 
 cdef class BestPath:
-    cdef double[::1] now, soon, gains
+    cdef double[::1] now, soon, label_scores
     cdef int[:, ::1] back
 
 cdef class ForwardBackward:
@@ -24,26 +32,26 @@ cdef class Tracks:
     cdef int[:, ::1] alive
     cdef int[::1] living
 
-@cython.locals(value=double, gain=double, total=double, end=int, low=int, high=int, middle=int, target=int, t=int)
-cpdef void viterbi(Transitions automaton, const double[:, ::1] scores, const double[:, ::1] ties,
+@cython.locals(value=double, score=double, total=double, end=int, low=int, high=int, middle=int, target=int, t=int)
+cpdef void viterbi(Transitions automaton, const double[:, ::1] scores, const double[:, ::1] root_scores,
                    const int[::1] offsets, BestPath work, int[::1] best, double[::1] totals) noexcept
 @cython.locals(value=double, total=double, ends=double)
-cpdef double forward(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] ties, int n,
+cpdef double forward(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores, int n,
                      ForwardBackward work, double[::1] scales) noexcept nogil
 @cython.locals(value=double, i=int)
-cdef void backward(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] ties, int n,
+cdef void backward(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores, int n,
                    ForwardBackward work, double[::1] scales) noexcept nogil
-@cython.locals(share=double, factor=double, value=double, part=double)
-cpdef void sums(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] ties,
-                const int[::1] offsets, ForwardBackward work, double[::1] shares, double[::1] scales,
+@cython.locals(mass=double, factor=double, value=double, part=double)
+cpdef void sums(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores,
+                const int[::1] offsets, ForwardBackward work, double[::1] accepted, double[::1] scales,
                 double[:, ::1] marginals, double[::1] rooted) noexcept
 @cython.locals(left=double, part=double, chosen=int, q=int, drawn=int)
-cpdef int draw(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] ties, int n,
+cpdef int draw(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores, int n,
                ForwardBackward work, double[::1] scales, const double[:, ::1] dice, int[:, ::1] out) noexcept
-@cython.locals(have=double, gain=double, total=double, q=int, j=int, end=int, place=int, t=int, i=int, found=int, target=int)
-cpdef int k_best(Transitions automaton, const double[:, ::1] scores, const double[:, ::1] ties, int n, int k,
+@cython.locals(have=double, score=double, total=double, q=int, j=int, end=int, place=int, t=int, i=int, count=int, target=int)
+cpdef int k_best(Transitions automaton, const double[:, ::1] scores, const double[:, ::1] root_scores, int n, int k,
                  BestPaths work, int[:, ::1] out, double[::1] totals) noexcept
-@cython.locals(share=double, value=double, part=double, right=double, left=double, closed=int, count=int, q=int)
-cpdef int arcs(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] ties, int n,
+@cython.locals(mass=double, value=double, part=double, right=double, left=double, closed=int, count=int, q=int)
+cpdef int arcs(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores, int n,
                const int[::1] reach, const int[::1] heads, ForwardBackward sums_work, Tracks work, double[::1] scales,
                double[::1] chosen, double[:, ::1] matrix) noexcept

@@ -1,8 +1,8 @@
 """Best paths, sums over paths, and samples of paths through an automaton that reads one label per word.
 
-`scores[w, l]` is what label l gains at the w-th word of all, and `ties[w, 0]` or `ties[w, 1]` what the word gains by
-not being or being the root. All paths begin in state 0. Each search works in a workspace of its own kind, made for the
-longest sentence; what it finds goes into the buffers given beside it.
+`scores[w, l]` is the score of label l at word w, where w counts words over all sentences. `root_scores[w, 0]` is the
+word's score for not being the root, and `root_scores[w, 1]` for being it. All paths begin in state 0. Each function has
+its own class of workspace, allocated for the longest sentence, and writes its results into further buffers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,15 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
+if not cython.compiled:  # compiled, they are constants of the .pxd
+    from ropewalk.kernels.codes import (
+        MARK_CLOSES_LEFT,
+        MARK_CLOSES_RIGHT,
+        MARK_LEANS,
+        MARK_OPENS_LEFT,
+        MARK_OPENS_RIGHT,
+    )
+
 Ints = Any  # a buffer of numbers, of one or more dimensions
 Floats = Any  # likewise
 
@@ -24,14 +33,13 @@ NEGLIGIBLE = 1e-14
 
 
 class Transitions:
-    """An automaton.
+    """The states and transitions of an automaton, as buffers.
 
-    Transition t leads from `sources[t]` to `targets[t]` by label `labels[t]`; those of state q are
-    `begins[q]:begins[q+1]`. `roots[t]` is 1 if the word becomes the root. `marks[t]` holds the heights of brackets on
-    the stack that a transition concerns, 0 for none: of the left and the right superbracket that it opens, of the
-    bracket under which its opening semibracket waits and on which its closing one leans, and of the left and the right
-    superbracket that it closes; none is above `heights`. From state q at least `distances[q]` more words lead to an
-    end, and paths end where `finals[q]` is 1.
+    Transition t leads from state `sources[t]` to `targets[t]` and reads label `labels[t]`. The transitions from state q
+    are `begins[q]:begins[q+1]`. `roots[t]` is 1 if the word becomes the root. `marks[t]` holds the heights on the stack
+    of the brackets that transition t opens, closes, waits under or leans on, 0 for none, in the columns MARK_… of
+    `codes`. No height is above `heights`. Paths end in states with `finals[q]` 1. From state q, a path has at least
+    `distances[q]` more words.
     """
 
     def __init__(
@@ -59,21 +67,22 @@ class Transitions:
 
 
 class BestPath:
-    """A workspace of `viterbi`.
+    """The workspace of `viterbi`.
 
-    `back[i, q]` is the transition by which word i best reaches state q; `now` and `soon` hold a number per state, and
-    `gains` what each label gains at the word at hand, first for other words and then for the root.
+    `back[i, q]` is a backpointer: the last transition of the best path to state q after word i. `now` and `soon` hold
+    the best score of each state before and after the current word. `label_scores` holds the current word's label scores
+    twice: plus its score for not being the root, and plus its score for being the root.
     """
 
     def __init__(self, longest: int, states: int, labels: int) -> None:
         self.now = new_floats(states)
         self.soon = new_floats(states)
-        self.gains = new_floats(2 * labels)
+        self.label_scores = new_floats(2 * labels)
         self.back = new_ints(longest, states)
 
 
 class ForwardBackward:
-    """A workspace of sums over paths, `alpha` and `beta`, both by word and state."""
+    """The workspace of sums over paths: forward sums `alpha` and backward sums `beta`, each [word, state]."""
 
     def __init__(self, longest: int, states: int) -> None:
         self.alpha = new_floats(longest + 1, states)
@@ -81,10 +90,10 @@ class ForwardBackward:
 
 
 class BestPaths:
-    """A workspace of `k_best`.
+    """The workspace of `k_best`.
 
-    `value[i, q, j]` is the score of the j-th best way to state q before word i, `via` the transition and `rank` the
-    place among the ways to its source by which it comes.
+    `value[i, q, j]` is the score of the j-th best path to state q before word i. Its backpointer is a transition,
+    `via`, and the `rank` of the path that it extends among the best paths to the transition's source.
     """
 
     def __init__(self, words: int, states: int, k: int) -> None:
@@ -94,11 +103,12 @@ class BestPaths:
 
 
 class Tracks:
-    """A workspace of `arcs`.
+    """The workspace of `arcs`.
 
-    `track[c, p, q]` is the weight of having in state q, at height p, the bracket that the word at hand opened to the
-    left (c = 0), to the right (1), or under which it waits (2). `alive[i]` lists the `living[i]` states that paths of
-    any weight have before word i: the others would change nothing in the first twelve places.
+    `track[c, p, q]` is the weight of the paths in state q on which the bracket at height p is a bracket of the current
+    word: one that it opened to the left (c = 0) or to the right (c = 1), or one under which it waits (c = 2).
+    `alive[i]` lists the states that paths of more than negligible weight have before word i, and `living[i]` is their
+    number. The other states change no probability in its first twelve digits.
     """
 
     def __init__(self, words: int, states: int, heights: int) -> None:
@@ -111,13 +121,13 @@ class Tracks:
 def viterbi(
     automaton: Transitions,
     scores: Floats,
-    ties: Floats,
+    root_scores: Floats,
     offsets: Ints,
     work: BestPath,
     best: Ints,
     totals: Floats,
 ) -> None:
-    """Write the labels of the best path of each sentence into `best`, and its score into `totals`: -inf if none."""
+    """Write the labels of each sentence's best path into `best`, and its score, -inf without a path, into `totals`."""
     begins = automaton.begins
     labels = automaton.labels
     targets = automaton.targets
@@ -126,7 +136,7 @@ def viterbi(
     distances = automaton.distances
     now = work.now
     soon = work.soon
-    gains = work.gains
+    label_scores = work.label_scores
     back = work.back
     with cython.nogil:
         states = finals.shape[0]
@@ -134,28 +144,31 @@ def viterbi(
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
+            # initialize: every path begins in state 0
             for q in range(states):
                 now[q] = NOTHING
             now[0] = 0.0
             for i in range(n):
                 w = start + i
                 for label in range(many):
-                    gains[label] = scores[w, label] + ties[w, 0]
-                    gains[many + label] = scores[w, label] + ties[w, 1]
+                    label_scores[label] = scores[w, label] + root_scores[w, 0]
+                    label_scores[many + label] = scores[w, label] + root_scores[w, 1]
                 for q in range(states):
                     soon[q] = NOTHING
+                # extend the best path to each state by each transition
                 for q in range(states):
                     value = now[q]
                     if value == NOTHING or distances[q] > n - i:
-                        continue
+                        continue  # no path reaches q, or too few words are left to end from it
                     for t in range(begins[q], begins[q + 1]):
-                        gain = value + gains[many * roots[t] + labels[t]]
+                        score = value + label_scores[many * roots[t] + labels[t]]
                         target = targets[t]
-                        if gain > soon[target]:
-                            soon[target] = gain
+                        if score > soon[target]:
+                            soon[target] = score
                             back[i, target] = t
                 for q in range(states):
                     now[q] = soon[q]
+            # choose the best final state
             total = NOTHING
             end = 0
             for q in range(states):
@@ -165,11 +178,12 @@ def viterbi(
             totals[s] = total
             if total == NOTHING:
                 continue
+            # follow the backpointers; binary search finds a transition's source
             for j in range(n):
                 i = n - 1 - j
                 t = back[i, end]
                 best[start + i] = labels[t]
-                low = 0  # the source of a transition is the last state whose transitions begin at or before it
+                low = 0  # the source is the last state whose transitions begin at or before t
                 high = states
                 while high - low > 1:
                     middle = (low + high) // 2
@@ -183,15 +197,16 @@ def viterbi(
 def forward(
     automaton: Transitions,
     weights: Floats,
-    ties: Floats,
+    root_scores: Floats,
     n: int,
     work: ForwardBackward,
     scales: Floats,
 ) -> float:
-    """Sum over the paths of one sentence, in probabilities that are rescaled word by word.
+    """Compute the forward sums of one sentence of `n` words, rescaled after each word.
 
-    `weights` and `ties` are given as factors. `alpha[i, q]` becomes the share of state q before word i, `scales[i]`
-    what was divided out at word i. Returns the share of paths that end well: 0 if there is none.
+    `weights` and `root_scores` are factors, not logarithms. `work.alpha[i, q]` becomes the probability mass of state q
+    before word i, and `scales[i]` the factor by which it was divided at word i. Return the mass of the paths that end
+    in a final state, 0 if there are none.
     """
     begins = automaton.begins
     labels = automaton.labels
@@ -215,7 +230,7 @@ def forward(
                 alpha[i, q] = 0.0
                 continue
             for t in range(begins[q], begins[q + 1]):
-                alpha[i + 1, targets[t]] += value * weights[i, labels[t]] * ties[i, roots[t]]
+                alpha[i + 1, targets[t]] += value * weights[i, labels[t]] * root_scores[i, roots[t]]
         total = 0.0
         for q in range(states):
             total += alpha[i + 1, q]
@@ -234,14 +249,15 @@ def forward(
 def backward(
     automaton: Transitions,
     weights: Floats,
-    ties: Floats,
+    root_scores: Floats,
     n: int,
     work: ForwardBackward,
     scales: Floats,
 ) -> None:
-    """Sum over the rests of paths, rescaled as `forward` was: `beta[i, q]` is that from state q before word i on.
+    """Compute the backward sums of one sentence of `n` words, rescaled with the `scales` of `forward`.
 
-    What no path reaches is left at 0.
+    `work.beta[i, q]` becomes the mass of the paths from state q before word i to the end. It is 0 for states that no
+    path reaches.
     """
     begins = automaton.begins
     labels = automaton.labels
@@ -259,25 +275,26 @@ def backward(
             value = 0.0
             if alpha[i, q] > 0.0:
                 for t in range(begins[q], begins[q + 1]):
-                    value += weights[i, labels[t]] * ties[i, roots[t]] * beta[i + 1, targets[t]]
+                    value += weights[i, labels[t]] * root_scores[i, roots[t]] * beta[i + 1, targets[t]]
             beta[i, q] = value / scales[i]
 
 
 def sums(
     automaton: Transitions,
     weights: Floats,
-    ties: Floats,
+    root_scores: Floats,
     offsets: Ints,
     work: ForwardBackward,
-    shares: Floats,
+    accepted: Floats,
     scales: Floats,
     marginals: Floats,
     rooted: Floats,
 ) -> None:
-    """Write the probability of each label at each word, and of each word being the root, over all paths.
+    """Write the marginal probability of each label at each word, and of each word being the root, over all paths.
 
-    `shares[s]` becomes the share of sentence s that ends well, 0 if the sum vanished and nothing else was written; the
-    logarithm of the whole sum is that of `shares[s]` plus those of its `scales`.
+    `accepted[s]` becomes the mass of the paths of sentence s that end in a final state. It is 0 if the sum vanished;
+    then no marginals are written. The log-sum of sentence s is the logarithm of `accepted[s]` plus the logarithms of
+    `scales` for its words.
     """
     begins = automaton.begins
     labels = automaton.labels
@@ -291,25 +308,25 @@ def sums(
             start = offsets[s]
             n = offsets[s + 1] - start
             end = start + n
-            share = forward(automaton, weights[start:end], ties[start:end], n, work, scales[start:end])
-            shares[s] = share
-            if share == 0.0:
+            mass = forward(automaton, weights[start:end], root_scores[start:end], n, work, scales[start:end])
+            accepted[s] = mass
+            if mass == 0.0:
                 continue
             for i in range(n):
-                if scales[start + i] * share == 0.0:
-                    shares[s] = 0.0  # too small to divide by: as if there were none, it is looked at once more
-            if shares[s] == 0.0:
+                if scales[start + i] * mass == 0.0:
+                    accepted[s] = 0.0  # too small to divide by: the caller sums again with relative weights
+            if accepted[s] == 0.0:
                 continue
-            backward(automaton, weights[start:end], ties[start:end], n, work, scales[start:end])
+            backward(automaton, weights[start:end], root_scores[start:end], n, work, scales[start:end])
             for i in range(n):
                 w = start + i
-                factor = 1.0 / (scales[w] * share)
+                factor = 1.0 / (scales[w] * mass)
                 for q in range(finals.shape[0]):
                     value = alpha[i, q] * factor
                     if value == 0.0:
                         continue
                     for t in range(begins[q], begins[q + 1]):
-                        part = value * weights[w, labels[t]] * ties[w, roots[t]] * beta[i + 1, targets[t]]
+                        part = value * weights[w, labels[t]] * root_scores[w, roots[t]] * beta[i + 1, targets[t]]
                         marginals[w, labels[t]] += part
                         if roots[t]:
                             rooted[w] += part
@@ -318,37 +335,37 @@ def sums(
 def draw(
     automaton: Transitions,
     weights: Floats,
-    ties: Floats,
+    root_scores: Floats,
     n: int,
     work: ForwardBackward,
     scales: Floats,
     dice: Floats,
     out: Ints,
 ) -> int:
-    """Draw label sequences of one sentence by their probability, one per row of `dice`; 0 if there is none."""
+    """Sample a label sequence of one sentence for each row of random numbers in `dice`; return 0 without a path."""
     begins = automaton.begins
-    labels = automaton.labels
     targets = automaton.targets
-    roots = automaton.roots
     beta = work.beta
     with cython.nogil:
         drawn = 0
-        if forward(automaton, weights, ties, n, work, scales) > 0.0:
-            backward(automaton, weights, ties, n, work, scales)
+        if forward(automaton, weights, root_scores, n, work, scales) > 0.0:
+            backward(automaton, weights, root_scores, n, work, scales)
             drawn = 1
             for r in range(dice.shape[0]):
                 q = 0
                 for i in range(n):
+                    # choose a transition in proportion to its weight times the backward sum of its target
                     left = dice[r, i] * beta[i, q] * scales[i]
                     chosen = -1
                     for t in range(begins[q], begins[q + 1]):
-                        part = weights[i, labels[t]] * ties[i, roots[t]] * beta[i + 1, targets[t]]
+                        part = weights[i, automaton.labels[t]] * root_scores[i, automaton.roots[t]]
+                        part *= beta[i + 1, targets[t]]
                         if part > 0.0:
                             chosen = t
                             left -= part
                             if left < 0.0:
                                 break
-                    out[r, i] = labels[chosen]
+                    out[r, i] = automaton.labels[chosen]
                     q = targets[chosen]
     return drawn
 
@@ -356,14 +373,14 @@ def draw(
 def k_best(
     automaton: Transitions,
     scores: Floats,
-    ties: Floats,
+    root_scores: Floats,
     n: int,
     k: int,
     work: BestPaths,
     out: Ints,
     totals: Floats,
 ) -> int:
-    """Write the k best label sequences of one sentence, the best first; return how many there are."""
+    """Write the `k` best label sequences of one sentence, the best first; return the number of sequences found."""
     begins = automaton.begins
     labels = automaton.labels
     targets = automaton.targets
@@ -387,21 +404,22 @@ def k_best(
                     if have == NOTHING:
                         break
                     for t in range(begins[q], begins[q + 1]):
-                        gain = have + scores[i, labels[t]] + ties[i, roots[t]]
+                        score = have + scores[i, labels[t]] + root_scores[i, roots[t]]
                         target = targets[t]
-                        if not gain > value[i + 1, target, k - 1]:
+                        if not score > value[i + 1, target, k - 1]:
                             continue
-                        place = k - 1
-                        while place > 0 and gain > value[i + 1, target, place - 1]:
+                        place = k - 1  # insert into the sorted list of the target's best paths
+                        while place > 0 and score > value[i + 1, target, place - 1]:
                             value[i + 1, target, place] = value[i + 1, target, place - 1]
                             via[i + 1, target, place] = via[i + 1, target, place - 1]
                             rank[i + 1, target, place] = rank[i + 1, target, place - 1]
                             place -= 1
-                        value[i + 1, target, place] = gain
+                        value[i + 1, target, place] = score
                         via[i + 1, target, place] = t
                         rank[i + 1, target, place] = j
-        found = 0
-        while found < k:
+        # pick the best path that ends in a final state, k times
+        count = 0
+        while count < k:
             total = NOTHING
             q = -1
             j = 0
@@ -415,30 +433,30 @@ def k_best(
                             break
             if q < 0:
                 break
-            totals[found] = total
+            totals[count] = total
             value[n, q, j] = NOTHING
-            for m in range(j, k - 1):  # what was worse moves up
+            for m in range(j, k - 1):  # move worse paths up
                 value[n, q, m] = value[n, q, m + 1]
             end = q
             place = j
             for m in range(n):
                 i = n - m
                 t = via[i, end, place]
-                out[found, i - 1] = labels[t]
+                out[count, i - 1] = labels[t]
                 place = rank[i, end, place]
                 end = sources[t]
             for m in range(j, k - 1):
                 via[n, q, m] = via[n, q, m + 1]
                 rank[n, q, m] = rank[n, q, m + 1]
             value[n, q, k - 1] = NOTHING
-            found += 1
-    return found
+            count += 1
+    return count
 
 
 def arcs(
     automaton: Transitions,
     weights: Floats,
-    ties: Floats,
+    root_scores: Floats,
     n: int,
     reach: Ints,
     heads: Ints,
@@ -448,12 +466,14 @@ def arcs(
     chosen: Floats,
     matrix: Floats,
 ) -> int:
-    """Write the probability of arcs of one sentence over all paths; return 0 if there is none.
+    """Write the probabilities of arcs of one sentence over all paths; return 0 if there is no path.
 
-    A bracket is told from others by its height on the stack, which does not change as long as it is there. Word i,
-    from 0, is followed as far as word `reach[i]`. If `matrix` has rows, all arcs between words go there, row the head,
-    column the dependent; otherwise `chosen[i]` becomes the probability of the arc from `heads[i]` to word i, both from
-    1, if it is no root.
+    The height of a bracket on the stack does not change while the bracket is open, so that state and height identify
+    it. The brackets of word i, from 0, are followed up to word `reach[i]`.
+
+    If `matrix` has rows, it gets the probability of every arc between words, as [head, dependent]. Otherwise
+    `chosen[i]` becomes the probability of the arc from `heads[i]`, counted from 1, to word i. Words with head 0 are
+    left out.
     """
     begins = automaton.begins
     labels = automaton.labels
@@ -470,13 +490,14 @@ def arcs(
     living = work.living
     with cython.nogil:
         states = finals.shape[0]
-        share = forward(automaton, weights, ties, n, sums_work, scales)
-        if share > 0.0:
-            backward(automaton, weights, ties, n, sums_work, scales)
+        mass = forward(automaton, weights, root_scores, n, sums_work, scales)
+        if mass > 0.0:
+            backward(automaton, weights, root_scores, n, sums_work, scales)
+            # list the states that matter before each word
             for i in range(n + 1):
                 count = 0
                 for q in range(states):
-                    if alpha[i, q] * beta[i, q] > share * NEGLIGIBLE:
+                    if alpha[i, q] * beta[i, q] > mass * NEGLIGIBLE:
                         alive[i, count] = q
                         count += 1
                         for c in range(3):
@@ -489,13 +510,15 @@ def arcs(
             for i in range(n):
                 if reach[i] <= i:
                     continue
+                # start to track the brackets that word i opens or waits under
                 for a in range(living[i]):
                     q = alive[i, a]
                     for t in range(begins[q], begins[q + 1]):
                         if beta[i + 1, targets[t]] > 0.0:
-                            part = alpha[i, q] * weights[i, labels[t]] * ties[i, roots[t]] / scales[i]
-                            for c in range(3):
+                            part = alpha[i, q] * weights[i, labels[t]] * root_scores[i, roots[t]] / scales[i]
+                            for c in range(3):  # MARK_OPENS_LEFT, MARK_OPENS_RIGHT, MARK_WAITS
                                 track[c, marks[t, c], targets[t]] += part
+                # follow them through each later word j: sum over paths with an arc i -> j (right) or j -> i (left)
                 for j in range(i + 1, reach[i] + 1):
                     right = 0.0
                     left = 0.0
@@ -511,30 +534,30 @@ def arcs(
                                 for t in range(begins[q], begins[q + 1]):
                                     if beta[j + 1, targets[t]] == 0.0:
                                         continue
-                                    part = value * weights[j, labels[t]] * ties[j, roots[t]]
+                                    part = value * weights[j, labels[t]] * root_scores[j, roots[t]]
                                     closed = 1
-                                    if marks[t, 4] != p and marks[t, 5] != p:
+                                    if marks[t, MARK_CLOSES_LEFT] != p and marks[t, MARK_CLOSES_RIGHT] != p:
                                         closed = 0
                                         ahead[c, p, targets[t]] += part
                                     part = part * beta[j + 1, targets[t]]
-                                    if c == 0:
-                                        if marks[t, 3] == p:
+                                    if c == MARK_OPENS_LEFT:
+                                        if marks[t, MARK_LEANS] == p:
                                             right += part
-                                        if marks[t, 4] == p:
+                                        if marks[t, MARK_CLOSES_LEFT] == p:
                                             left += part
-                                    elif c == 1:
-                                        if marks[t, 3] == p or marks[t, 5] == p:
+                                    elif c == MARK_OPENS_RIGHT:
+                                        if marks[t, MARK_LEANS] == p or marks[t, MARK_CLOSES_RIGHT] == p:
                                             right += part
-                                    elif closed:
+                                    elif closed:  # i waits under the bracket, so that j becomes its head
                                         left += part
                     if matrix.shape[0] > 0:
-                        matrix[i, j] = right / share
-                        matrix[j, i] = left / share
+                        matrix[i, j] = right / mass
+                        matrix[j, i] = left / mass
                     else:
                         if heads[j] == i + 1:
-                            chosen[j] = right / share
+                            chosen[j] = right / mass
                         if heads[i] == j + 1:
-                            chosen[i] = left / share
+                            chosen[i] = left / mass
                     for a in range(living[j + 1]):
                         q = alive[j + 1, a]
                         for c in range(3):
@@ -546,4 +569,4 @@ def arcs(
                     for c in range(3):
                         for p in range(1, heights + 1):
                             track[c, p, q] = 0.0
-    return share > 0.0
+    return mass > 0.0

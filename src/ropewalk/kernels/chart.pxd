@@ -1,28 +1,32 @@
 cimport cython
 
-cdef double NOTHING, NEGLIGIBLE
+cdef double NOTHING, UNKNOWN, GROWTH, LOWEST, NEGLIGIBLE
 
 cdef class Chart:
-    cdef double[:, :, ::1] halves, spans, half_shares, span_shares
+    cdef double[::1] roots
+    cdef double[:, ::1] arcs, labels, opened, closed, ended, bare, full, plain, inner, outer
+    cdef double[:, ::1] opened_rest, closed_rest, ended_rest, inner_rest, outer_rest
 
-@cython.locals(s=int, first=int, n=int, base=cython.Py_ssize_t, c=cython.Py_ssize_t, row=int, h=int, e=int, x=int,
-               width=int, left=int, right=int, r=int, m=int, code=int, inner=int, top=double, total=double, gain=double,
-               share=double)
-cpdef void sums(const double[:, ::1] labels, const double[::1] arcs, const int[::1] offsets,
+@cython.locals(s=int, first=int, n=int, h=int, e=int, r=int, code=int, lowest=double, scale=double, total=double,
+               left=double, right=double, rest=double, share=double)
+cpdef void sums(const double[:, ::1] labels, const float[::1] arcs, const int[::1] offsets,
                 const long long[::1] starts, int optimal, Chart work, double[:, ::1] label_shares,
                 double[::1] arc_shares, double[::1] logs) noexcept
-@cython.locals(step=int, x=int, k=int, top=double, total=double, gain=double)
-cdef void join(double[:, :, ::1] halves, double[:, :, ::1] spans, int optimal, int h, int d,
-               double score) noexcept nogil
-@cython.locals(step=int, outer=int, own=int, plain=int, within=int, c=int, d=int, code=int, top=double, total=double,
-               base=double, gain=double)
-cdef void close(double[:, :, ::1] halves, double[:, :, ::1] spans, const double[:, ::1] labels, int optimal, int first,
-                int h, int e) noexcept nogil
-@cython.locals(step=int, outer=int, own=int, plain=int, c=int, d=int, x=int, place=int, code=int, share=double,
-               base=double, gain=double)
-cdef void divide(double[:, :, ::1] halves, double[:, :, ::1] spans, double[:, :, ::1] half_shares,
-                 double[:, :, ::1] span_shares, const double[:, ::1] labels, double[:, ::1] label_shares, int optimal,
-                 int first, int h, int e) noexcept nogil
-@cython.locals(step=int, x=int, k=int, share=double, whole=double, gain=double)
-cdef double part(double[:, :, ::1] halves, double[:, :, ::1] spans, double[:, :, ::1] half_shares,
-                 double[:, :, ::1] span_shares, int optimal, int h, int d, double score) noexcept nogil
+@cython.locals(scale=double, best=double, score=double, d=int, h=int, code=int, row=cython.Py_ssize_t)
+cdef double weigh(const double[:, ::1] labels, const float[::1] arcs, int first, cython.Py_ssize_t base, int n,
+                  Chart work) noexcept nogil
+@cython.locals(width=cython.Py_ssize_t, left=cython.Py_ssize_t, right=cython.Py_ssize_t, turn=int,
+               h=cython.Py_ssize_t, d=cython.Py_ssize_t, m=cython.Py_ssize_t, step=cython.Py_ssize_t,
+               own=cython.Py_ssize_t, beyond=cython.Py_ssize_t, within=cython.Py_ssize_t, beneath=cython.Py_ssize_t,
+               both=double, rightward=double, leftward=double, open_right=double, closed_right=double,
+               open_left=double, closed_left=double, nothing=double, some=double, leaning=double, other=double,
+               last=double)
+cdef void inside(cython.Py_ssize_t n, int optimal, Chart work) noexcept nogil
+@cython.locals(narrower=cython.Py_ssize_t, width=cython.Py_ssize_t, left=cython.Py_ssize_t, right=cython.Py_ssize_t,
+               turn=int, h=cython.Py_ssize_t, d=cython.Py_ssize_t, m=cython.Py_ssize_t, step=cython.Py_ssize_t,
+               own=cython.Py_ssize_t, beyond=cython.Py_ssize_t, within=cython.Py_ssize_t, beneath=cython.Py_ssize_t,
+               word=cython.Py_ssize_t, in_open=double, in_closed=double, in_inner=double, in_outer=double,
+               nothing=double, some=double, other=double, of_bare=double, of_full=double, of_plain=double,
+               share=double)
+cdef void outside(cython.Py_ssize_t n, int optimal, int first, cython.Py_ssize_t base, Chart work,
+                  double[:, ::1] label_shares, double[::1] arc_shares) noexcept nogil

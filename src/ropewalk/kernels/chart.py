@@ -1,13 +1,18 @@
-"""Sums over all projective trees with one root, by the scores of arcs and of the compact labels of words.
+"""Sums over all projective trees with one root, by arc scores and by scores of the four-bit labels of words.
 
-The chart is that of Eisner (1996): what hangs on one side of a word is a half, and an arc is made over two halves that
-meet. A half is open while the word may get further dependents on that side, and closed by the farthest one. When a half
-takes in a dependent with all that hangs on it, every bit of its label is known: on which side its head is, whether its
-arc is structural, and whether the arcs to its own farthest dependents on either side are.
+The chart is that of Eisner (1996). A half is a word with all its descendants on one side. An arc joins two halves that
+meet. A half is open while the word may get further dependents on that side, and closed by the farthest one. When a
+dependent is added to a half, all four bits of its label are known: the side of its head, whether its arc is structural,
+and whether the arcs to its own farthest dependents on the left and on the right are structural.
 
-With four bits the arc to the farthest dependent on either side is structural. With optimal brackets it is, unless it
-lies under a structural arc to the word itself, on the side of its head: a half there has no structural arc at all, and
-is in no way different from one that is still open.
+In the 4-bit encoding the arc to the farthest dependent on either side is structural. With optimal brackets there is an
+exception: below a structural arc into a word, on the side of its head, the word has no structural arc to a dependent. A
+half in this position has no structural arc at all, and is like one that is still open.
+
+Sums are plain sums of products. Each word has one arc and one label in every tree, so both scores are relative to the
+word's best. All weights are then at most 1, and no sum is larger than the number of trees, which is less than 6.75 to
+the power of n. If the sum over all trees is so small that products may underflow, `log_chart` computes the sentence
+instead.
 """
 
 from __future__ import annotations
@@ -30,24 +35,46 @@ Floats = Any  # a buffer of numbers, of one or more dimensions
 Ints = Any  # likewise
 
 NOTHING = float("-inf")
-NEGLIGIBLE = -25.0  # logarithm of a share that does not count
+UNKNOWN = float("nan")
+GROWTH = 1.9096  # logarithm of 6.75, rounded up
+LOWEST = -660.0  # what underflows beside a log-sum of at least LOWEST + GROWTH * n is a share below 1e-9
+NEGLIGIBLE = 1e-15  # a part with a smaller share is not divided further; n words have at most 3 n^2 such parts
 
 
 class Chart:
-    """A workspace of `sums`.
+    """The workspace of `sums`: inside sums and outside sums of the parts of trees.
 
-    Words count from 0. `halves[c, h, e]` is the sum over what may hang on word h up to word e, on the side where e
-    lies, without the label of h: open (c is 0) or closed (1). `spans[x, h, d]` is that of an arc from h to d and all
-    between the two: d has nothing there (x is 0), a closed half (1), or one without structural arcs (2). `half_shares`
-    and `span_shares` are what of all trees has these parts.
+    Words count from 0. `opened[h, e]` and `closed[h, e]` are the inside sums of the open and the closed half of word h
+    that ends at word e, without the label of h. `ended[e, h]` is `closed[h, e]`.
+
+    The next three are inside sums of an arc from h to d with all words between them. They differ in the half of d on
+    the side of h: it is empty in `bare[h, d]`, closed in `full[h, d]`, and without structural arcs in `plain[h, d]`.
+
+    `inner[h, d]` and `outer[h, d]` sum over those of the three that are possible, with the label that d has if it has
+    dependents on its other side. In `inner` the half of h stays open; in `outer` it is closed.
+
+    The buffers whose names end in `_rest` are outside sums: the sum over the rest of all trees that have the part,
+    divided by the sum over all trees.
     """
 
     def __init__(self, longest: int) -> None:
-        """Make room for sentences so long."""
-        self.halves = new_floats(2, longest, longest)
-        self.spans = new_floats(3, longest, longest)
-        self.half_shares = new_floats(2, longest, longest)
-        self.span_shares = new_floats(3, longest, longest)
+        """Allocate buffers for sentences of up to `longest` words."""
+        self.arcs = new_floats(longest, longest)
+        self.roots = new_floats(longest)
+        self.labels = new_floats(longest, 16)
+        self.opened = new_floats(longest, longest)
+        self.closed = new_floats(longest, longest)
+        self.ended = new_floats(longest, longest)
+        self.bare = new_floats(longest, longest)
+        self.full = new_floats(longest, longest)
+        self.plain = new_floats(longest, longest)
+        self.inner = new_floats(longest, longest)
+        self.outer = new_floats(longest, longest)
+        self.opened_rest = new_floats(longest, longest)
+        self.closed_rest = new_floats(longest, longest)
+        self.ended_rest = new_floats(longest, longest)
+        self.inner_rest = new_floats(longest, longest)
+        self.outer_rest = new_floats(longest, longest)
 
 
 def sums(
@@ -61,179 +88,221 @@ def sums(
     arc_shares: Floats,
     logs: Floats,
 ) -> None:
-    """Write the logarithm of each sentence's sum over trees, and add up the shares that labels and arcs have in it.
+    """Write the log-sum over the trees of each sentence into `logs`, and the marginals of its labels and arcs.
 
-    Labels are numbered by the bits of a compact label. The arcs of sentence s begin at `starts[s]`: a row for each
-    word, in it the score of each head from 0 on. Labels are `optimal` brackets, or else four bits.
+    `labels` is a score table [words, 16]; a column is a label as a number of four bits. `optimal` is 1 if the labels
+    are optimal brackets, 0 if they are those of the 4-bit encoding. The arc scores of sentence s begin at
+    `arcs[starts[s]]`, ordered by word, then by head from 0 on. The log-sum is nan where `log_chart` must compute the
+    sums.
     """
-    halves = work.halves
-    spans = work.spans
-    half_shares = work.half_shares
-    span_shares = work.span_shares
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             first = offsets[s]
             n = offsets[s + 1] - first
-            logs[s] = 0.0
-            if n == 0:
+            lowest = LOWEST + GROWTH * n
+            logs[s] = 0.0 if n == 0 else UNKNOWN
+            if n == 0 or lowest > 0.0:
                 continue
-            base = starts[s]
-            row = n + 1
+            scale = weigh(labels, arcs, first, starts[s], n, work)
+            inside(n, optimal, work)
+            total = 0.0
+            for r in range(n):
+                code = 12 + (2 * (1 - optimal) if r > 0 else 0) + (1 if r < n - 1 else 0)
+                left = work.opened[r, 0] if optimal else work.closed[r, 0]
+                total += left * work.closed[r, n - 1] * work.roots[r] * work.labels[r, code]
+            if total <= 0.0 or log(total) < lowest:
+                continue
+            logs[s] = scale + log(total)
             for h in range(n):
                 for e in range(n):
-                    for x in range(3):
-                        spans[x, h, e] = NOTHING
-                        span_shares[x, h, e] = 0.0
-                    for x in range(2):
-                        halves[x, h, e] = 0.0 if h == e else NOTHING
-                        half_shares[x, h, e] = 0.0
-            for width in range(1, n):
-                for left in range(n - width):
-                    right = left + width
-                    join(halves, spans, optimal, left, right, arcs[base + right * row + left + 1])
-                    join(halves, spans, optimal, right, left, arcs[base + left * row + right + 1])
-                    close(halves, spans, labels, optimal, first, left, right)
-                    close(halves, spans, labels, optimal, first, right, left)
-            inner = 1 - optimal
-            top = NOTHING
+                    work.opened_rest[h, e] = 0.0
+                    work.closed_rest[h, e] = 0.0
+                    work.ended_rest[h, e] = 0.0
+                    work.inner_rest[h, e] = 0.0
+                    work.outer_rest[h, e] = 0.0
             for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
-                gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
-                top = max(top, gain)
-            if top == NOTHING:
-                logs[s] = NOTHING
-                continue
-            total = 0.0
-            for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
-                gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
-                total += exp(gain - top)
-            logs[s] = top + log(total)
-            for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
-                gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
-                share = exp(gain - logs[s])
-                half_shares[inner, r, 0] += share
-                half_shares[1, r, n - 1] += share
-                arc_shares[base + r * row] += share
+                code = 12 + (2 * (1 - optimal) if r > 0 else 0) + (1 if r < n - 1 else 0)
+                left = work.opened[r, 0] if optimal else work.closed[r, 0]
+                right = work.closed[r, n - 1]
+                rest = work.roots[r] * work.labels[r, code] / total
+                share = left * right * rest
+                arc_shares[starts[s] + r * (n + 1)] = share
                 label_shares[first + r, code] += share
-            for m in range(1, n):
-                width = n - m
-                for left in range(m):
-                    right = left + width
-                    divide(halves, spans, half_shares, span_shares, labels, label_shares, optimal, first, left, right)
-                    divide(halves, spans, half_shares, span_shares, labels, label_shares, optimal, first, right, left)
-                    c = base + right * row + left + 1
-                    arc_shares[c] += part(halves, spans, half_shares, span_shares, optimal, left, right, arcs[c])
-                    c = base + left * row + right + 1
-                    arc_shares[c] += part(halves, spans, half_shares, span_shares, optimal, right, left, arcs[c])
+                work.closed_rest[r, n - 1] += left * rest
+                if optimal:
+                    work.opened_rest[r, 0] += right * rest
+                else:
+                    work.closed_rest[r, 0] += right * rest
+            outside(n, optimal, first, starts[s], work, label_shares, arc_shares)
 
 
-def join(halves: Floats, spans: Floats, optimal: int, h: int, d: int, score: float) -> None:
-    """Sum over the places where an open half of h and a half of d meet, under an arc from h to d."""
-    step = 1 if d > h else -1
-    spans[0, h, d] = halves[0, h, d - step] + score
-    for x in range(1, 2 + optimal):
-        top = NOTHING
-        k = h
-        while k != d - step:
-            top = max(top, halves[0, h, k] + halves[2 - x, d, k + step])
-            k += step
-        if top > NOTHING:
-            total = 0.0
-            k = h
-            while k != d - step:
-                gain = halves[0, h, k] + halves[2 - x, d, k + step] - top
-                if gain > NEGLIGIBLE:
-                    total += exp(gain)
-                k += step
-            spans[x, h, d] = top + log(total) + score
+def weigh(labels: Floats, arcs: Floats, first: int, base: int, n: int, work: Chart) -> float:
+    """Write the weights of a sentence's arcs and labels, relative to each word's best; return the sum of the best."""
+    arc_weights = work.arcs
+    root_weights = work.roots
+    label_weights = work.labels
+    scale = 0.0
+    for d in range(n):
+        best = NOTHING
+        for code in range(16):
+            best = max(best, labels[first + d, code])
+        if best == NOTHING:
+            best = 0.0
+        scale += best
+        for code in range(16):
+            score = labels[first + d, code]
+            label_weights[d, code] = exp(score - best) if score > NOTHING else 0.0
+        row = base + d * (n + 1)
+        best = arcs[row]
+        for h in range(n):
+            if h != d:
+                best = max(best, arcs[row + h + 1])
+        scale += best
+        root_weights[d] = exp(arcs[row] - best)
+        for h in range(n):
+            if h != d:
+                arc_weights[h, d] = exp(arcs[row + h + 1] - best)
+    return scale
 
 
-def close(halves: Floats, spans: Floats, labels: Floats, optimal: int, first: int, h: int, e: int) -> None:
-    """Sum over the last dependents of h in its half up to e, which end it or not."""
-    step = 1 if e > h else -1
-    outer = 1 if step > 0 else 2
-    for c in range(2):
-        own = 4 * c + (8 if step > 0 else 0)
-        plain = optimal * c  # whether there are no structural arcs between the last dependent and h
-        within = 0 if plain else 3 - outer
-        top = NOTHING
-        d = e
-        while d != h:
-            code = own + (outer if d != e else 0)
-            gain = spans[0, h, d] + labels[first + d, code]
-            gain = max(gain, spans[1 + plain, h, d] + labels[first + d, code + within])
-            top = max(top, gain + halves[1, d, e])
-            d -= step
-        if top > NOTHING:
-            total = 0.0
-            d = e
-            while d != h:
-                code = own + (outer if d != e else 0)
-                base = halves[1, d, e] - top
-                gain = base + spans[0, h, d] + labels[first + d, code]
-                if gain > NEGLIGIBLE:
-                    total += exp(gain)
-                gain = base + spans[1 + plain, h, d] + labels[first + d, code + within]
-                if gain > NEGLIGIBLE:
-                    total += exp(gain)
-                d -= step
-            halves[c, h, e] = top + log(total)
+def inside(n: int, optimal: int, work: Chart) -> None:
+    """Compute the inside sums of all parts of trees of one sentence, narrow parts first."""
+    arcs = work.arcs
+    labels = work.labels
+    opened = work.opened
+    closed = work.closed
+    ended = work.ended
+    bare = work.bare
+    full = work.full
+    plain = work.plain
+    inner = work.inner
+    outer = work.outer
+    for h in range(n):
+        opened[h, h] = 1.0
+        closed[h, h] = 1.0
+        ended[h, h] = 1.0
+    for width in range(1, n):
+        for left in range(n - width):
+            right = left + width
+            # Halves meet between words m and m + 1, under an arc from left to right or from right to left.
+            both = 0.0
+            rightward = 0.0
+            leftward = 0.0
+            for m in range(left + 1, right - 1):
+                both += opened[left, m] * opened[right, m + 1]
+                rightward += opened[left, m] * closed[right, m + 1]
+                leftward += closed[left, m] * opened[right, m + 1]
+            # The last dependent of a half is a word m between, with a closed half of its own up to the end.
+            open_right = 0.0
+            closed_right = 0.0
+            open_left = 0.0
+            closed_left = 0.0
+            for m in range(left + 1, right):
+                open_right += inner[left, m] * ended[right, m]
+                closed_right += outer[left, m] * ended[right, m]
+                open_left += inner[right, m] * ended[left, m]
+                closed_left += outer[right, m] * ended[left, m]
+            for turn in range(2):
+                h = right if turn else left
+                d = left if turn else right
+                step = -1 if turn else 1
+                # The arc from h to d, over a half of d that is empty, closed, or without structural arcs.
+                nothing = opened[h, d - step] * arcs[h, d]
+                some = 0.0
+                leaning = 0.0
+                if width > 1:
+                    some = ((leftward if turn else rightward) + closed[d, h + step]) * arcs[h, d]
+                    leaning = (both + opened[d, h + step]) * arcs[h, d]
+                bare[h, d] = nothing
+                full[h, d] = some
+                plain[h, d] = leaning
+                # The label of d: the first four codes are of open halves, the others of closed ones.
+                other = leaning if optimal else some
+                own = 0 if turn else 8
+                beyond = own + (2 if turn else 1)
+                within = 1 if turn else 2
+                beneath = 0 if optimal else within
+                inner[h, d] = nothing * labels[d, beyond] + some * labels[d, beyond + within]
+                outer[h, d] = nothing * labels[d, beyond + 4] + other * labels[d, beyond + 4 + beneath]
+                # The halves of h up to d; d may be the last dependent.
+                last = nothing * labels[d, own] + some * labels[d, own + within]
+                opened[h, d] = last + (open_left if turn else open_right)
+                last = nothing * labels[d, own + 4] + other * labels[d, own + 4 + beneath]
+                closed[h, d] = last + (closed_left if turn else closed_right)
+                ended[d, h] = closed[h, d]
 
 
-def divide(
-    halves: Floats,
-    spans: Floats,
-    half_shares: Floats,
-    span_shares: Floats,
-    labels: Floats,
-    label_shares: Floats,
-    optimal: int,
-    first: int,
-    h: int,
-    e: int,
-) -> None:
-    """Divide the shares of the halves of h up to e among all that they may be made of."""
-    step = 1 if e > h else -1
-    outer = 1 if step > 0 else 2
-    for c in range(2):
-        share = half_shares[c, h, e]
-        if share > 0.0:
-            own = 4 * c + (8 if step > 0 else 0)
-            plain = optimal * c
-            d = e
-            while d != h:
-                base = halves[1, d, e] - halves[c, h, e]
-                for x in range(2):
-                    place = x + x * plain
-                    code = own + (outer if d != e else 0) + (3 - outer if x > plain else 0)
-                    gain = base + spans[place, h, d] + labels[first + d, code]
-                    if gain > NEGLIGIBLE:
-                        gain = share * exp(gain)
-                        span_shares[place, h, d] += gain
-                        half_shares[1, d, e] += gain
-                        label_shares[first + d, code] += gain
-                d -= step
-
-
-def part(
-    halves: Floats, spans: Floats, half_shares: Floats, span_shares: Floats, optimal: int, h: int, d: int, score: float
-) -> float:
-    """Divide the share of an arc and all below it among the halves that meet there; give the share of the arc."""
-    step = 1 if d > h else -1
-    whole: float = span_shares[0, h, d]
-    half_shares[0, h, d - step] += whole
-    for x in range(1, 2 + optimal):
-        share = span_shares[x, h, d]
-        whole += share
-        if share > 0.0:
-            k = h
-            while k != d - step:
-                gain = halves[0, h, k] + halves[2 - x, d, k + step] + score - spans[x, h, d]
-                if gain > NEGLIGIBLE:
-                    gain = share * exp(gain)
-                    half_shares[0, h, k] += gain
-                    half_shares[2 - x, d, k + step] += gain
-                k += step
-    return whole
+def outside(n: int, optimal: int, first: int, base: int, work: Chart, label_shares: Floats, arc_shares: Floats) -> None:
+    """Compute the outside sums of all parts of trees, wide parts first, and add up the marginals of labels and arcs."""
+    arcs = work.arcs
+    labels = work.labels
+    opened = work.opened
+    closed = work.closed
+    ended = work.ended
+    bare = work.bare
+    full = work.full
+    plain = work.plain
+    inner = work.inner
+    outer = work.outer
+    opened_rest = work.opened_rest
+    closed_rest = work.closed_rest
+    ended_rest = work.ended_rest
+    inner_rest = work.inner_rest
+    outer_rest = work.outer_rest
+    for narrower in range(1, n):
+        width = n - narrower
+        for left in range(n - width):
+            right = left + width
+            for turn in range(2):
+                h = right if turn else left
+                d = left if turn else right
+                step = -1 if turn else 1
+                # The halves of h up to d, open and closed: their last dependent is a word m between, or d.
+                in_open = opened_rest[h, d]
+                if in_open * opened[h, d] < NEGLIGIBLE:
+                    in_open = 0.0
+                in_closed = closed_rest[h, d] + ended_rest[d, h]
+                if in_closed * closed[h, d] < NEGLIGIBLE:
+                    in_closed = 0.0
+                if in_open + in_closed > 0.0:
+                    for m in range(left + 1, right):
+                        inner_rest[h, m] += in_open * ended[d, m]
+                        outer_rest[h, m] += in_closed * ended[d, m]
+                        ended_rest[d, m] += in_open * inner[h, m] + in_closed * outer[h, m]
+                # The label of d: the first four codes are of open halves, the others of closed ones.
+                own = 0 if turn else 8
+                beyond = own + (2 if turn else 1)
+                within = 1 if turn else 2
+                beneath = 0 if optimal else within
+                in_inner = inner_rest[h, d]
+                in_outer = outer_rest[h, d]
+                nothing = bare[h, d]
+                some = full[h, d]
+                other = plain[h, d] if optimal else some
+                word = first + d
+                label_shares[word, own] += in_open * nothing * labels[d, own]
+                label_shares[word, own + within] += in_open * some * labels[d, own + within]
+                label_shares[word, beyond] += in_inner * nothing * labels[d, beyond]
+                label_shares[word, beyond + within] += in_inner * some * labels[d, beyond + within]
+                label_shares[word, own + 4] += in_closed * nothing * labels[d, own + 4]
+                label_shares[word, own + 4 + beneath] += in_closed * other * labels[d, own + 4 + beneath]
+                label_shares[word, beyond + 4] += in_outer * nothing * labels[d, beyond + 4]
+                label_shares[word, beyond + 4 + beneath] += in_outer * other * labels[d, beyond + 4 + beneath]
+                # The arc from h to d, over a half of d that is empty, closed, or without structural arcs.
+                of_bare = in_open * labels[d, own] + in_inner * labels[d, beyond]
+                of_bare += in_closed * labels[d, own + 4] + in_outer * labels[d, beyond + 4]
+                of_full = in_open * labels[d, own + within] + in_inner * labels[d, beyond + within]
+                of_plain = in_closed * labels[d, own + 4 + beneath] + in_outer * labels[d, beyond + 4 + beneath]
+                if not optimal:
+                    of_full += of_plain
+                    of_plain = 0.0
+                share = of_full * some + of_plain * other
+                arc_shares[base + d * (n + 1) + h + 1] = of_bare * nothing + share
+                opened_rest[h, d - step] += of_bare * arcs[h, d]
+                if share > NEGLIGIBLE:
+                    of_full *= arcs[h, d]
+                    of_plain *= arcs[h, d]
+                    for m in range(left + 1, right):  # the half of d ends at m, that of h beside it
+                        opened_rest[h, m - step] += of_full * closed[d, m] + of_plain * opened[d, m]
+                        closed_rest[d, m] += of_full * opened[h, m - step]
+                        opened_rest[d, m] += of_plain * opened[h, m - step]

@@ -1,4 +1,4 @@
-"""Choose the best of the combinations of classes that words may have."""
+"""The best allowed combination of tags (classes of several columns) for each word."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ except ImportError:
 
 Ints = memoryview
 Floats = Any  # a buffer of two dimensions
-Places = Any  # one of integers
+Indices = Any  # a buffer of integers of two dimensions
 
 
-def best(scores: Floats, places: Places, evidence: Floats, rows: Ints, out: Ints) -> None:
-    """Write for each word the combination for which scores and evidence add up to the most, the first of equals.
+def best(scores: Floats, positions: Indices, evidence: Floats, rows: Ints, out: Ints) -> None:
+    """Write into `out` the index of each word's best combination of classes; the first one wins among equals.
 
-    A combination is scored at its `places` in the word's row of `scores`; the evidence for all combinations is in the
-    row of `evidence` that `rows` names for the word.
+    The score of combination c for a word is the sum of the word's `scores` in the columns `positions[c]`, plus the
+    evidence for c, which is `evidence[rows[word], c]`.
     """
     with cython.nogil:
         for word in range(rows.shape[0]):
             row = rows[word]
             highest = 0.0
             chosen = -1
-            for one in range(places.shape[0]):
-                summed = evidence[row, one]
-                for part in range(places.shape[1]):
-                    summed += scores[word, places[one, part]]
+            for combination in range(positions.shape[0]):
+                summed = evidence[row, combination]
+                for part in range(positions.shape[1]):
+                    summed += scores[word, positions[combination, part]]
                 if chosen < 0 or summed > highest:
                     highest = summed
-                    chosen = one
+                    chosen = combination
             out[word] = chosen

@@ -1,4 +1,4 @@
-"""One pass over the bytes of CoNLL-U, from text to arrays; and one back, from arrays to text."""
+"""CoNLL-U from text to arrays in one pass over its bytes, and back from arrays to text."""
 
 from __future__ import annotations
 
@@ -28,19 +28,35 @@ from ropewalk.kernels.codes import (
     STRAY_BLANK,
 )
 
+if not cython.compiled:  # compiled, they are constants of the .pxd
+    from ropewalk.kernels.codes import (
+        COLUMNS,
+        DOT,
+        HASH,
+        HEAD,
+        HUGE,
+        HYPHEN,
+        NEWLINE,
+        NINE,
+        RETURN,
+        TAB,
+        UNDERSCORE,
+        ZERO,
+    )
+
 Ints = memoryview
 
 
 def _number(raw: Ints, start: int, stop: int) -> int:
-    """Read a whole number written without leading zeros; -1 if it is none, a billion if it is larger."""
-    if stop <= start or (raw[start] == 48 and stop > start + 1):
+    """Return the integer written in `raw[start:stop]`, at most HUGE; -1 if it is no integer or has leading zeros."""
+    if stop <= start or (raw[start] == ZERO and stop > start + 1):
         return -1
     value = 0
     for i in range(start, stop):
         digit = raw[i]
-        if digit < 48 or digit > 57:
+        if digit < ZERO or digit > NINE:
             return -1
-        value = min(value * 10 + digit - 48, 1000000000)
+        value = min(value * 10 + digit - ZERO, HUGE)
     return value
 
 
@@ -67,13 +83,14 @@ def scan(
     problems: Ints,
     counts: Ints,
 ) -> None:
-    """Find sentences, words and columns in `raw` from `begin` on, and everything that is wrong with them.
+    """Find sentences, words and columns in the CoNLL-U text `raw` from byte `begin` on, and all problems.
 
-    `fields`, `heads`, `offsets`, `sentences`, `lines`, `multiwords` and `empties` are those of `Text` and
-    `Treebank`, with room for one entry a line. Each row of `problems` is a kind, the place of the line at
-    fault, the stretch at fault and a number that the kind explains: what was expected or how many there are;
-    six rows a line are enough. `counts` receives the numbers of sentences, words and problems. A sentence
-    with a problem counts like any other; its words may be incomplete.
+    `fields`, `heads`, `offsets`, `sentences`, `lines`, `multiwords` and `empties` receive the attributes of these names
+    of `Text` and `Treebank`. They must have space for one entry per line.
+
+    A row of `problems` holds a kind, the start of the line, the start and stop of the span at fault, and a number that
+    depends on the kind: an expected value or a count. Six rows per line are enough. `counts` receives the numbers of
+    sentences, words and problems. A sentence with a problem is listed too, but its words may be incomplete.
     """
     with cython.nogil:
         size = raw.shape[0]
@@ -97,20 +114,21 @@ def scan(
         broken = 0  # the sentence's words cannot be counted
         returned = 0  # a CR LF was reported in this sentence
         while i < size:
+            # find the end of the line and its columns
             start = i
             closes = 0
             columns = 1
             fields[w, 0] = start
             nul = -1
-            if raw[start] == 35:
-                while i < size and raw[i] != 10:
+            if raw[start] == HASH:
+                while i < size and raw[i] != NEWLINE:
                     if raw[i] == 0:
                         nul = i
                     i += 1
             else:
-                while i < size and raw[i] != 10:
-                    if raw[i] == 9:
-                        if columns < 10:
+                while i < size and raw[i] != NEWLINE:
+                    if raw[i] == TAB:
+                        if columns < COLUMNS:
                             fields[w, columns] = i + 1
                         columns += 1
                     elif raw[i] == 0:
@@ -119,7 +137,7 @@ def scan(
             if nul >= 0:
                 p = _report(problems, p, NUL_BYTE, start, nul, nul + 1, 0)
             stop = i
-            if i < size and i > start and raw[i - 1] == 13:
+            if i < size and i > start and raw[i - 1] == RETURN:
                 stop = i - 1
                 if not returned:
                     p = _report(problems, p, CARRIAGE_RETURN, start, stop, i, 0)
@@ -129,26 +147,26 @@ def scan(
             elif stop > start:
                 p = _report(problems, p, NO_FINAL_NEWLINE, start, start, stop, 0)
             line += 1
-            if stop == start:
+            if stop == start:  # a blank line ends the sentence
                 closes = 1
                 if inside == 0:
                     p = _report(problems, p, STRAY_BLANK, start, start, stop, 0)
-                    while i < size and raw[i] == 10:
+                    while i < size and raw[i] == NEWLINE:
                         i += 1
                         line += 1
                 elif inside == 1:
                     p = _report(problems, p, NO_WORDS, start, start, stop, 0)
-            elif raw[start] == 35:
+            elif raw[start] == HASH:  # a comment
                 if inside == 2:
                     p = _report(problems, p, COMMENT, start, start, stop, 0)
                 else:
                     inside = 1
-            else:
+            else:  # a word, a multiword token or an empty node
                 inside = 2
-                if columns == 10:
-                    fields[w, 10] = stop + 1
+                if columns == COLUMNS:
+                    fields[w, COLUMNS] = stop + 1
                     id_stop = fields[w, 1] - 1
-                    for c in range(10):
+                    for c in range(COLUMNS):
                         if fields[w, c + 1] - 1 == fields[w, c]:
                             p = _report(problems, p, EMPTY_COLUMN, start, start, stop, c)
                             break
@@ -156,12 +174,12 @@ def scan(
                     p = _report(problems, p, COLUMN_COUNT, start, start, stop, columns)
                     id_stop = stop if columns == 1 else fields[w, 1] - 1
                 cut = start
-                while cut < id_stop and raw[cut] != 45 and raw[cut] != 46:
+                while cut < id_stop and raw[cut] != HYPHEN and raw[cut] != DOT:
                     cut += 1
                 a = _number(raw, start, cut)
-                if cut == id_stop:
+                if cut == id_stop:  # a word
                     if a < 0:
-                        if columns == 10:
+                        if columns == COLUMNS:
                             p = _report(problems, p, BAD_ID, start, start, id_stop, 0)
                         broken = 1
                         a = last + 1
@@ -170,11 +188,11 @@ def scan(
                         broken = 1
                     last = a
                     sub = 0
-                    if columns == 10:
+                    if columns == COLUMNS:
                         head = -1
-                        head_start = fields[w, 6]
-                        head_stop = fields[w, 7] - 1
-                        if head_stop - head_start != 1 or raw[head_start] != 95:
+                        head_start = fields[w, HEAD]
+                        head_stop = fields[w, HEAD + 1] - 1
+                        if head_stop - head_start != 1 or raw[head_start] != UNDERSCORE:
                             head = _number(raw, head_start, head_stop)
                             if head < 0 and head_stop > head_start:
                                 p = _report(problems, p, BAD_HEAD, start, head_start, head_stop, 0)
@@ -182,10 +200,10 @@ def scan(
                         w += 1
                 else:
                     b = _number(raw, cut + 1, id_stop)
-                    if a < 0 or b < 0 or columns != 10:
-                        if columns == 10:
+                    if a < 0 or b < 0 or columns != COLUMNS:
+                        if columns == COLUMNS:
                             p = _report(problems, p, BAD_ID, start, start, id_stop, 0)
-                    elif raw[cut] == 45:
+                    elif raw[cut] == HYPHEN:  # a multiword token
                         multiword += 1
                         if a != last + 1:
                             p = _report(problems, p, RANGE_START, start, start, id_stop, last + 1)
@@ -198,20 +216,22 @@ def scan(
                             range_at = start
                             range_cut = cut + 1
                             range_stop = id_stop
-                    else:
+                    else:  # an empty node
                         empty += 1
                         if a != last or b != sub + 1:
                             p = _report(problems, p, EMPTY_ORDER, start, start, id_stop, (last << 32) + sub + 1)
                         sub = b
             if i >= size and not closes:
                 closes = 1
-                if raw[size - 1] == 10:
+                if raw[size - 1] == NEWLINE:
                     p = _report(problems, p, NO_FINAL_BLANK, start, start, stop, 0)
-            if closes:
+            if closes:  # check the sentence and begin the next
                 if not broken:
                     for d in range(offsets[s], w):
                         if heads[d] > last:
-                            p = _report(problems, p, HEAD_RANGE, fields[d, 0], fields[d, 6], fields[d, 7] - 1, last)
+                            p = _report(
+                                problems, p, HEAD_RANGE, fields[d, 0], fields[d, HEAD], fields[d, HEAD + 1] - 1, last
+                            )
                     if range_end > last:
                         p = _report(problems, p, RANGE_END, range_at, range_cut, range_stop, last)
                 multiwords[s] = multiword
@@ -246,15 +266,15 @@ def splice(
     out_sentences: Ints,
     out_fields: Ints,
 ) -> None:
-    """Copy `raw` to `out` with other text in some columns.
+    """Copy CoNLL-U text from `raw` to `out`, with the text of some columns replaced.
 
-    `columns` are the numbers of those columns in order. Column `columns[k]` of word w becomes
-    `names[marks[x]:marks[x+1]]` with x = `choices[k, w]`. The places of the copy's sentences and columns go
-    to `out_sentences` and `out_fields`.
+    `columns` lists the indices of these columns, in increasing order. Column `columns[k]` of word w becomes
+    `names[marks[x]:marks[x+1]]` with x = `choices[k, w]`. The positions of sentences and columns in the copy are
+    written to `out_sentences` and `out_fields`.
     """
     with cython.nogil:
         many = columns.shape[0]
-        shift = 0  # how far the copy runs ahead of the original
+        shift = 0  # the position in the copy minus that in `raw`
         i = 0
         out_sentences[0] = 0
         for s in range(offsets.shape[0] - 1):
@@ -276,7 +296,7 @@ def splice(
                     stop = fields[w, column + 1] - 1
                     shift += length - (stop - i)
                     i = stop
-                while c <= 10:
+                while c <= COLUMNS:
                     out_fields[w, c] = fields[w, c] + shift
                     c += 1
             stop = sentences[s + 1]

@@ -1,5 +1,8 @@
 cimport cython
 
+from ropewalk.kernels.values cimport BAR, COLON, COLUMNS, DEPS, DOT, FORM, HASH, HUGE, HYPHEN, NEWLINE, NINE, SPACE, TAB
+from ropewalk.kernels.values cimport UNDERSCORE, ZERO
+
 cdef int DEPS_FORM, DEPS_HEAD, DEPS_MULTIWORD, DEPS_SELF
 
 @cython.locals(n=cython.longlong, arcs=cython.longlong, wrong=cython.longlong, s=cython.longlong, i=cython.longlong,
@@ -9,6 +12,6 @@ cdef int DEPS_FORM, DEPS_HEAD, DEPS_MULTIWORD, DEPS_SELF
                stop=cython.longlong, item=cython.longlong, digits=cython.longlong, dotted=int, bad=int,
                relation=cython.longlong, code=int, head=cython.longlong)
 cpdef void scan(const unsigned char[::1] raw, const long long[::1] sentences, long long[:, ::1] fields,
-                int[::1] majors, int[::1] minors, int[::1] offsets, int[::1] heads, int[::1] dependents,
+                int[::1] minors, int[::1] offsets, int[::1] heads, int[::1] dependents,
                 long long[:, ::1] relations, int[::1] arc_offsets, long long[:, ::1] problems,
-                long long[::1] counts, int[::1] places, int[::1] after) noexcept
+                long long[::1] counts, int[::1] positions, int[::1] after) noexcept

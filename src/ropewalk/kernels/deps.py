@@ -1,4 +1,4 @@
-"""One pass over the bytes of CoNLL-U that finds words, empty nodes and the arcs that their DEPS give."""
+"""The words, empty nodes and enhanced arcs (DEPS) of CoNLL-U, in one pass over its bytes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ except ImportError:
 
 from ropewalk.kernels.codes import DEPS_FORM, DEPS_HEAD, DEPS_MULTIWORD, DEPS_SELF
 
+if not cython.compiled:  # compiled, they are constants of the .pxd
+    from ropewalk.kernels.codes import (
+        BAR,
+        COLON,
+        COLUMNS,
+        DEPS,
+        DOT,
+        FORM,
+        HASH,
+        HUGE,
+        HYPHEN,
+        NEWLINE,
+        NINE,
+        SPACE,
+        TAB,
+        UNDERSCORE,
+        ZERO,
+    )
+
 Ints = memoryview
 
 
@@ -16,7 +35,6 @@ def scan(
     raw: Ints,
     sentences: Ints,
     fields: Ints,
-    majors: Ints,
     minors: Ints,
     offsets: Ints,
     heads: Ints,
@@ -25,17 +43,21 @@ def scan(
     arc_offsets: Ints,
     problems: Ints,
     counts: Ints,
-    places: Ints,
+    positions: Ints,
     after: Ints,
 ) -> None:
-    """Find the nodes of every sentence, which are its words and its empty nodes, and the arcs into them.
+    """Find the nodes of every sentence, which are its words and empty nodes, and the enhanced arcs into them.
 
-    `raw` holds sentences without faults, sentence s at `sentences[s]:sentences[s+1]`. A row of `fields` is where a
-    node's line begins, then the start and stop of its FORM and of its DEPS. Node `majors.minors` is a word where
-    the latter is 0. Arcs come in the order of the file: head and dependent count from 1 within the sentence, 0 is the
-    root, and a row of `relations` is where the relation starts and stops. A row of `problems` is a kind, the place of
-    the line and the stretch at fault; such an arc is left out. `counts` receives the numbers of nodes, arcs and
-    problems. `places[m]` is the node of word m, and `after[m]` counts the empty nodes behind it.
+    `raw` holds sentences without faults; sentence s is `raw[sentences[s]:sentences[s+1]]`. A row of `fields` holds the
+    start of a node's line, then the start and stop of its FORM and of its DEPS. `minors` has the number after the dot
+    in each node's ID, 0 for words.
+
+    Arcs are in the order of the file. `heads` and `dependents` count nodes from 1 within the sentence; 0 is the root. A
+    row of `relations` holds the start and stop of the relation. A row of `problems` holds a kind, the start of the
+    line, and the start and stop of the span at fault; such an arc is left out. `counts` receives the numbers of nodes,
+    arcs and problems.
+
+    `positions` and `after` are workspaces for one sentence: the node of word m, and the number of empty nodes after it.
     """
     with cython.nogil:
         n = 0
@@ -48,42 +70,42 @@ def scan(
             end = sentences[s + 1]
             first = n
             words = 0
-            places[0] = 0
+            positions[0] = 0
             after[0] = 0
-            while i < end:
+            while i < end:  # first pass: nodes
                 start = i
                 column = 0
                 form = start
                 form_stop = start
                 deps = start
                 deps_stop = start
-                while i < end and raw[i] != 10:
-                    if raw[i] == 9:
+                while i < end and raw[i] != NEWLINE:
+                    if raw[i] == TAB:
                         column += 1
-                        if column == 1:
+                        if column == FORM:
                             form = i + 1
-                        elif column == 2:
+                        elif column == FORM + 1:
                             form_stop = i
-                        elif column == 8:
+                        elif column == DEPS:
                             deps = i + 1
-                        elif column == 9:
+                        elif column == DEPS + 1:
                             deps_stop = i
                     i += 1
                 i += 1
-                if raw[start] == 35 or column < 9:
+                if raw[start] == HASH or column < COLUMNS - 1:
                     continue
                 major = 0
                 minor = 0
                 kind = 0
                 for j in range(start, form - 1):
-                    if raw[j] == 45 or raw[j] == 46:
+                    if raw[j] == HYPHEN or raw[j] == DOT:
                         kind = raw[j]
                     elif kind == 0:
-                        major = 10 * major + raw[j] - 48
+                        major = 10 * major + raw[j] - ZERO
                     else:
-                        minor = 10 * minor + raw[j] - 48
-                if kind == 45:
-                    if deps_stop - deps != 1 or raw[deps] != 95:
+                        minor = 10 * minor + raw[j] - ZERO
+                if kind == HYPHEN:
+                    if deps_stop - deps != 1 or raw[deps] != UNDERSCORE:
                         problems[wrong, 0] = DEPS_MULTIWORD
                         problems[wrong, 1] = start
                         problems[wrong, 2] = deps
@@ -95,19 +117,18 @@ def scan(
                 fields[n, 2] = form_stop
                 fields[n, 3] = deps
                 fields[n, 4] = deps_stop
-                majors[n] = major
                 minors[n] = minor
                 n += 1
                 if kind == 0:
                     words += 1
-                    places[words] = n - first
+                    positions[words] = n - first
                     after[words] = 0
                 else:
                     after[words] += 1
-            for node in range(first, n):
+            for node in range(first, n):  # second pass: the items HEAD:RELATION of each node, separated by bars
                 j = fields[node, 3]
                 stop = fields[node, 4]
-                if stop - j == 1 and raw[j] == 95:
+                if stop - j == 1 and raw[j] == UNDERSCORE:
                     continue
                 while j <= stop:
                     item = j
@@ -116,24 +137,24 @@ def scan(
                     digits = 0
                     dotted = 0
                     bad = 0
-                    while j < stop and raw[j] != 58 and raw[j] != 124:
-                        if raw[j] == 46 and dotted == 0 and digits > 0:
+                    while j < stop and raw[j] != COLON and raw[j] != BAR:
+                        if raw[j] == DOT and dotted == 0 and digits > 0:
                             dotted = 1
                             digits = 0
-                        elif raw[j] < 48 or raw[j] > 57 or (digits == 1 and raw[j - 1] == 48):
+                        elif raw[j] < ZERO or raw[j] > NINE or (digits == 1 and raw[j - 1] == ZERO):
                             bad = 1
                         elif dotted:
-                            minor = min(10 * minor + raw[j] - 48, 1000000000)
+                            minor = min(10 * minor + raw[j] - ZERO, HUGE)
                             digits += 1
                         else:
-                            major = min(10 * major + raw[j] - 48, 1000000000)
+                            major = min(10 * major + raw[j] - ZERO, HUGE)
                             digits += 1
                         j += 1
-                    if digits == 0 or j >= stop or raw[j] != 58 or (dotted and minor == 0):
+                    if digits == 0 or j >= stop or raw[j] != COLON or (dotted and minor == 0):
                         bad = 1
                     relation = j + 1
-                    while j < stop and raw[j] != 124:
-                        if raw[j] == 32:
+                    while j < stop and raw[j] != BAR:
+                        if raw[j] == SPACE:
                             bad = 1
                         j += 1
                     code = 0
@@ -143,7 +164,7 @@ def scan(
                     elif major > words or minor > after[major]:
                         code = DEPS_HEAD
                     else:
-                        head = places[major] + minor
+                        head = positions[major] + minor
                         if head == node - first + 1:
                             code = DEPS_SELF
                     if code:

@@ -1,4 +1,4 @@
-"""Guess the classes of words from the ends of other words."""
+"""Classes of unknown words, guessed from known words with the same endings."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ except ImportError:
 
 Ints = memoryview
 Floats = Any  # a buffer of one or two dimensions
-Ends = Any  # one of integers, of three
+Ends = Any  # a buffer of integers of three dimensions
 
 
-def find(characters: Ints, offsets: Ints, asked: Ints, places: Ints, ends: Ends) -> None:
-    """Write into `ends` which known words end like each word that is asked for.
+def find(characters: Ints, offsets: Ints, asked: Ints, positions: Ints, ends: Ends) -> None:
+    """Write into `ends`, for each word in `asked`, the ranges of known words that share its endings.
 
-    Known words are given by their characters from the last to the first, sorted, word i between `offsets[i]` and
-    `offsets[i + 1]`. Words that are asked for are given in the same way by `asked` and `places`. `ends[i]` has two
-    rows: where the words begin and where they end that end like word i in 1, 2, … characters, up to as many as are
-    compared; before all it has in how many characters there are any.
+    The known words are spelled backwards in `characters` and sorted; known word i is at `offsets[i]:offsets[i+1]`. The
+    words to look up are spelled backwards in `asked`; word i is at `positions[i]:positions[i+1]`. The known words that
+    share the last k characters with word i are those from `ends[i, 0, k]` up to, but without, `ends[i, 1, k]`. `ends[i,
+    0, 0]` is the largest k with such words.
     """
     with cython.nogil:
         most = ends.shape[2] - 1
-        for row in range(places.shape[0] - 1):
-            size = min(places[row + 1] - places[row], most)
+        for row in range(positions.shape[0] - 1):
+            size = min(positions[row + 1] - positions[row], most)
             low = 0
             high = offsets.shape[0] - 1
             depth = 0
             while depth < size:
-                wanted = asked[places[row] + depth]
+                wanted = asked[positions[row] + depth]
                 first = low
                 last = high
-                while first < last:  # the first word whose next character is not less
+                while first < last:  # binary search for the first word whose next character is not less
                     middle = (first + last) // 2
                     at = offsets[middle] + depth
                     if at < offsets[middle + 1] and characters[at] >= wanted:
@@ -42,7 +42,7 @@ def find(characters: Ints, offsets: Ints, asked: Ints, places: Ints, ends: Ends)
                         first = middle + 1
                 low = first
                 last = high
-                while first < last:  # the first whose next character is greater
+                while first < last:  # binary search for the first word whose next character is greater
                     middle = (first + last) // 2
                     at = offsets[middle] + depth
                     if at < offsets[middle + 1] and characters[at] > wanted:
@@ -59,11 +59,11 @@ def find(characters: Ints, offsets: Ints, asked: Ints, places: Ints, ends: Ends)
 
 
 def guess(ends: Ends, starts: Ints, classes: Ints, out: Floats) -> None:
-    """Write into the rows of `out` how likely each class is for each word whose `ends` were found.
+    """Add to `out[i, c]` the probability of class c for word i, estimated from the known words that share its endings.
 
-    The classes of known word i are those between `starts[i]` and `starts[i + 1]`. A class is as likely as it is
-    frequent among the known words that end alike, with what they leave open shared out by those that end alike in one
-    character less, and so on.
+    `ends` is the result of `find`. The classes of known word k are `classes[starts[k]:starts[k+1]]`. The probability of
+    a class is its relative frequency among the known words with the longest shared ending, smoothed with the frequency
+    for an ending that is one character shorter, and so on.
     """
     with cython.nogil:
         for row in range(out.shape[0]):
@@ -72,24 +72,28 @@ def guess(ends: Ends, starts: Ints, classes: Ints, out: Floats) -> None:
             while depth > 0 and left > 0.001:
                 first = starts[ends[row, 0, depth]]
                 last = starts[ends[row, 1, depth]]
-                share = left / (last - first + 1)
-                for place in range(first, last):
-                    out[row, classes[place]] += share
-                left = share
+                weight = left / (last - first + 1)
+                for position in range(first, last):
+                    out[row, classes[position]] += weight
+                left = weight
                 depth -= 1
 
 
-def add(places: Ints, starts: Ints, classes: Ints, evidence: Floats, scores: Floats) -> None:
-    """Add to the scores of each word, known by its place or -1, the evidence for the classes of that known word."""
+def add(positions: Ints, starts: Ints, classes: Ints, evidence: Floats, scores: Floats) -> None:
+    """Add the evidence for a known word's classes to `scores[row]`, for each row.
+
+    The known word of a row is `positions[row]`; nothing is added if that is -1. The classes of known word k are
+    `classes[starts[k]:starts[k+1]]`, with the evidence at the same indices.
+    """
     with cython.nogil:
-        for row in range(places.shape[0]):
-            if places[row] >= 0:
-                for place in range(starts[places[row]], starts[places[row] + 1]):
-                    scores[row, classes[place]] += evidence[place]
+        for row in range(positions.shape[0]):
+            if positions[row] >= 0:
+                for position in range(starts[positions[row]], starts[positions[row] + 1]):
+                    scores[row, classes[position]] += evidence[position]
 
 
 def add_rows(numbers: Ints, rows: Floats, scores: Floats) -> None:
-    """Add to the scores of each word the row of its number, if it has one: -1 is none."""
+    """Add row `numbers[i]` of `rows` to row i of `scores`, for each i; add nothing if `numbers[i]` is -1."""
     with cython.nogil:
         for row in range(numbers.shape[0]):
             number = numbers[row]

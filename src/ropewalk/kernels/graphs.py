@@ -1,7 +1,7 @@
-"""Graphs as flat arrays of arcs: planes, cycles, and the bits of the arcs of each plane.
+"""Kernels over graphs as flat arrays of arcs: the assignment of arcs to planes, and the search for cycles.
 
-An arc has a left and a right end and a direction; the arcs of sentence s stand at `offsets[s]:offsets[s+1]`, and
-`words[s]` is its number of nodes.
+An arc has a left and a right end and a direction. The arcs of sentence s are `offsets[s]:offsets[s+1]`, and `words[s]`
+is its number of nodes.
 """
 
 from __future__ import annotations
@@ -13,35 +13,28 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    GRAPH_FARTHEST_LEFT,
-    GRAPH_FARTHEST_RIGHT,
-    GRAPH_HAS_LEFT,
-    GRAPH_HAS_RIGHT,
-    GRAPH_LEFT_DEPENDENT,
-    GRAPH_RIGHT_DEPENDENT,
-    ONE_HEAD,
-    UNMATCHED_CLOSING,
-    UNMATCHED_OPENING,
-)
+from ropewalk.kernels.codes import ONE_HEAD
 
 if not cython.compiled:
-    from ropewalk.kernels.arcs import ArcEnds  # noqa: TC001 - compiled code has it from the .pxd
+    from ropewalk.kernels.values import ArcEnds, Workspace  # noqa: TC001 - compiled, in the .pxd
 
 Ints = memoryview
 
 
 class Sweep:
-    """A workspace of `planes`.
+    """The workspace of `planes`.
 
-    `first` and `after` list the arcs that end at a node. The open arcs of a plane lie inside each other: `tops` has the
-    innermost, and `below` what lies around each. `reach` is a binary tree over all planes: a leaf has how far a new arc
-    of its plane may reach, an inner node the larger of its two. A plane that is `hidden` reaches nowhere until the
-    sweep goes on.
+    `first` and `after` are linked lists of the arcs that end at each node. The open arcs of a plane are nested: `tops`
+    has the innermost, and `below` the next outer arc of each arc. `reach` is a binary tree over all planes. A leaf
+    holds the farthest node that a new arc of its plane may reach, and an inner node the larger value of its two
+    children. A plane in `hidden` accepts no arc until the sweep moves to the next left end.
     """
 
     def __init__(self, nodes: int, arcs: int, leaves: int) -> None:
-        """Allocate for sentences of up to `nodes` nodes and `arcs` arcs; `leaves` is a power of 2 above that."""
+        """Allocate buffers for sentences of up to `nodes` nodes and `arcs` arcs.
+
+        `leaves` is the number of leaves of the tree `reach`, a power of 2.
+        """
         self.first = new_ints(nodes)
         self.after = new_ints(arcs)
         self.below = new_ints(arcs)
@@ -51,11 +44,10 @@ class Sweep:
 
 
 def planes(arcs: ArcEnds, order: Ints, rule: int, out: Ints, work: Sweep) -> None:
-    """Give each arc the first plane, from 1, in which no arc of its direction crosses it.
+    """Write for each arc its plane, from 1: the first one in which it crosses no arc of its direction.
 
-    With the rule ONE_HEAD_A_SIDE a plane has at most one arc of a direction into a node, with ONE_HEAD at most one
-    arc. Arcs go in the given order: by left end, the longest first. The time grows with the arcs and the logarithm of
-    their number.
+    With the rule ONE_HEAD_A_SIDE, a node has at most one head on either side in each plane; with ONE_HEAD, at most one
+    head. Arcs are assigned in the order of `order`: by left end, the longest first. The time is O(n log n) for n arcs.
     """
     right = arcs.right
     offsets = arcs.offsets
@@ -78,10 +70,10 @@ def planes(arcs: ArcEnds, order: Ints, rule: int, out: Ints, work: Sweep) -> Non
 def _planes_of_one_direction(
     arcs: ArcEnds, s: int, order: Ints, rule: int, direction: int, out: Ints, work: Sweep
 ) -> None:
-    """Assign planes to the arcs of one direction, with a sweep over their left ends.
+    """Assign planes to the arcs of one direction in sentence `s`, with a sweep over their left ends.
 
-    A new arc goes into the first plane whose innermost open arc ends where it does or beyond: the tree `reach` leads
-    from its root to that plane.
+    A new arc goes into the first plane whose innermost open arc ends at the same node or farther right. A descent from
+    the root of the tree `reach` finds that plane.
     """
     left = arcs.left
     right = arcs.right
@@ -108,7 +100,7 @@ def _planes_of_one_direction(
         a = order[i]
         if rightward[a] != direction:
             continue
-        if at < left[a]:
+        if at < left[a]:  # move the sweep to the next left end: show hidden planes, close the arcs that end before it
             for j in range(many):
                 _set_reach(right, n, tops, reach, size, hidden[j])
             many = 0
@@ -130,8 +122,8 @@ def _planes_of_one_direction(
                     b = after[b - start]
         far = right[a]
         if rule != 0 and direction == 1:
-            far += 1  # one that ends at the same node has the same dependent
-        p = 1
+            far += 1  # an arc that ends at the same node has the same dependent
+        p = 1  # descend to the first plane with enough reach
         while p < size:
             p *= 2
             if reach[p] < far:
@@ -149,7 +141,7 @@ def _planes_of_one_direction(
 
 
 def _set_reach(right: Ints, n: int, tops: Ints, reach: Ints, size: int, plane: int) -> None:
-    """Let a plane reach as far as its innermost open arc, or to the end."""
+    """Set the value of `plane` in the tree `reach`: the end of its innermost open arc, or else of the sentence."""
     if tops[plane] >= 0:
         _put_reach(reach, size, plane, right[tops[plane]])
     else:
@@ -157,7 +149,7 @@ def _set_reach(right: Ints, n: int, tops: Ints, reach: Ints, size: int, plane: i
 
 
 def _put_reach(reach: Ints, size: int, plane: int, value: int) -> None:
-    """Change the reach of a plane, and of the nodes above it as far as that changes them."""
+    """Set the value of `plane` in the tree `reach`, and update the inner nodes above it."""
     x = size + plane
     reach[x] = value
     while x > 1:
@@ -168,14 +160,16 @@ def _put_reach(reach: Ints, size: int, plane: int, value: int) -> None:
         reach[x] = most
 
 
-def cyclic(
-    heads: Ints, dependents: Ints, offsets: Ints, words: Ints, out: Ints, next_arc: Ints, mark: Ints, path: Ints
-) -> None:
-    """Tell with 1 which graphs have a cycle: one in which a walk towards heads comes back to a node of its own path.
+def cyclic(heads: Ints, dependents: Ints, offsets: Ints, words: Ints, out: Ints, work: Workspace) -> None:
+    """Write 1 for each graph that has a cycle, else 0.
 
-    The arcs of a sentence are sorted by dependent. A node is marked with 1 while it is on the path, and with 2 once no
-    walk from it can come back.
+    A depth-first search follows arcs towards heads; a cycle is found when it returns to a node of its current path. The
+    arcs of a sentence must be sorted by dependent. A node has the mark 1 while it is on the path, and 2 once it is
+    known that no cycle can be reached from it.
     """
+    next_arc = work.node1
+    mark = work.node2
+    path = work.node3
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             stop = offsets[s + 1]
@@ -211,118 +205,3 @@ def cyclic(
                         many += 1
                 if out[s]:
                     break
-
-
-def write_bits(
-    left: Ints, right: Ints, rightward: Ints, arc_planes: Ints, many: int, offsets: Ints, words: Ints, out: Ints,
-    low: Ints, high: Ints,
-) -> None:  # fmt: skip
-    """Write six bits for each word and plane: `out[many * w + p]` of word w of all and plane p, from 0.
-
-    Arcs of a plane beyond `many` are left out.
-    """
-    with cython.nogil:
-        for i in range(out.shape[0]):
-            out[i] = 0
-        before = 0
-        for s in range(offsets.shape[0] - 1):
-            n = words[s]
-            for i in range(many * (n + 1)):
-                low[i] = n + 1
-                high[i] = 0
-            for a in range(offsets[s], offsets[s + 1]):
-                p = arc_planes[a] - 1
-                if p < many:
-                    if rightward[a]:
-                        high[many * left[a] + p] = max(high[many * left[a] + p], right[a])
-                    else:
-                        low[many * right[a] + p] = min(low[many * right[a] + p], left[a])
-            for a in range(offsets[s], offsets[s + 1]):
-                p = arc_planes[a] - 1
-                if p >= many:
-                    continue
-                x = many * (before + left[a] - 1) + p
-                y = many * (before + right[a] - 1) + p
-                if rightward[a]:
-                    out[y] |= GRAPH_RIGHT_DEPENDENT
-                    if high[many * left[a] + p] == right[a]:
-                        out[y] |= GRAPH_FARTHEST_RIGHT
-                    if left[a] > 0:
-                        out[x] |= GRAPH_HAS_RIGHT
-                else:
-                    out[x] |= GRAPH_LEFT_DEPENDENT
-                    if low[many * right[a] + p] == left[a]:
-                        out[x] |= GRAPH_FARTHEST_LEFT
-                    out[y] |= GRAPH_HAS_LEFT
-            before += n
-
-
-def read_bits(
-    bits: Ints,
-    many: int,
-    offsets: Ints,
-    heads: Ints,
-    dependents: Ints,
-    arc_offsets: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-    rights: Ints,
-    lefts: Ints,
-) -> None:
-    """Turn six bits a word and plane into arcs, with a stack of heads and one of dependents for each plane.
-
-    A word first takes its head on the left, the topmost that still waits for dependents, node 0 below all; then its
-    dependents on the left, up to the one that is marked as the farthest. `counts[0]` is the number of faults.
-    """
-    with cython.nogil:
-        made = 0
-        faults = 0
-        for s in range(offsets.shape[0] - 1):
-            arc_offsets[s] = made
-            start = offsets[s]
-            for p in range(many):
-                right_top = 0
-                left_top = 0
-                for w in range(start, offsets[s + 1]):
-                    x = w - start + 1
-                    found = bits[many * w + p]
-                    if found & GRAPH_RIGHT_DEPENDENT:
-                        heads[made] = 0
-                        if right_top > 0:
-                            heads[made] = rights[right_top - 1]
-                            if found & GRAPH_FARTHEST_RIGHT:
-                                right_top -= 1
-                        dependents[made] = x
-                        made += 1
-                    if found & GRAPH_HAS_LEFT:
-                        last = 0
-                        if left_top == 0:
-                            fault_words[faults] = w
-                            fault_kinds[faults] = UNMATCHED_CLOSING
-                            faults += 1
-                        while left_top > 0 and last == 0:
-                            left_top -= 1
-                            heads[made] = x
-                            dependents[made] = abs(lefts[left_top])
-                            if lefts[left_top] < 0:
-                                last = 1
-                            made += 1
-                    if found & GRAPH_HAS_RIGHT:
-                        rights[right_top] = x
-                        right_top += 1
-                    if found & GRAPH_LEFT_DEPENDENT:
-                        lefts[left_top] = x
-                        if found & GRAPH_FARTHEST_LEFT:
-                            lefts[left_top] = -x
-                        left_top += 1
-                for i in range(right_top):
-                    fault_words[faults] = start + rights[i] - 1
-                    fault_kinds[faults] = UNMATCHED_OPENING
-                    faults += 1
-                for i in range(left_top):
-                    fault_words[faults] = start + abs(lefts[i]) - 1
-                    fault_kinds[faults] = UNMATCHED_OPENING
-                    faults += 1
-        arc_offsets[offsets.shape[0] - 1] = made
-        counts[0] = faults

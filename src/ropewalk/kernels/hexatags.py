@@ -1,9 +1,12 @@
-"""Hexatags of projective trees by way of binary head trees (Amini et al. 2023).
+"""Hexatags of projective trees, using binary head trees (Amini et al. 2023).
 
-Node 0 is the leftmost leaf. Each head first takes its right dependents, the nearest first, and then its left ones, so
-every arc is one inner node of the binary tree, and each inner node stands at the fence between its two
-children. The label of a word has three bits: FENCE_RIGHT, the inner node at the fence before the word is a right child;
-FENCE_HEAD_RIGHT, that node's head is in its right child; WORD_RIGHT, the word itself is a right child.
+In the binary tree, node 0 is the leftmost leaf. Each head is merged first with its right dependents, the nearest first,
+and then with its left dependents. So every arc is one inner node of the binary tree. Each inner node is assigned to the
+fence, the gap between two words, where its two children meet.
+
+The label of a word has three bits. FENCE_RIGHT is set if the inner node at the fence before the word is a right child.
+FENCE_HEAD_RIGHT is set if the head of that node is in its right child. WORD_RIGHT is set if the word itself is a right
+child.
 """
 
 from __future__ import annotations
@@ -22,25 +25,25 @@ from ropewalk.kernels.codes import (
     WORD_RIGHT,
 )
 
+if not cython.compiled:
+    from ropewalk.kernels.values import Findings, Workspace  # noqa: TC001 - compiled, in the .pxd
+
 Ints = memoryview
 
 
-def write(
-    heads: Ints,
-    offsets: Ints,
-    codes: Ints,
-    low: Ints,
-    high: Ints,
-    near: Ints,
-    far: Ints,
-    begin: Ints,
-    end: Ints,
-) -> None:
-    """Write the label of every word of projective trees.
+def write(heads: Ints, offsets: Ints, codes: Ints, work: Workspace) -> None:
+    """Write into `codes` the label of every word of projective trees.
 
-    `low` and `high` keep each node's farthest dependents to the left and the right, `near` its nearest to the
-    left, `far` is the next farther dependent of the same head, `begin` and `end` the span below each node.
+    `low` and `high` are each node's farthest dependents on the left and on the right, and `near` is its nearest on the
+    left. `far` is the next farther dependent of the same head on the same side. `begin` and `end` are the first and
+    last word of each node's subtree.
     """
+    low = work.node1
+    high = work.node2
+    near = work.node3
+    far = work.node4
+    begin = work.node5
+    end = work.node6
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -75,10 +78,10 @@ def write(
             for d in range(1, n + 1):
                 h = heads[start + d - 1]
                 own = start + d - 1
-                # the word is the left child of its first merge if that takes a right dependent
+                # the word is the left child of its first merge if that is with a right dependent
                 if high[d] == 0 and (near[d] != 0 or h < d):
                     codes[own] |= WORD_RIGHT
-                # the inner node of the arc h-d: where it stands, on which side its head is, and whose child it is
+                # the inner node of the arc h-d: its fence, the side of its head, and whose child it is
                 if h < d:
                     fence = start + begin[d] - 1
                     last = far[d] == 0 and near[h] == 0
@@ -94,26 +97,18 @@ def write(
                     codes[fence] |= FENCE_RIGHT
 
 
-def read(
-    codes: Ints,
-    offsets: Ints,
-    heads: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-    done: Ints,
-    spines: Ints,
-    places: Ints,
-    sides: Ints,
-) -> None:
-    """Read labels into heads.
+def read(codes: Ints, offsets: Ints, heads: Ints, faults: Findings, work: Workspace) -> None:
+    """Read labels into `heads`, and record labels that do not fit in `faults`.
 
-    On the stack lie parts of the binary tree: `done[i]` is the head of a finished part or -1, and an unfinished one
-    ends in an empty place for a right child, below inner nodes from `spines[i]` on, each with the head of its left
-    child in `places` and its own side in `sides`.
+    The stack holds parts of the binary tree. `done[i]` is the head of part i if it is finished, else -1. An unfinished
+    part lacks a right child at its lower end. The inner nodes above this gap begin at `spines[i]`. Each has the head of
+    its left child in `positions` and the side of its own head in `sides`.
     """
+    done = work.node1
+    spines = work.node2
+    positions = work.node3
+    sides = work.node4
     with cython.nogil:
-        faults = 0
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
@@ -125,48 +120,41 @@ def read(
                 heads[w] = -1
             for x in range(1, n + 1):
                 w = start + x - 1
+                # the fence before the word: its inner node gets the topmost part as its left child
                 code = codes[w]
                 child = done[parts - 1]
                 if code & FENCE_RIGHT:
                     if parts > 1:
                         parts -= 1
                     else:
-                        fault_words[faults] = w
-                        fault_kinds[faults] = IMPOSSIBLE
-                        faults += 1
+                        faults.add(w, IMPOSSIBLE)
                         done[0] = -1
                 else:
                     done[parts - 1] = -1
-                places[nodes] = child
+                positions[nodes] = child
                 sides[nodes] = code & FENCE_HEAD_RIGHT
                 nodes += 1
+                # the word: a left child starts a new part, a right child completes the topmost one
                 if code & WORD_RIGHT == 0 and x < n:
                     done[parts] = x
                     spines[parts] = nodes
                     parts += 1
                     continue
                 if code & WORD_RIGHT == 0:
-                    fault_words[faults] = w
-                    fault_kinds[faults] = IMPOSSIBLE
-                    faults += 1
+                    faults.add(w, IMPOSSIBLE)
                 h = x
                 while nodes > spines[parts - 1]:
                     nodes -= 1
-                    other = places[nodes]
+                    other = positions[nodes]
                     if sides[nodes] == 0:
                         heads[start + h - 1] = other
                         h = other
                     elif other != 0:
                         heads[start + other - 1] = h
                     else:
-                        fault_words[faults] = start + h - 1
-                        fault_kinds[faults] = CLOSES_CYCLE
-                        faults += 1
+                        faults.add(start + h - 1, CLOSES_CYCLE)
                 done[parts - 1] = h
             for i in range(parts - 1):
                 for j in range(spines[i], spines[i + 1]):
-                    if places[j] > 0:
-                        fault_words[faults] = start + places[j] - 1
-                        fault_kinds[faults] = UNMATCHED_OPENING
-                        faults += 1
-        counts[0] = faults
+                    if positions[j] > 0:
+                        faults.add(start + positions[j] - 1, UNMATCHED_OPENING)

@@ -1,4 +1,4 @@
-"""Number equal stretches of bytes alike: the step from text to arrays."""
+"""Interning: equal byte strings get the same integer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ Ints = memoryview
 
 
 def intern(raw: Ints, starts: Ints, stops: Ints, ids: Ints, slots: Ints, firsts: Ints) -> int:
-    """Write into `ids` a number for each stretch `raw[starts[i]:stops[i]]`, in order of first appearance.
+    """Write into `ids` the same number for equal byte strings among the spans `raw[starts[i]:stops[i]]`.
 
-    `slots` is an open hash table filled with -1, its length a power of two above the number of stretches;
-    `firsts[k]` becomes the first stretch that has number k. The count of numbers is returned.
+    Numbers are in order of first appearance, from 0. `firsts[k]` becomes the index of the first span with number k.
+    `slots` is an open hash table, filled with -1. Its length is a power of two above the number of spans. Return the
+    number of distinct byte strings.
     """
     with cython.nogil:
         count = 0

@@ -1,12 +1,12 @@
-"""The best path through an automaton where arcs have scores of their own, besides labels.
+"""The best path through an automaton by label and arc scores together.
 
-Which arcs a path makes depends on the words behind the brackets on its stack, so that the automaton's states are too
-few to tell paths apart. A beam keeps the best partial paths with their stacks, ordered by what each may reach at most:
-its score so far, the best labels that may follow with the best arc on the side where each has its word's head, and for
-every word without a head the best arc that it may still get.
-Nothing that was dropped can be better than its own bound, so that a result above all these bounds is the best of all.
+The arcs of a path depend on the words that opened the brackets on its stack, which the automaton's states do not
+distinguish. So a beam keeps the best partial paths with their stacks, ordered by an upper bound. The bound is the score
+so far, plus the best labels that may follow, each with the best arc on the side of its word's head, plus the best arc
+that each word without a head may still get. No dropped path can score more than its own bound. So a result that scores
+more than all these bounds is proved to be the best.
 
-See `automaton` for transitions, labels and ties.
+The module `automaton` explains transitions, labels and root scores.
 """
 
 from __future__ import annotations
@@ -20,31 +20,80 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
+if not cython.compiled:  # compiled, they are constants of the .pxd
+    from ropewalk.kernels.codes import (
+        MARK_CLOSES_LEFT,
+        MARK_CLOSES_RIGHT,
+        MARK_LEANS,
+        MARK_OPENS_LEFT,
+        MARK_OPENS_RIGHT,
+        MARK_WAITS,
+    )
+
 Ints = Any  # a buffer of numbers, of one or more dimensions
 Floats = Any  # likewise
 
 NOTHING = float("-inf")
-CODES = (1 << 24) - 1  # the highest
+CODES = (1 << 24) - 1  # the highest hash code of a partial path
 
 if TYPE_CHECKING:
-    from ropewalk.kernels.automaton import Transitions  # compiled, it is known from the `.pxd`
+    from ropewalk.kernels.automaton import Transitions  # when compiled, the `.pxd` imports it
+
+
+class BeamSearch:
+    """The input and output of a beam search over many sentences.
+
+    Input: `scores` and `root_scores` are as in the module `automaton`. The arc scores of sentence s begin at
+    `arcs[starts[s]]`, ordered by word, then by head from 0 on. Partial paths whose upper bound is less than
+    `lower_bounds[s]` are dropped.
+
+    Output: `best` receives the labels of each sentence's best path, `totals` its score, and `bounds` the highest upper
+    bound of a partial path that did not fit into the beam. If there is no path of finite score, the total is -inf and
+    the labels are unchanged.
+    """
+
+    def __init__(
+        self,
+        scores: Floats,
+        root_scores: Floats,
+        offsets: Ints,
+        arcs: Floats,
+        starts: Ints,
+        lower_bounds: Floats,
+        best: Ints,
+        totals: Floats,
+        bounds: Floats,
+    ) -> None:
+        self.scores = scores
+        self.root_scores = root_scores
+        self.offsets = offsets
+        self.arcs = arcs
+        self.starts = starts
+        self.lower_bounds = lower_bounds
+        self.best = best
+        self.totals = totals
+        self.bounds = bounds
 
 
 class Beam:
-    """A workspace of `search` that keeps `width` partial paths after each word.
+    """The workspace of `search`, whose beam keeps `width` partial paths after each word.
 
-    `after[i, q]` is what is gained at most from state q before word i on, `later[i]` the best arc to word i from a word
-    that follows, and `likely[l]` what a label gains with the best arc on the side where it has its head. Partial path b
-    before word i has score `values[b]`, state `states[b]`, and behind the bracket at height p the word `openers[b, p]`,
-    from 1, and the words that wait for its end, linked from `waiting[b, p]` on through `chain`; the latter two in two
-    layers, of which each word reads one and writes the other. It came from partial path `parents[i, b]` by transition
-    `taken[i, b]`, and has the score `kept_gains[b]` until all others are chosen; two with different `codes[b]` are not
-    the same but for how they came. What may follow it is candidate x, from partial path `froms[x]` by transition
-    `ways[x]`: its score is `gains[x]`, and it may reach `hopes[x]`; `heap` orders candidates by that.
+    Bounds: `after[i, q]` is the highest score from state q before word i to the end, `later[i]` the best score of an
+    arc to word i from a later word, and `likely[l]` the score of a label with the best arc on the side of its head.
+
+    Partial path b before word i has score `values[b]` and state `states[b]`. The word `openers[b, p]`, from 1, opened
+    its bracket at height p; the words that wait for that bracket's end are linked from `waiting[b, p]` on through
+    `chain`. Openers and waiting words are in two layers, of which each word reads one and writes the other. The
+    backpointers of the path are `parents[i, b]`, a partial path, and `taken[i, b]`, a transition; its score is
+    `kept_scores[b]` until all others are chosen. Partial paths with different hash codes `codes[b]` have different
+    stacks.
+
+    Candidate x extends partial path `sources[x]` by transition `transitions[x]`, with the score `candidate_scores[x]`
+    and the upper bound `upper_bounds[x]`; `heap` orders candidates by that bound.
     """
 
     def __init__(self, width: int, longest: int, labels: int, states: int, heights: int, transitions: int) -> None:
-        """Make room for sentences so long, in an automaton with at most so many transitions from a state."""
+        """Allocate buffers for up to `longest` words in a sentence and `transitions` transitions from a state."""
         self.width = width
         self.after = new_floats(longest + 1, states)
         self.later = new_floats(longest)
@@ -57,35 +106,28 @@ class Beam:
         self.waiting = new_ints(2, width, heights + 1)
         self.chain = new_ints(longest * width)
         self.codes = new_ints(width)
-        self.hopes = new_floats(width * transitions)
-        self.gains = new_floats(width * transitions)
-        self.kept_gains = new_floats(width)
-        self.froms = new_ints(width * transitions)
-        self.ways = new_ints(width * transitions)
+        self.upper_bounds = new_floats(width * transitions)
+        self.candidate_scores = new_floats(width * transitions)
+        self.kept_scores = new_floats(width)
+        self.sources = new_ints(width * transitions)
+        self.transitions = new_ints(width * transitions)
         self.heap = new_ints(width * transitions)
 
 
-def search(
-    automaton: Transitions,
-    scores: Floats,
-    ties: Floats,
-    offsets: Ints,
-    arcs: Floats,
-    starts: Ints,
-    sides: Ints,
-    floors: Floats,
-    work: Beam,
-    best: Ints,
-    totals: Floats,
-    bounds: Floats,
-) -> None:
-    """Write the labels of each sentence's best path found, its score, and the highest bound of what was dropped.
+def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) -> None:
+    """Search for the best path of each sentence by label and arc scores; write the results into `task`.
 
-    Partial paths that may reach less than `floors[s]` are not looked at. The arcs of sentence s begin at `starts[s]`: a
-    row for each word, in it the score of each head from 0 on. `sides[l]` tells whether a word with label l has its head
-    after it (1), before it (2) or in either place (0). A total is -inf, and the labels are left alone, if there is no
-    path of finite score.
+    `sides[l]` is the side of the head of a word with label l: 1 if after the word, 2 if before it, 0 if either.
     """
+    scores = task.scores
+    root_scores = task.root_scores
+    offsets = task.offsets
+    arcs = task.arcs
+    starts = task.starts
+    lower_bounds = task.lower_bounds
+    best = task.best
+    totals = task.totals
+    bounds = task.bounds
     begins = automaton.begins
     labels = automaton.labels
     targets = automaton.targets
@@ -104,11 +146,11 @@ def search(
     waiting = work.waiting
     chain = work.chain
     codes = work.codes
-    hopes = work.hopes
-    gains = work.gains
-    kept_gains = work.kept_gains
-    froms = work.froms
-    ways = work.ways
+    upper_bounds = work.upper_bounds
+    candidate_scores = work.candidate_scores
+    kept_scores = work.kept_scores
+    sources = work.sources
+    transitions = work.transitions
     heap = work.heap
     with cython.nogil:
         heights = openers.shape[2] - 1
@@ -121,11 +163,12 @@ def search(
                 continue
             base = starts[s]
             row = n + 1
+            # upper bounds, from the last word to the first
             for q in range(finals.shape[0]):
                 after[n, q] = 0.0 if finals[q] else NOTHING
             for m in range(n):
                 i = n - 1 - m
-                top = NOTHING
+                top = NOTHING  # the best head after the word, then the best before it, node 0 included
                 for h in range(i + 2, n + 1):
                     top = max(top, arcs[base + i * row + h])
                 later[i] = top
@@ -133,17 +176,18 @@ def search(
                 for h in range(i + 1):
                     top = max(top, arcs[base + i * row + h])
                 for c in range(sides.shape[0]):
-                    gain = scores[first + i, c]
-                    likely[c] = gain if sides[c] == 0 else gain + later[i] if sides[c] == 1 else gain + top
+                    score = scores[first + i, c]
+                    likely[c] = score if sides[c] == 0 else score + later[i] if sides[c] == 1 else score + top
                 for q in range(finals.shape[0]):
                     top = NOTHING
                     for t in range(begins[q], begins[q + 1]):
-                        gain = likely[labels[t]] + ties[first + i, roots[t]] + after[i + 1, targets[t]]
-                        top = max(top, gain)
+                        score = likely[labels[t]] + root_scores[first + i, roots[t]] + after[i + 1, targets[t]]
+                        top = max(top, score)
                     after[i, q] = top
             if after[0, 0] == NOTHING:
                 totals[s] = NOTHING
                 continue
+            # the beam begins with the empty path in state 0
             dropped = NOTHING
             layer = 0
             count = 1
@@ -153,74 +197,79 @@ def search(
                 openers[0, 0, p] = 0
                 waiting[0, 0, p] = -1
             for i in range(n):
-                found = 0
+                # extend each partial path by each transition
+                candidates = 0
                 for b in range(count):
                     q = states[b]
                     for t in range(begins[q], begins[q + 1]):
-                        hope = after[i + 1, targets[t]]
-                        gain = values[b] + scores[first + i, labels[t]] + ties[first + i, roots[t]]
-                        if gain + hope == NOTHING:
+                        upper_bound = after[i + 1, targets[t]]
+                        score = values[b] + scores[first + i, labels[t]] + root_scores[first + i, roots[t]]
+                        if score + upper_bound == NOTHING:
                             continue
+                        # add its arcs; an arc to an earlier word replaces the bound `later` of that word
                         own = base + i * row
-                        if marks[t, 3]:
-                            gain += arcs[own + openers[layer, b, marks[t, 3]]]
-                        if marks[t, 5]:
-                            gain += arcs[own + openers[layer, b, marks[t, 5]]]
-                        if marks[t, 4]:
-                            word = openers[layer, b, marks[t, 4]] - 1
-                            gain += arcs[base + word * row + i + 1] - later[word]
-                        for c in range(4, 6):
+                        if marks[t, MARK_LEANS]:
+                            score += arcs[own + openers[layer, b, marks[t, MARK_LEANS]]]
+                        if marks[t, MARK_CLOSES_RIGHT]:
+                            score += arcs[own + openers[layer, b, marks[t, MARK_CLOSES_RIGHT]]]
+                        if marks[t, MARK_CLOSES_LEFT]:
+                            word = openers[layer, b, marks[t, MARK_CLOSES_LEFT]] - 1
+                            score += arcs[base + word * row + i + 1] - later[word]
+                        for c in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
                             if marks[t, c]:
                                 link = waiting[layer, b, marks[t, c]]
                                 while link >= 0:
                                     word = link // width
-                                    gain += arcs[base + word * row + i + 1] - later[word]
+                                    score += arcs[base + word * row + i + 1] - later[word]
                                     link = chain[link]
-                        if marks[t, 0] or marks[t, 2]:
-                            gain += later[i]
-                        if gain + hope < floors[s]:
+                        if marks[t, MARK_OPENS_LEFT] or marks[t, MARK_WAITS]:
+                            score += later[i]  # the head of the word follows
+                        if score + upper_bound < lower_bounds[s]:
                             continue
-                        hopes[found] = gain + hope
-                        gains[found] = gain
-                        froms[found] = b
-                        ways[found] = t
-                        found += 1
+                        upper_bounds[candidates] = score + upper_bound
+                        candidate_scores[candidates] = score
+                        sources[candidates] = b
+                        transitions[candidates] = t
+                        candidates += 1
+                # keep the `width` candidates with the highest upper bounds
                 kept = 0
                 other = 1 - layer
-                heapify(heap, hopes, found)
-                size = found
+                heapify(heap, upper_bounds, candidates)
+                size = candidates
                 while size > 0:
                     c = heap[0]
                     if kept == width:
-                        dropped = max(dropped, hopes[c])
+                        dropped = max(dropped, upper_bounds[c])
                         break
                     size -= 1
                     heap[0] = heap[size]
-                    sink(heap, hopes, 0, size)
-                    b = froms[c]
-                    t = ways[c]
+                    sink(heap, upper_bounds, 0, size)
+                    b = sources[c]
+                    t = transitions[c]
+                    # copy the stack, take off closed brackets, push opened ones
                     for p in range(heights + 1):
                         openers[other, kept, p] = openers[layer, b, p]
                         waiting[other, kept, p] = waiting[layer, b, p]
-                    for x in range(4, 6):
+                    for x in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
                         if marks[t, x]:
                             openers[other, kept, marks[t, x]] = 0
                             waiting[other, kept, marks[t, x]] = -1
-                    for x in range(2):
+                    for x in range(MARK_OPENS_LEFT, MARK_OPENS_RIGHT + 1):
                         if marks[t, x]:
                             openers[other, kept, marks[t, x]] = i + 1
                             waiting[other, kept, marks[t, x]] = -1
-                    if marks[t, 2]:
+                    if marks[t, MARK_WAITS]:
                         link = i * width + kept
-                        chain[link] = waiting[other, kept, marks[t, 2]]
-                        waiting[other, kept, marks[t, 2]] = link
+                        chain[link] = waiting[other, kept, marks[t, MARK_WAITS]]
+                        waiting[other, kept, marks[t, MARK_WAITS]] = link
+                    # drop the candidate if a better one has the same state and stack
                     code = targets[t]
                     for p in range(heights + 1):
                         link = waiting[other, kept, p]
                         word = link // width if link >= 0 else -1
                         code = (code * 31 + openers[other, kept, p] * 7 + word) & CODES
                     same = 0
-                    for x in range(kept):  # of two that differ only in how they came, the better goes on
+                    for x in range(kept):
                         if codes[x] == code and targets[taken[i + 1, x]] == targets[t]:
                             same = 1
                             for p in range(heights + 1):
@@ -240,15 +289,16 @@ def search(
                     if same:
                         continue
                     codes[kept] = code
-                    kept_gains[kept] = gains[c]
+                    kept_scores[kept] = candidate_scores[c]
                     parents[i + 1, kept] = b
                     taken[i + 1, kept] = t
                     kept += 1
                 for b in range(kept):
-                    values[b] = kept_gains[b]
+                    values[b] = kept_scores[b]
                     states[b] = targets[taken[i + 1, b]]
                 count = kept
                 layer = other
+            # choose the best path and follow its backpointers
             b = 0
             for x in range(1, count):
                 if values[x] > values[b]:
@@ -263,7 +313,7 @@ def search(
 
 
 def heapify(heap: Ints, keys: Floats, size: int) -> None:
-    """Make a heap of all places of keys, the highest key first."""
+    """Write into `heap` the indices 0 to `size` - 1 as a heap ordered by `keys`, the highest key first."""
     for x in range(size):
         heap[x] = x
     for m in range(size // 2):
@@ -271,7 +321,7 @@ def heapify(heap: Ints, keys: Floats, size: int) -> None:
 
 
 def sink(heap: Ints, keys: Floats, at: int, size: int) -> None:
-    """Move an entry of a heap down to where no entry below it has a higher key."""
+    """Move the entry at index `at` of a heap down until no entry below it has a higher key."""
     moved = heap[at]
     key = keys[moved]
     below = 2 * at + 1

@@ -1,13 +1,10 @@
-from ropewalk.kernels.forest cimport top
+from ropewalk.kernels.forest cimport attach, clear, top
+from ropewalk.kernels.values cimport ArcBuffer, Findings, Workspace
 
-cdef int ATTACHED, CLOSES_CYCLE, OUTSIDE, REROOTED, SECOND_HEAD
+cdef int ATTACHED, OUTSIDE, REROOTED
 
-cpdef void settle(const int[::1] arc_heads, const int[::1] arc_dependents, const int[::1] arc_offsets,
-                  const int[::1] offsets, int[::1] heads, int[::1] fault_words, int[::1] fault_kinds,
-                  int[::1] counts, int[::1] up) noexcept
-cpdef int nearest(int[::1] heads, const int[::1] offsets, int keep_roots, int[::1] repair_words,
-                  int[::1] repair_kinds, int[::1] up) noexcept
-cpdef int root(int[::1] heads, const int[::1] offsets, int keep_roots, int[::1] repair_words,
-               int[::1] repair_kinds, int[::1] up) noexcept
-cdef int _sound(int[::1] heads, int start, int n, int keep_roots, int[::1] repair_words, int[::1] repair_kinds,
-                int repairs, int[::1] up) noexcept nogil
+cpdef void settle(ArcBuffer arcs, const int[::1] offsets, int[::1] heads, Findings faults, Workspace work) noexcept
+cpdef void repair(int[::1] heads, const int[::1] offsets, int to_root, int keep_roots, Findings repairs,
+                  Workspace work) noexcept
+cdef int _keep_sound(int[::1] heads, int start, int n, int keep_roots, Findings repairs, int[::1] up) noexcept nogil
+cdef int _nearest(int d, int n, int root, int[::1] up) noexcept nogil

@@ -1,4 +1,4 @@
-"""From arcs to partial heads, and from partial heads to one tree with one root."""
+"""Repair of trees: arcs become partial heads, and partial heads become one tree with one root."""
 
 from __future__ import annotations
 
@@ -7,138 +7,90 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import ATTACHED, CLOSES_CYCLE, OUTSIDE, REROOTED, SECOND_HEAD
+from ropewalk.kernels.codes import ATTACHED, OUTSIDE, REROOTED
 
 if not cython.compiled:
-    from ropewalk.kernels.forest import top
+    from ropewalk.kernels.forest import attach, clear, top
+    from ropewalk.kernels.values import ArcBuffer, Findings, Workspace  # noqa: TC001 - compiled, they are in the .pxd
 
 Ints = memoryview
 
 
-def settle(
-    arc_heads: Ints,
-    arc_dependents: Ints,
-    arc_offsets: Ints,
-    offsets: Ints,
-    heads: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-    up: Ints,
-) -> None:
-    """Take arcs in order into partial heads, -1 for none, as long as they make no second head and no cycle."""
+def settle(arcs: ArcBuffer, offsets: Ints, heads: Ints, faults: Findings, work: Workspace) -> None:
+    """Write the heads of all words, -1 for words without a head, from arcs in their given order.
+
+    An arc that would make a second head or a cycle, or whose head is outside the sentence, is recorded in `faults`
+    instead.
+    """
+    arc_heads = arcs.heads
+    arc_dependents = arcs.dependents
+    arc_offsets = arcs.offsets
+    up = work.node1
     with cython.nogil:
-        faults = counts[0]
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            for x in range(n + 1):
-                up[x] = x
-            for w in range(start, start + n):
-                heads[w] = -1
+            clear(up, heads, start, n)
             for a in range(arc_offsets[s], arc_offsets[s + 1]):
                 h = arc_heads[a]
                 d = arc_dependents[a]
-                kind = 0
-                if h < 0 or h > n or d < 1:
-                    kind = OUTSIDE
-                    d = max(d, 1)
-                elif heads[start + d - 1] >= 0:
-                    kind = SECOND_HEAD
-                elif top(up, h) == d:
-                    kind = CLOSES_CYCLE
-                else:
+                kind = OUTSIDE
+                if 0 <= h <= n:
+                    kind = attach(up, h, d)
+                if kind == 0:
                     heads[start + d - 1] = h
-                    up[d] = h
-                if kind != 0:
-                    fault_words[faults] = start + d - 1
-                    fault_kinds[faults] = kind
-                    faults += 1
-        counts[0] = faults
+                else:
+                    faults.add(start + max(d, 1) - 1, kind)
 
 
-def nearest(heads: Ints, offsets: Ints, keep_roots: int, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
-    """Give every word without a head the nearest that makes no cycle: d-1, d+1, d-2, d+2, …; return how many.
+def repair(heads: Ints, offsets: Ints, to_root: int, keep_roots: int, repairs: Findings, work: Workspace) -> None:
+    """Make a tree of partial heads: attach every word without a head. Other heads stay if they make no cycle.
 
-    Node 0 is taken only while no word hangs on it. Heads that are there and sound stay; further roots do
-    with `keep_roots`.
+    With `to_root` the new head is the root of the sentence; if there is no root, the first word without a head becomes
+    it. Otherwise the new head of word d is the nearest node that makes no cycle, tried in the order d-1, d+1, d-2, d+2,
+    …. Node 0 is tried only while it has no dependent. Second and further roots are attached to the first root, unless
+    `keep_roots` is 1.
     """
+    up = work.node1
     with cython.nogil:
-        repairs = 0
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            repairs = _sound(heads, start, n, keep_roots, repair_words, repair_kinds, repairs, up)
-            rooted = 0
-            for w in range(start, start + n):
-                if heads[w] == 0:
-                    rooted = 1
+            root = _keep_sound(heads, start, n, keep_roots, repairs, up)
             for d in range(1, n + 1):
                 if heads[start + d - 1] >= 0:
                     continue
-                distance = 1
-                while True:
-                    h = d - distance
-                    if (h > 0 or (h == 0 and not rooted)) and top(up, h) != d:
-                        break
-                    h = d + distance
-                    if h <= n and top(up, h) != d:
-                        break
-                    distance += 1
+                h = root
+                if to_root == 0:
+                    h = _nearest(d, n, root, up)
                 heads[start + d - 1] = h
                 up[d] = h
                 if h == 0:
-                    rooted = 1
-                repair_words[repairs] = start + d - 1
-                repair_kinds[repairs] = ATTACHED
-                repairs += 1
-    return repairs
+                    root = d
+                repairs.add(start + d - 1, ATTACHED)
 
 
-def root(heads: Ints, offsets: Ints, keep_roots: int, repair_words: Ints, repair_kinds: Ints, up: Ints) -> int:
-    """Hang every word without a head on the sentence's root, the first such word if there is none; return how many.
+def _nearest(d: int, n: int, root: int, up: Ints) -> int:
+    """Return the nearest node to which word d can be attached without a cycle; node 0 only if `root` is 0."""
+    distance = 1
+    while True:
+        h = d - distance
+        if (h > 0 or (h == 0 and root == 0)) and top(up, h) != d:
+            return h
+        h = d + distance
+        if h <= n and top(up, h) != d:
+            return h
+        distance += 1
 
-    With `keep_roots` further roots stay.
+
+def _keep_sound(heads: Ints, start: int, n: int, keep_roots: int, repairs: Findings, up: Ints) -> int:
+    """Remove heads that are out of range or close a cycle; return the first root, or 0 if there is none.
+
+    Further roots are attached to the first one, unless `keep_roots` is 1.
     """
-    with cython.nogil:
-        repairs = 0
-        for s in range(offsets.shape[0] - 1):
-            start = offsets[s]
-            n = offsets[s + 1] - start
-            repairs = _sound(heads, start, n, keep_roots, repair_words, repair_kinds, repairs, up)
-            found = 0
-            for d in range(1, n + 1):
-                if heads[start + d - 1] == 0:
-                    found = d
-                    break
-            for d in range(1, n + 1):
-                if heads[start + d - 1] >= 0:
-                    continue
-                if found == 0:
-                    found = d
-                    heads[start + d - 1] = 0
-                else:
-                    heads[start + d - 1] = found
-                repair_words[repairs] = start + d - 1
-                repair_kinds[repairs] = ATTACHED
-                repairs += 1
-    return repairs
-
-
-def _sound(
-    heads: Ints,
-    start: int,
-    n: int,
-    keep_roots: int,
-    repair_words: Ints,
-    repair_kinds: Ints,
-    repairs: int,
-    up: Ints,
-) -> int:
-    """Fill `up`, drop heads out of range or on a cycle, and, unless they are kept, hang further roots on the first."""
     for x in range(n + 1):
         up[x] = x
-    first = 0
+    root = 0
     for d in range(1, n + 1):
         h = heads[start + d - 1]
         if h < 0:
@@ -146,13 +98,11 @@ def _sound(
         if h > n or top(up, h) == d:
             heads[start + d - 1] = -1
             continue
-        if h == 0 and first != 0 and keep_roots == 0:
-            h = first
+        if h == 0 and root == 0:
+            root = d
+        elif h == 0 and keep_roots == 0:
+            h = root
             heads[start + d - 1] = h
-            repair_words[repairs] = start + d - 1
-            repair_kinds[repairs] = REROOTED
-            repairs += 1
-        elif h == 0:
-            first = d
+            repairs.add(start + d - 1, REROOTED)
         up[d] = h
-    return repairs
+    return root

@@ -1,43 +1,41 @@
 cimport cython
 
-from ropewalk.kernels.joint cimport heapify, sink
+from ropewalk.kernels.joint cimport BeamSearch, heapify, sink
 
 cdef double NOTHING
 cdef int CLOSING, INDEX, RIGHTWARD, SUPER
-cdef int GONE, PRIME, MASK
+cdef int GONE, PRIME, MASK, SIGN
 
 cdef class StackProgram:
-    cdef const int[::1] begins, symbols, homes, planes, sides, caps, radices, classes, ways, targets, moves
+    cdef const int[::1] begins, symbols, homes, planes, sides, caps, radices, classes, transitions, targets, moves
 
 cdef class StackBeam:
     cdef int width, capacity, counters, top, promised, rooted, word, many
     cdef int row, jointly
     cdef long long base
-    cdef double gain
+    cdef double arc_scores
     cdef const float[::1] arcs
     cdef double[:, ::1] after
-    cdef double[::1] later, likely, chances, coming, values, hopes
+    cdef double[::1] later, likely, chances, coming, values, upper_bounds
     cdef int[::1] states, counts, heights, kinds, homes, words, tops, crossed, partners, partner_crossed, partner_homes
     cdef int[::1] lengths, sums, mentions, numbers
-    cdef int[::1] froms, labels, tried, heap
+    cdef int[::1] sources, labels, tried, heap
     cdef int[:, ::1] signs, parents, taken
 
-@cython.locals(gain=double, hope=double, dropped=double, i=int, b=int, c=int, x=int, m=int, s=int,
-               label=int, slot=int, fits=int, kept=int, found=int, layer=int, other=int, count=int, n=int, first=int,
+@cython.locals(score=double, upper_bound=double, dropped=double, i=int, b=int, c=int, x=int, m=int, s=int,
+               label=int, slot=int, fits=int, kept=int, candidates=int, layer=int, other=int, count=int, n=int, first=int,
                many=int, width=int)
-cpdef void search(StackProgram brackets, const double[:, ::1] scores, const double[:, ::1] ties, const int[::1] offsets,
-                  const long long[::1] starts, const double[::1] floors, StackBeam work,
-                  int[::1] best, double[::1] totals, double[::1] bounds) noexcept
+cpdef void search(StackProgram brackets, BeamSearch task, StackBeam work) noexcept
 
 @cython.locals(before=double, behind=double, own=cython.longlong, h=int, label=int, side=int)
 cdef void _weigh(StackProgram brackets, StackBeam work, const double[:, ::1] scores, int first, int i) noexcept nogil
 
-@cython.locals(most=double, gain=double, c=int, k=int, q=int, i=int, m=int, label=int, states=int)
-cdef void _look_back(StackProgram brackets, StackBeam work, const double[:, ::1] scores, const double[:, ::1] ties,
+@cython.locals(most=double, score=double, c=int, k=int, q=int, i=int, m=int, label=int, states=int)
+cdef void _look_back(StackProgram brackets, StackBeam work, const double[:, ::1] scores, const double[:, ::1] root_scores,
                      int first, int n) noexcept nogil
 
-@cython.locals(gain=double, c=int, k=int)
-cdef void _look_ahead(StackProgram brackets, StackBeam work, const double[:, ::1] ties, int w, int i, int q) noexcept nogil
+@cython.locals(score=double, c=int, k=int)
+cdef void _look_ahead(StackProgram brackets, StackBeam work, const double[:, ::1] root_scores, int w, int i, int q) noexcept nogil
 
 @cython.locals(c=int)
 cdef void _begin(StackProgram brackets, StackBeam work) noexcept nogil

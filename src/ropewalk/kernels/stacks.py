@@ -1,17 +1,19 @@
-"""The best tree that labels spell as brackets on stacks, where they may match without spelling a tree.
+"""Beam search for the best labels that are brackets on stacks. Brackets that match need not spell a tree.
 
-A partial path keeps the open brackets of all its stacks in one row, each with its word and with the word under which
-that one hangs so far, so that no second head and no cycle is ever made: whatever ends with nothing open is a tree with
-one root. A beam keeps the best partial paths, ordered by what each may reach at most: its score so far and the best
-labels that may follow by a coarser machine, which only counts open brackets, and those only up to a cap. Where arcs
-have scores of their own, each label that follows comes with the best arc on the side where it has its word's head, and
-every word without a head with the best arc that it may still get. Nothing that was dropped can be better than its own
-bound, so that a result above all these bounds is the best of all.
+A partial path keeps the open brackets of all its stacks in one row. Each bracket has its word and that word's topmost
+ancestor so far. So a path never makes a second head or a cycle, and a path that ends with nothing open is a tree with
+one root.
+
+A beam keeps the best partial paths, ordered by an upper bound: the score so far plus the best labels that may follow in
+a coarser machine. This machine only counts open brackets, up to a cap. If arcs have scores, the bound adds for each
+later label the best arc on the side of its word's head, and for every word without a head the best arc that it may
+still get. No dropped path can score more than its own bound. So a result that scores more than all these bounds is
+proved to be the best.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ropewalk.kernels import new_floats, new_ints
 from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
@@ -24,26 +26,32 @@ except ImportError:
 if not cython.compiled:
     from ropewalk.kernels.joint import heapify, sink
 
+if TYPE_CHECKING:
+    from ropewalk.kernels.joint import BeamSearch  # when compiled, the `.pxd` imports it
+
 Ints = Any  # a buffer of numbers, of one or more dimensions
 Floats = Any  # likewise
 
 NOTHING = float("-inf")
-GONE = -1  # the kind of a bracket that is taken off its stack
+GONE = -1  # the kind of a bracket that was removed from its stack
 PRIME = 31
-MASK = (1 << 24) - 1  # checksums stay small enough to be multiplied
+MASK = (1 << 24) - 1  # keeps checksums small enough to be multiplied
+SIGN = 4  # numbers of a signature for each open bracket
 
 
 class StackProgram:
-    """What labels do to stacks, and the coarser machine.
+    """The effect of each label on the stacks, and a coarser machine that only counts open brackets.
 
-    Label l spells `symbols[begins[l]:begins[l+1]]`, each bracket on the stack `homes` says. `sides[l]` tells whether a
-    word with label l has its head after it (1), before it (2) or in either place (0). Arcs of stack h lie in the plane
-    `planes[h]`, where they cross no others, or may cross any if that is 0; node 0's bracket lies on stack 0. Counter
-    `2 * h` counts the superbrackets of left arcs on stack h, and that after it those of right ones; the last counts
-    node 0's. A state of the coarser machine is the sum over counters of the count, at most `caps`, times `radices`; in
-    state 0 nothing is open. Labels of the same class, `classes[l]`, do the same to it. Its transitions from state q are
-    `ways[q]:ways[q+1]`; transition k leads to state `targets[k]` by the class `moves[k] // 2`, the word being the root
-    if `moves[k]` is odd.
+    Label l has the brackets `symbols[begins[l]:begins[l+1]]`, and `homes` has the stack of each. `sides[l]` is the side
+    of the head of a word with label l: 1 if after the word, 2 if before it, 0 if either. The arcs of stack h are in
+    plane `planes[h]` and cross no other arc of this plane; if the plane is 0, they may cross any arc. Node 0's bracket
+    is on stack 0.
+
+    The coarser machine has counters. Counter `2 * h` counts the open superbrackets of left arcs on stack h, the next
+    counter those of right arcs, and the last counter node 0's bracket. A state is the sum over all counters of the
+    count, at most `caps`, times `radices`; in state 0 nothing is open. Labels with the same class, `classes[l]`, have
+    the same effect on the state. The transitions from state q are `transitions[q]:transitions[q+1]`. Transition k leads
+    to state `targets[k]` with the class `moves[k] // 2`, and the word is the root if `moves[k]` is odd.
     """
 
     def __init__(
@@ -57,7 +65,7 @@ class StackProgram:
         caps: Ints,
         radices: Ints,
         classes: Ints,
-        ways: Ints,
+        transitions: Ints,
         targets: Ints,
         moves: Ints,
     ) -> None:
@@ -69,40 +77,42 @@ class StackProgram:
         self.caps = caps
         self.radices = radices
         self.classes = classes
-        self.ways = ways
+        self.transitions = transitions
         self.targets = targets
         self.moves = moves
 
 
 class StackBeam:
-    """A workspace of `search` that keeps `width` partial paths after each word.
+    """The workspace of `search`, whose beam keeps `width` partial paths after each word.
 
-    `after[i, q]` is what is gained at most from state q of the coarser machine before word i on, `later[i]` the best
-    arc to word i from a word that follows, `likely[l]` what a label gains with the best arc on the side where it has
-    its head, `chances[2 * c]` the most that labels of a class gain so, `chances[2 * c + 1]` if their word is the root,
-    and `coming[c]` what may follow them. The arcs of the sentence at hand begin at `base`, with `row` for each word.
+    Bounds: `after[i, q]` is the highest score from state q of the coarser machine before word i to the end, `later[i]`
+    the best score of an arc to word i from a later word, `likely[l]` the score of a label with the best arc on the side
+    of its head, `chances[2 * c]` the highest of these for the labels of a class, `chances[2 * c + 1]` the same if their
+    word is the root, and `coming[c]` the highest score after them. The sentence's arcs begin at `base`, with `row` for
+    each word.
 
-    Partial paths lie in two layers, of which each word reads one and writes the other. The one in slot b, counted over
-    both, has score `values[b]`, state `states[b]` and counters from `counts[b * counters]` on, and `heights[b]` open
-    brackets from place `b * capacity` on: `kinds` are brackets as in labels, `homes` their stacks, `words` their words
-    from 1, `tops` the words under which these hang so far, and `crossed` has a bit for each plane in which they are
-    crossed.
-    `signs` tell how it may go on: `lengths[b]` numbers with the checksum `sums[b]`; `mentions` and `numbers` belong to
-    words while signs are written.
+    Partial paths are in two layers, of which each word reads one and writes the other. The one in slot b, counted over
+    both, has score `values[b]`, state `states[b]`, counters from `counts[b * counters]` on, and `heights[b]` open
+    brackets from index `b * capacity` on: `kinds` are brackets as in labels, `homes` their stacks, `words` their words
+    from 1, `tops` the topmost ancestors of these words so far, and `crossed` has a bit for each plane in which they are
+    crossed. Its signature, the part of it that decides how it may go on, is `lengths[b]` numbers in `signs` with the
+    checksum `sums[b]`; `mentions` and `numbers`, by word, are needed to write it.
 
-    While a label is read, `gain` is what its arcs gain, `top` the word under which its word hangs, `promised` whether
-    that waits for its head, and `rooted` whether it is the root. It has made `many` arcs, with the words `partners`, of
-    the stacks `partner_homes`, crossed before as `partner_crossed` says; the last of them is `word`.
+    While a label is read, `arc_scores` is the sum of its arcs' scores, `top` the topmost ancestor of its word,
+    `promised` whether a bracket waits for the word's head, and `rooted` whether the word is the root. The label has
+    made `many` arcs: to the words `partners`, on the stacks `partner_homes`, crossed before in the planes
+    `partner_crossed`. `word` is the last partner.
 
-    Partial path b before word i came from partial path `parents[i, b]` by label `taken[i, b]`. What may follow is
-    candidate x, from partial path `froms[x]` by label `labels[x]`: it may reach `hopes[x]`, which is known to be so if
-    `tried[x]`; `heap` orders candidates by that.
+    The backpointers of partial path b before word i are `parents[i, b]`, a partial path, and `taken[i, b]`, a label.
+    Candidate x extends the partial path in slot `sources[x]` by label `labels[x]`; its upper bound is
+    `upper_bounds[x]`, which counts its own arcs and brackets once `tried[x]` is 1. `heap` orders candidates by that
+    bound.
     """
 
     def __init__(
         self, arcs: Floats, width: int, longest: int, opens: int, labels: int, classes: int, states: int, counters: int
     ) -> None:
-        """Make room for sentences so long, with labels that open at most so many brackets."""
+        """Allocate buffers for up to `longest` words in a sentence, and up to `opens` opening brackets in a label."""
         capacity = longest * opens + 1
         self.width = width
         self.capacity = capacity
@@ -124,15 +134,15 @@ class StackBeam:
         self.partners = new_ints(capacity + 1)
         self.partner_homes = new_ints(capacity + 1)
         self.partner_crossed = new_ints(capacity + 1)
-        self.signs = new_ints(2 * width, 4 * capacity)
+        self.signs = new_ints(2 * width, SIGN * capacity)
         self.lengths = new_ints(2 * width)
         self.sums = new_ints(2 * width)
         self.mentions = new_ints(longest + 1)
         self.numbers = new_ints(longest + 1)
         self.parents = new_ints(longest + 1, width)
         self.taken = new_ints(longest + 1, width)
-        self.hopes = new_floats(width * labels)
-        self.froms = new_ints(width * labels)
+        self.upper_bounds = new_floats(width * labels)
+        self.sources = new_ints(width * labels)
         self.labels = new_ints(width * labels)
         self.tried = new_ints(width * labels)
         self.heap = new_ints(width * labels)
@@ -140,7 +150,7 @@ class StackBeam:
         self.jointly = int(arcs.shape[0] > 0)
         self.base = 0
         self.row = 0
-        self.gain = 0.0
+        self.arc_scores = 0.0
         self.top = 0
         self.promised = 0
         self.rooted = 0
@@ -148,24 +158,19 @@ class StackBeam:
         self.many = 0
 
 
-def search(
-    brackets: StackProgram,
-    scores: Floats,
-    ties: Floats,
-    offsets: Ints,
-    starts: Ints,
-    floors: Floats,
-    work: StackBeam,
-    best: Ints,
-    totals: Floats,
-    bounds: Floats,
-) -> None:
-    """Write the labels of each sentence's best path found, its score, and the highest bound of what was dropped.
+def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
+    """Search for the best path of each sentence by label scores and, if given, arc scores.
 
-    Partial paths that may reach less than `floors[s]` are not looked at. The arcs of sentence s begin at `starts[s]`: a
-    row for each word, in it the score of each head from 0 on; or there are no arcs at all. A total is -inf, and the
-    labels are left alone, if no path of finite score was found.
+    The results are written into `task`.
     """
+    scores = task.scores
+    root_scores = task.root_scores
+    offsets = task.offsets
+    starts = task.starts
+    lower_bounds = task.lower_bounds
+    best = task.best
+    totals = task.totals
+    bounds = task.bounds
     classes = brackets.classes
     width = work.width
     after = work.after
@@ -175,8 +180,8 @@ def search(
     states = work.states
     parents = work.parents
     taken = work.taken
-    hopes = work.hopes
-    froms = work.froms
+    upper_bounds = work.upper_bounds
+    sources = work.sources
     labels = work.labels
     tried = work.tried
     heap = work.heap
@@ -191,7 +196,7 @@ def search(
                 continue
             work.base = starts[s]
             work.row = n + 1
-            _look_back(brackets, work, scores, ties, first, n)
+            _look_back(brackets, work, scores, root_scores, first, n)
             dropped = NOTHING
             layer = 0
             count = 1
@@ -199,56 +204,61 @@ def search(
             if after[0, states[0]] == NOTHING:
                 count = 0
             for i in range(n):
+                # list candidates, with upper bounds from the coarser machine
                 _weigh(brackets, work, scores, first, i)
-                found = 0
+                candidates = 0
                 for b in range(layer, layer + count):
-                    _look_ahead(brackets, work, ties, first + i, i, states[b])
+                    _look_ahead(brackets, work, root_scores, first + i, i, states[b])
                     for label in range(many):
-                        hope = values[b] + likely[label] + coming[classes[label]]
-                        if hope == NOTHING or hope < floors[s]:
+                        upper_bound = values[b] + likely[label] + coming[classes[label]]
+                        if upper_bound == NOTHING or upper_bound < lower_bounds[s]:
                             continue
-                        hopes[found] = hope
-                        froms[found] = b
-                        labels[found] = label
-                        tried[found] = 0
-                        found += 1
-                heapify(heap, hopes, found)
+                        upper_bounds[candidates] = upper_bound
+                        sources[candidates] = b
+                        labels[candidates] = label
+                        tried[candidates] = 0
+                        candidates += 1
+                # keep the `width` candidates with the highest upper bounds; reading the label makes a bound tighter
+                heapify(heap, upper_bounds, candidates)
                 kept = 0
                 other = width - layer
-                while found > 0:
+                while candidates > 0:
                     c = heap[0]
                     if kept == width:
-                        dropped = max(dropped, hopes[c])
+                        dropped = max(dropped, upper_bounds[c])
                         break
-                    b = froms[c]
+                    b = sources[c]
                     label = labels[c]
                     slot = other + kept
                     fits = _read(brackets, work, label, i + 1, b, slot)
                     if i == n - 1 and work.heights[slot] > 0:
                         fits = 0  # a bracket is open that the coarser machine does not count
                     if fits:
-                        gain = values[b] + scores[first + i, label] + ties[first + i, work.rooted] + work.gain
-                        hope = gain + after[i + 1, states[slot]]
-                        if hope == NOTHING or hope < floors[s]:
+                        score = (
+                            values[b] + scores[first + i, label] + root_scores[first + i, work.rooted] + work.arc_scores
+                        )
+                        upper_bound = score + after[i + 1, states[slot]]
+                        if upper_bound == NOTHING or upper_bound < lower_bounds[s]:
                             fits = 0
                     if fits and tried[c] == 0:
                         tried[c] = 1
-                        hopes[c] = min(hopes[c], hope)
-                        sink(heap, hopes, 0, found)
+                        upper_bounds[c] = min(upper_bounds[c], upper_bound)
+                        sink(heap, upper_bounds, 0, candidates)
                         if heap[0] != c:
-                            continue  # what it may reach in truth is less than what others may
-                    found -= 1
-                    heap[0] = heap[found]
-                    sink(heap, hopes, 0, found)
+                            continue  # another candidate now has the highest upper bound
+                    candidates -= 1
+                    heap[0] = heap[candidates]
+                    sink(heap, upper_bounds, 0, candidates)
                     if fits:
                         _sign(brackets, work, slot)
                         if _is_new(work, other, slot):
-                            values[slot] = gain
+                            values[slot] = score
                             parents[i + 1, kept] = b - layer
                             taken[i + 1, kept] = label
                             kept += 1
                 count = kept
                 layer = other
+            # choose the best path and follow its backpointers
             b = 0
             for x in range(1, count):
                 if values[layer + x] > values[layer + b]:
@@ -263,7 +273,7 @@ def search(
 
 
 def _weigh(brackets: StackProgram, work: StackBeam, scores: Floats, first: int, i: int) -> None:
-    """Write into `likely` what each label of word i gains at most, with the best arc on the side of its head."""
+    """Write into `likely` the score of each label of word i plus the best arc score on the side of the word's head."""
     before = 0.0
     behind = 0.0
     if work.jointly:
@@ -280,16 +290,18 @@ def _weigh(brackets: StackProgram, work: StackBeam, scores: Floats, first: int, 
         work.likely[label] = scores[first + i, label] + (behind if side == 1 else before if side == 2 else 0.0)
 
 
-def _look_back(brackets: StackProgram, work: StackBeam, scores: Floats, ties: Floats, first: int, n: int) -> None:
-    """Write what is gained at most from each state of the coarser machine before each word on."""
+def _look_back(
+    brackets: StackProgram, work: StackBeam, scores: Floats, root_scores: Floats, first: int, n: int
+) -> None:
+    """Write into `after` the highest score from each state of the coarser machine, before each word, to the end."""
     classes = brackets.classes
-    ways = brackets.ways
+    transitions = brackets.transitions
     targets = brackets.targets
     moves = brackets.moves
     after = work.after
     chances = work.chances
     likely = work.likely
-    states = ways.shape[0] - 1
+    states = transitions.shape[0] - 1
     for q in range(states):
         after[n, q] = NOTHING
     after[n, 0] = 0.0
@@ -302,28 +314,31 @@ def _look_back(brackets: StackProgram, work: StackBeam, scores: Floats, ties: Fl
             c = 2 * classes[label]
             chances[c] = max(chances[c], likely[label])
         for c in range(chances.shape[0] // 2):
-            chances[2 * c + 1] = chances[2 * c] + ties[first + i, 1]
-            chances[2 * c] += ties[first + i, 0]
+            chances[2 * c + 1] = chances[2 * c] + root_scores[first + i, 1]
+            chances[2 * c] += root_scores[first + i, 0]
         for q in range(states):
             most = NOTHING
-            for k in range(ways[q], ways[q + 1]):
-                gain = chances[moves[k]] + after[i + 1, targets[k]]
-                most = max(most, gain)
+            for k in range(transitions[q], transitions[q + 1]):
+                score = chances[moves[k]] + after[i + 1, targets[k]]
+                most = max(most, score)
             after[i, q] = most
 
 
-def _look_ahead(brackets: StackProgram, work: StackBeam, ties: Floats, w: int, i: int, q: int) -> None:
-    """Write into `coming` what is gained at most by being the root or not, and after word i, w of all words, from q."""
+def _look_ahead(brackets: StackProgram, work: StackBeam, root_scores: Floats, w: int, i: int, q: int) -> None:
+    """Write into `coming`, for each class of labels, the highest score that may follow word i in state q.
+
+    It includes the root score of word i, whose index over all sentences is w.
+    """
     for c in range(work.coming.shape[0]):
         work.coming[c] = NOTHING
-    for k in range(brackets.ways[q], brackets.ways[q + 1]):
+    for k in range(brackets.transitions[q], brackets.transitions[q + 1]):
         c = brackets.moves[k] // 2
-        gain = ties[w, brackets.moves[k] % 2] + work.after[i + 1, brackets.targets[k]]
-        work.coming[c] = max(work.coming[c], gain)
+        score = root_scores[w, brackets.moves[k] % 2] + work.after[i + 1, brackets.targets[k]]
+        work.coming[c] = max(work.coming[c], score)
 
 
 def _begin(brackets: StackProgram, work: StackBeam) -> None:
-    """Put node 0's bracket on its stack in slot 0."""
+    """Write the first partial path into slot 0: only node 0's bracket is open."""
     for c in range(work.counters):
         work.counts[c] = 0
     work.counts[RIGHTWARD] = 1
@@ -339,7 +354,7 @@ def _begin(brackets: StackProgram, work: StackBeam) -> None:
 
 
 def _state(brackets: StackProgram, work: StackBeam, slot: int) -> int:
-    """Give the state of the coarser machine by the counters of a partial path."""
+    """Return the state of the coarser machine that the counters of the partial path in `slot` make."""
     q = 0
     for c in range(work.counters):
         q += min(work.counts[slot * work.counters + c], brackets.caps[c]) * brackets.radices[c]
@@ -347,7 +362,7 @@ def _state(brackets: StackProgram, work: StackBeam, slot: int) -> int:
 
 
 def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: int, slot: int) -> int:
-    """Copy a partial path to a slot and read the label of word x there; give 1 if it fits."""
+    """Copy the partial path in `source` to `slot` and read the label of word x there; return 1 if the label fits."""
     low = slot * work.capacity
     old = source * work.capacity
     high = low + work.heights[source]
@@ -360,14 +375,14 @@ def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: i
     counts = slot * work.counters
     for c in range(work.counters):
         work.counts[counts + c] = work.counts[source * work.counters + c]
-    work.gain = 0.0
+    work.arc_scores = 0.0
     work.top = x
     work.promised = 0
     work.rooted = 0
     work.many = 0
-    nearest = x  # the word of the bracket that was closed last
-    last = -1  # and its stack
-    ropes = 0  # superbrackets that x opens
+    nearest = x  # the word of the last closed bracket
+    last = -1  # the stack of the last closed bracket
+    ropes = 0  # the number of superbrackets that x opens
     for k in range(brackets.begins[label], brackets.begins[label + 1]):
         symbol = brackets.symbols[k]
         home = brackets.homes[k]
@@ -377,7 +392,7 @@ def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: i
             else:
                 high = _lean(work, low, high, home, symbol, x)
             if high < 0 or (home == last and work.word >= nearest):
-                return 0  # of closing brackets on one stack, that of the shorter arc stands first
+                return 0  # closing brackets on one stack must be ordered from the shortest arc to the longest
             nearest = work.word
             last = home
             continue
@@ -389,7 +404,7 @@ def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: i
             work.counts[counts + 2 * home + (symbol & RIGHTWARD)] += 1
             ropes += 1
         elif work.counts[counts + 2 * home] + work.counts[counts + 2 * home + 1] <= symbol // INDEX:
-            return 0  # it will not be passed by so many as it waits for
+            return 0  # fewer superbrackets are open than must close before the semibracket is matched
         work.kinds[high] = symbol
         work.homes[high] = home
         work.words[high] = x
@@ -398,9 +413,9 @@ def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: i
         high += 1
     if work.top == x:
         if work.promised == 0 and ropes == 0:
-            return 0  # nothing will give it a head
+            return 0  # no bracket can give the word a head
         if work.jointly:
-            work.gain += work.later[x - 1]
+            work.arc_scores += work.later[x - 1]
     for m in range(work.many):
         if _cross(brackets, work, low, high, m, x) == 0:
             return 0
@@ -410,7 +425,10 @@ def _read(brackets: StackProgram, work: StackBeam, label: int, x: int, source: i
 
 
 def _close(work: StackBeam, counts: int, low: int, high: int, home: int, symbol: int, x: int) -> int:
-    """Close a superbracket, and make the arcs of semibrackets on the way; give the end of what is left, -1 if none."""
+    """Close a superbracket, and make its arc and those of semibrackets above it that wait for it.
+
+    Return the new end of the open brackets, or -1 if the closing bracket does not fit.
+    """
     skip = symbol // INDEX
     own = symbol & RIGHTWARD
     p = high
@@ -441,7 +459,7 @@ def _close(work: StackBeam, counts: int, low: int, high: int, home: int, symbol:
         return -1
     work.counts[counts + 2 * home + own] -= 1
     word = work.words[p]
-    if word != 0 and work.tops[p] == word:  # it still needs a head, by another bracket of its own
+    if word != 0 and work.tops[p] == word:  # the word needs a head, from another bracket of its own
         others = 0
         for o in range(low, high):
             kind = work.kinds[o]
@@ -462,7 +480,10 @@ def _close(work: StackBeam, counts: int, low: int, high: int, home: int, symbol:
 
 
 def _lean(work: StackBeam, low: int, high: int, home: int, symbol: int, x: int) -> int:
-    """Lean on a superbracket that stays; give the end of what is open, -1 if it does not fit."""
+    """Make the arc of a closing semibracket, which leans on an open superbracket.
+
+    Return the end of the open brackets, or -1 if the semibracket does not fit.
+    """
     skip = symbol // INDEX
     p = high
     while True:
@@ -479,17 +500,17 @@ def _lean(work: StackBeam, low: int, high: int, home: int, symbol: int, x: int) 
         return -1
     if symbol & RIGHTWARD == 0:
         if work.tops[p] != word:
-            return -1  # it has a head
+            return -1  # the word has a head
         for o in range(low, high):
             if work.words[o] == word and work.kinds[o] & RIGHTWARD == 0:
-                return -1  # it waits for one
+                return -1  # the word waits for a head
     if _make(work, low, high, p, symbol & RIGHTWARD, x) == 0:
         return -1
     return high
 
 
 def _make(work: StackBeam, low: int, high: int, p: int, rightward: int, x: int) -> int:
-    """Make the arc between word x and that of the bracket at a place, to x if rightward; give 0 if it may not be."""
+    """Make the arc between word x and the word of bracket p, into x if `rightward`; return 0 if no tree can have it."""
     word = work.words[p]
     work.word = word
     work.partners[work.many] = word
@@ -502,13 +523,13 @@ def _make(work: StackBeam, low: int, high: int, p: int, rightward: int, x: int) 
         dependent = x
         work.top = work.tops[p]
         if work.jointly:
-            work.gain += work.arcs[work.base + (x - 1) * work.row + word]
+            work.arc_scores += work.arcs[work.base + (x - 1) * work.row + word]
     else:
         if work.top == word:
             return 0
         dependent = word
         if work.jointly:
-            work.gain += work.arcs[work.base + (word - 1) * work.row + x] - work.later[word - 1]
+            work.arc_scores += work.arcs[work.base + (word - 1) * work.row + x] - work.later[word - 1]
     for o in range(low, high):
         if work.tops[o] == dependent:
             work.tops[o] = work.top
@@ -516,7 +537,7 @@ def _make(work: StackBeam, low: int, high: int, p: int, rightward: int, x: int) 
 
 
 def _is_last(work: StackBeam, p: int, high: int) -> int:
-    """Tell whether a word has no bracket on the same stack that it opened after the one at a place."""
+    """Return whether bracket p is the last open one of its word on its stack."""
     o = p + 1
     while o < high and work.words[o] == work.words[p]:
         if work.homes[o] == work.homes[p] and work.kinds[o] != GONE:
@@ -526,7 +547,10 @@ def _is_last(work: StackBeam, p: int, high: int) -> int:
 
 
 def _cross(brackets: StackProgram, work: StackBeam, low: int, high: int, m: int, x: int) -> int:
-    """Note what the m-th arc made by word x crosses; give 0 if that is in its own plane, or none in one before it."""
+    """Record which planes the m-th arc of word x crosses; return 0 if the arc is in the wrong plane.
+
+    It is wrong if the arc crosses an arc of its own plane, or does not cross an arc of every lower plane.
+    """
     plane = brackets.planes[work.partner_homes[m]]
     crossed = work.partner_crossed[m]
     if plane == 0:
@@ -544,11 +568,11 @@ def _cross(brackets: StackProgram, work: StackBeam, low: int, high: int, m: int,
 
 
 def _sign(brackets: StackProgram, work: StackBeam, slot: int) -> None:
-    """Write down what decides how a partial path may go on.
+    """Write the signature of a partial path. Paths with the same signature can be continued in the same ways.
 
-    Where arcs have scores, it is all brackets with their words and those under which they hang. Otherwise
-    it is only which of these are the same, and what waits for the next superbracket that closes below it is left out,
-    unless others hang under it.
+    If arcs have scores, the signature lists all open brackets with their words and these words' topmost ancestors.
+    Otherwise it only records which of these words are equal. It then leaves out a word that waits for the next
+    superbracket to close below it, unless other words depend on it.
     """
     low = slot * work.capacity
     high = low + work.heights[slot]
@@ -582,17 +606,17 @@ def _sign(brackets: StackProgram, work: StackBeam, slot: int) -> None:
                 top = work.numbers[top]
         work.signs[slot, size] = work.kinds[p] * work.counters + work.homes[p]
         work.signs[slot, size + 1] = word
-        work.signs[slot, size + 3] = work.crossed[p]
         work.signs[slot, size + 2] = top
-        for c in range(size, size + 4):
+        work.signs[slot, size + 3] = work.crossed[p]
+        for c in range(size, size + SIGN):
             total = (total * PRIME + work.signs[slot, c]) & MASK
-        size += 4
+        size += SIGN
     work.lengths[slot] = size
     work.sums[slot] = total
 
 
 def _goes_along(brackets: StackProgram, work: StackBeam, low: int, p: int) -> int:
-    """Tell whether a word that waits for the next superbracket to close below it changes nothing for all others."""
+    """Return whether the word of bracket p, which waits for a superbracket below it, can be left out of a signature."""
     if brackets.planes[work.homes[p]] == 0:
         return 1
     if p == low or work.homes[p - 1] != work.homes[p] or work.crossed[p - 1] != work.crossed[p]:
@@ -601,7 +625,7 @@ def _goes_along(brackets: StackProgram, work: StackBeam, low: int, p: int) -> in
 
 
 def _is_new(work: StackBeam, first: int, slot: int) -> int:
-    """Tell whether none of the partial paths from slot `first` on can go on as this one, worse than they, can."""
+    """Return whether no partial path in the slots `first` to `slot` - 1 has the same signature as that in `slot`."""
     for b in range(first, slot):
         if work.sums[b] != work.sums[slot] or work.lengths[b] != work.lengths[slot]:
             continue

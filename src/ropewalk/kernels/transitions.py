@@ -1,7 +1,8 @@
-"""Transition sequences cut after each read (Gómez-Rodríguez et al. 2020), repeated transitions counted.
+"""Labels that are transition sequences, split after each word that is read (Gómez-Rodríguez et al. 2020).
 
-The label of a word holds what is done since the word before was read, up to and including its own reading; what is left
-to do after the last word stands at the end of its label. Node 0 lies at the bottom of the stack.
+The label of a word holds the transitions after the preceding word was read, up to and including the one that reads this
+word. The transitions after the last word are at the end of its label. Repeated transitions are written as one symbol
+with a count. Node 0 is at the bottom of the stack.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ from ropewalk.kernels.codes import (
     TIMES,
 )
 
+if not cython.compiled:
+    from ropewalk.kernels.values import ArcBuffer, Findings, Spelling, SymbolBuffer, Workspace  # noqa: TC001 - compiled, in the .pxd
+
 Ints = memoryview
 
 
-def write(
-    system: int,
-    heads: Ints,
-    offsets: Ints,
-    symbols: Ints,
-    starts: Ints,
-    low: Ints,
-    high: Ints,
-    pending: Ints,
-    stack: Ints,
-) -> int:
-    """Write the labels of projective trees in a stack-based system; return how many symbols there are.
+def write(system: int, heads: Ints, offsets: Ints, out: SymbolBuffer, work: Workspace) -> int:
+    """Write the labels of projective trees in the stack-based transition system `system`; return the number of symbols.
 
-    `low` and `high` keep each node's farthest dependents, `pending` how many it has not yet been given.
+    `low` and `high` are each node's farthest dependents on the left and on the right. `pending` is the number of its
+    dependents that have no arc so far.
     """
+    symbols = out.symbols
+    starts = out.starts
+    low = work.node1
+    high = work.node2
+    pending = work.node3
+    stack = work.node4
     with cython.nogil:
         written = 0
         for s in range(offsets.shape[0] - 1):
@@ -60,13 +61,14 @@ def write(
                     low[h] = d
             stack[0] = 0
             top = 1
-            for x in range(1, n + 2):  # n + 1 stands for the end of the sentence
+            for x in range(1, n + 2):  # n + 1 is the end of the sentence
                 if x <= n:
                     starts[start + x - 1] = written
                 elif system == ARC_EAGER:
                     break
                 first = written
                 while True:
+                    # the static oracle: the transition that leads to the tree
                     t = stack[top - 1]
                     action = SHIFT
                     if system == ARC_STANDARD:
@@ -106,21 +108,17 @@ def write(
     return written
 
 
-def read(
-    system: int,
-    labels: Ints,
-    offsets: Ints,
-    symbols: Ints,
-    starts: Ints,
-    heads: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-    stack: Ints,
-) -> None:
-    """Carry out the transitions of a stack-based system; one that cannot be taken is passed over."""
+def read(system: int, spelling: Spelling, heads: Ints, faults: Findings, work: Workspace) -> None:
+    """Write into `heads` the result of the transitions of a stack-based system.
+
+    A transition that is not possible is skipped and recorded in `faults`.
+    """
+    labels = spelling.labels
+    offsets = spelling.offsets
+    symbols = spelling.symbols
+    starts = spelling.starts
+    stack = work.node1
     with cython.nogil:
-        faults = counts[0]
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
@@ -167,18 +165,20 @@ def read(
                             heads[start + t - 1] = x
                             top -= 1
                         if not possible:
-                            fault_words[faults] = w
-                            fault_kinds[faults] = IMPOSSIBLE
-                            faults += 1
+                            faults.add(w, IMPOSSIBLE)
                             break
-        counts[0] = faults
 
 
-def write_covington(heads: Ints, offsets: Ints, symbols: Ints, starts: Ints, first: Ints, after: Ints) -> int:
-    """Write the labels of any trees in Covington's system; return how many symbols there are.
+def write_covington(heads: Ints, offsets: Ints, out: SymbolBuffer, work: Workspace) -> int:
+    """Write the labels of any trees in Covington's transition system; return the number of symbols.
 
-    Before a word is read all earlier ones are looked at from right to left: an arc to it, an arc from it, or none.
+    Before a word is read, the system visits the earlier words from right to left. At each it adds an arc to the new
+    word, an arc from it, or none.
     """
+    symbols = out.symbols
+    starts = out.starts
+    first = work.node1
+    after = work.node2
     with cython.nogil:
         written = 0
         for s in range(offsets.shape[0] - 1):
@@ -223,22 +223,17 @@ def write_covington(heads: Ints, offsets: Ints, symbols: Ints, starts: Ints, fir
     return written
 
 
-def read_covington(
-    labels: Ints,
-    offsets: Ints,
-    symbols: Ints,
-    starts: Ints,
-    heads: Ints,
-    dependents: Ints,
-    arc_offsets: Ints,
-    fault_words: Ints,
-    fault_kinds: Ints,
-    counts: Ints,
-) -> None:
-    """Turn the labels of Covington's system into arcs; looking beyond node 0 is passed over."""
+def read_covington(spelling: Spelling, arcs: ArcBuffer, faults: Findings) -> None:
+    """Read the labels of Covington's system into arcs. An arc into node 0, or beyond it, is a fault and is left out."""
+    labels = spelling.labels
+    offsets = spelling.offsets
+    symbols = spelling.symbols
+    starts = spelling.starts
+    heads = arcs.heads
+    dependents = arcs.dependents
+    arc_offsets = arcs.offsets
     with cython.nogil:
         made = 0
-        faults = counts[0]
         for s in range(offsets.shape[0] - 1):
             arc_offsets[s] = made
             start = offsets[s]
@@ -255,9 +250,7 @@ def read_covington(
                         continue
                     for _ in range(times):
                         if at < 0 or (at == 0 and action == LEFT_ARC):
-                            fault_words[faults] = w
-                            fault_kinds[faults] = IMPOSSIBLE
-                            faults += 1
+                            faults.add(w, IMPOSSIBLE)
                             break
                         if action == LEFT_ARC:
                             heads[made] = x
@@ -268,4 +261,3 @@ def read_covington(
                         made += 1
                         at -= 1
         arc_offsets[offsets.shape[0] - 1] = made
-        counts[0] = faults

@@ -4,7 +4,7 @@ cdef class Dependents:
     cdef int[::1] first, after, queue
 
 cdef class Crossed:
-    cdef int[::1] first, after, order, found, plane, begins, ends
+    cdef int[::1] first, after, order, crossing, plane, begins, ends
 
 cdef class LiftMarks:
     cdef int[::1] relations
@@ -19,13 +19,12 @@ cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned cha
 cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
                      int[::1] ends) noexcept nogil
 cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] marked, int many, int[::1] first,
-                         int[::1] after, int[::1] order, int[::1] found) noexcept nogil
+                         int[::1] after, int[::1] order, int[::1] crossing) noexcept nogil
 cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
 cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
-                       int[::1] order, int[::1] found) noexcept nogil
-cdef int _any_cross(const int[::1] heads, int start, int[::1] found, int many) noexcept nogil
-cdef int _assign_planes(const int[::1] heads, int start, int[::1] planes, int[::1] found, int many) noexcept nogil
-cdef void _assign_many_planes(int n, const int[::1] heads, int start, int[::1] planes, int[::1] found, int many,
+                       int[::1] order, int[::1] crossing) noexcept nogil
+cdef int _assign_planes(const int[::1] heads, int start, int[::1] planes, int[::1] crossing, int many) noexcept nogil
+cdef void _assign_many_planes(int n, const int[::1] heads, int start, int[::1] planes, int[::1] crossing, int many,
                               int most, int[::1] begins, int[::1] ends) noexcept nogil
 cpdef void planes(const int[::1] heads, const int[::1] offsets, int most, int[::1] out, Crossed work) noexcept
 cpdef void gap_degrees(const int[::1] heads, const int[::1] offsets, int[::1] out, Dependents work) noexcept
@@ -39,4 +38,4 @@ cdef int _target(int[::1] heads, int start, int d, int[::1] relations, int wante
                  const unsigned char[::1] down, int along_path, int[::1] first, int[::1] after,
                  int[::1] queue) noexcept nogil
 cpdef void stackable(const int[::1] heads, const int[::1] offsets, const int[::1] planes, int many,
-                     unsigned char[::1] out, int[::1] ends) noexcept
+                     unsigned char[::1] out, Dependents work) noexcept

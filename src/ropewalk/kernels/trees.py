@@ -1,6 +1,6 @@
-"""Loops over many trees at once: `heads[offsets[s]:offsets[s+1]]` are the heads of sentence s, counted from 1.
+"""Kernels over many trees: `heads[offsets[s]:offsets[s+1]]` are the heads of sentence s, counted from 1.
 
-Node 0 is the root. Unless said otherwise a kernel expects heads that `check` has passed.
+Node 0 is the root. Unless said otherwise, a kernel expects trees in which `check` found no fault.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
 
 Ints = memoryview
 
-FEW = 60  # arcs of which it is quicker to look at all pairs
+FEW = 60  # crossing arcs, up to which comparing all pairs is faster
 
 
 class Dependents:
-    """A workspace: `first[h]` is the first dependent of h, `after[d]` the one after d, 0 for none."""
+    """A workspace with lists of dependents: `first[h]` is the first of h, `after[d]` the one after d, 0 for none."""
 
     def __init__(self, nodes: int) -> None:
         """Allocate buffers for sentences of up to `nodes` nodes."""
@@ -30,9 +30,10 @@ class Dependents:
 
 
 class Crossed:
-    """A workspace of `planes` and `lift`: lists of dependents, the arcs that cross others (`found`) and their planes.
+    """The workspace of `planes` and `lift`.
 
-    `begins` and `ends` are binary trees over the nodes.
+    `first` and `after` are lists of dependents, `crossing` lists the words whose arcs cross others, and `plane` has the
+    plane of each arc. `begins` and `ends` are binary trees over the nodes.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -40,23 +41,25 @@ class Crossed:
         self.first = new_ints(nodes)
         self.after = new_ints(nodes)
         self.order = new_ints(nodes)
-        self.found = new_ints(nodes)
+        self.crossing = new_ints(nodes)
         self.plane = new_ints(nodes)
         self.begins = new_ints(2 * nodes)
         self.ends = new_ints(2 * nodes)
 
 
 class LiftMarks:
-    """Marks in relations that show where lifted words belong.
+    """The marks in relations that show where lifted words belong (pseudo-projective parsing).
 
-    The marks of the w-th word of all are `parts[part_starts[w]:part_starts[w+1]]`: relations to look for, the last one
-    first, or -1 for any. `relations` are compared as they stand, `plain` are those without marks. With `along_path`
-    the search goes only through words marked in `down`, and for -1 to one below which no mark goes on. With `nearest`
-    dependents are tried by their distance to the word, else in word order.
+    The marks of word w, counted over all sentences, are `parts[part_starts[w]:part_starts[w+1]]`. A mark is the
+    relation of the head to look for, or -1 for any relation. The last mark is searched first. `relations` are the
+    current relations, and `plain` those without marks.
+
+    With `along_path` the search visits only words marked in `down`, and for the mark -1 it ends at a word without
+    marked dependents. With `nearest` the dependents of a node are tried by their distance to the lifted word, else in
+    word order.
     """
 
     def __init__(self, relations: Ints, plain: Ints, parts: Ints, part_starts: Ints, down: Ints) -> None:
-        """Keep the buffers."""
         self.relations = relations
         self.plain = plain
         self.parts = parts
@@ -66,16 +69,16 @@ class LiftMarks:
         self.nearest = 0
 
     def search(self, along_path: int, nearest: int) -> None:
-        """Set how targets are searched."""
+        """Set which words the search for a head visits (`along_path`) and in which order (`nearest`)."""
         self.along_path = along_path
         self.nearest = nearest
 
 
 def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mark: Ints) -> None:
-    """Write for each sentence what is wrong with it, at which word, and how many roots it has.
+    """Write for each sentence the code of its fault, the word at fault, and the number of its roots.
 
-    `mark` is scratch, one longer than the longest sentence. A word's mark is the word from which the walk
-    towards the root first met it; a walk that meets its own mark has gone round a cycle.
+    `mark` is a workspace, one longer than the longest sentence. From each word a walk follows heads towards the root,
+    and marks each new word with its start. A walk that meets its own mark has found a cycle.
     """
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
@@ -111,10 +114,10 @@ def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mar
 
 
 def projective(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
-    """Write 1 for each sentence in which no two arcs cross, arcs from node 0 included, in linear time.
+    """Write 1 for each sentence in which no two arcs cross, else 0, in linear time. Arcs from node 0 count.
 
-    Arcs are met by left end, the longest first, over a stack of right ends: an arc that reaches beyond the
-    innermost one still open crosses it.
+    Arcs are visited by left end, the longest first, with a stack of right ends: an arc that ends beyond the innermost
+    open arc crosses it.
     """
     first = work.first
     after = work.after
@@ -155,9 +158,9 @@ def _projective(heads: Ints, start: int, n: int, first: Ints, after: Ints, ends:
 
 
 def _breadth_first(
-    heads: Ints, start: int, n: int, marked: Ints, many: int, first: Ints, after: Ints, order: Ints, found: Ints
+    heads: Ints, start: int, n: int, marked: Ints, many: int, first: Ints, after: Ints, order: Ints, crossing: Ints
 ) -> None:
-    """List in `found` the `many` words d with a mark at `marked[d-1]`, breadth-first, children in word order."""
+    """List in `crossing` the `many` words d with `marked[d-1]` not 0, breadth-first, children in word order."""
     for x in range(n + 1):
         first[x] = 0
     for i in range(n):
@@ -169,13 +172,13 @@ def _breadth_first(
     read = -1
     node = 0
     have = 0
-    while have < many:  # `order` is the queue: what was put in first is read first
+    while have < many:  # `order` is the queue
         d = first[node]
         while d != 0:
             order[last] = d
             last += 1
             if marked[d - 1] != 0:
-                found[have] = d
+                crossing[have] = d
                 have += 1
             d = after[d]
         read += 1
@@ -183,7 +186,7 @@ def _breadth_first(
 
 
 def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
-    """Tell whether the arcs into words a and b cross."""
+    """Return whether the arcs into words a and b cross."""
     left_a = heads[start + a - 1]
     right_a = a
     if left_a > right_a:
@@ -198,14 +201,15 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
 
 
 def _mark_crossed(
-    heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints, found: Ints
+    heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints, crossing: Ints
 ) -> int:
-    """Write 1 into `planes[d-1]` if the arc into word d crosses any other, else 0; list those words, return how many.
+    """Write 1 into `planes[d-1]` if the arc into word d crosses another arc, else 0.
 
-    Every node has a nearest node after it that an arc from before it leads to, and a nearest before it from which one
-    leads beyond it. An arc crosses another if the former of its left end, or the latter of its right end, is inside it.
+    List the words of crossing arcs in `crossing`, and return their number. For each node x, `order[x]` is first the
+    nearest later node with an arc to a node before x, and `crossing[x]` the nearest earlier node with an arc to a node
+    after x. An arc crosses another one if `order` of its left end or `crossing` of its right end is inside the arc.
     """
-    for x in range(n + 1):  # how far each node's arcs reach to the left and to the right
+    for x in range(n + 1):  # the leftmost and the rightmost node that each node's arcs reach
         first[x] = x
         after[x] = x
     for d in range(1, n + 1):
@@ -214,42 +218,34 @@ def _mark_crossed(
         first[high] = min(first[high], low)
         after[low] = max(after[low], high)
     nearest = n + 1
-    for i in range(n + 1):  # `order` gets the nearest end after each node; it is a stack of those still of use too
+    for i in range(n + 1):  # `order` becomes the nearest later node, and links the stack of candidates
         x = n - i
         while nearest <= n and first[nearest] >= x:
             nearest = order[nearest]
         order[x] = nearest
         nearest = x
     nearest = -1
-    for x in range(n + 1):  # and `found` the nearest before it
+    for x in range(n + 1):  # `crossing` becomes the nearest earlier node
         while nearest >= 0 and after[nearest] <= x:
-            nearest = found[nearest]
-        found[x] = nearest
+            nearest = crossing[nearest]
+        crossing[x] = nearest
         nearest = x
     crossed = 0
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
         planes[d - 1] = 0
-        if order[low] < high or found[high] > low:
+        if order[low] < high or crossing[high] > low:
             planes[d - 1] = 1
-            found[crossed] = d  # what is asked of `found` from now on lies at d + 1 or after
+            crossing[crossed] = d  # overwrites entries that are no longer read: those at d + 1 and later are
             crossed += 1
     return crossed
 
 
-def _any_cross(heads: Ints, start: int, found: Ints, many: int) -> int:
-    for i in range(many):
-        for j in range(i):
-            if _crosses(heads, start, found[i], found[j]):
-                return 1
-    return 0
+def _assign_planes(heads: Ints, start: int, planes: Ints, crossing: Ints, many: int) -> int:
+    """Write the plane, from 1, of the `many` arcs in `crossing`; return the number of planes.
 
-
-def _assign_planes(heads: Ints, start: int, planes: Ints, found: Ints, many: int) -> int:
-    """Write the planes, from 1, of the `many` arcs listed, each the first in which it crosses none listed before it.
-
-    Returns how many planes there are.
+    An arc goes into the first plane in which it crosses no arc listed before it.
     """
     most = 1
     for i in range(many):
@@ -257,25 +253,27 @@ def _assign_planes(heads: Ints, start: int, planes: Ints, found: Ints, many: int
         while True:
             free = 1
             for j in range(i):
-                if planes[found[j] - 1] == plane and _crosses(heads, start, found[i], found[j]):
+                if planes[crossing[j] - 1] == plane and _crosses(heads, start, crossing[i], crossing[j]):
                     free = 0
                     break
             if free:
                 break
             plane += 1
-        planes[found[i] - 1] = plane
+        planes[crossing[i] - 1] = plane
         most = max(most, plane)
     return most
 
 
 def _assign_many_planes(
-    n: int, heads: Ints, start: int, planes: Ints, found: Ints, many: int, most: int, begins: Ints, ends: Ints
+    n: int, heads: Ints, start: int, planes: Ints, crossing: Ints, many: int, most: int, begins: Ints, ends: Ints
 ) -> None:
-    """Do the same for a great many arcs and at most `most` planes, plane by plane; the rest is given `most` + 1.
+    """Write the plane, from 1, of the `many` arcs in `crossing`, in a way that is fast for many arcs.
 
-    Over the nodes stand two binary trees. An arc is written at the few nodes of these that together are what lies
-    inside it: its left end into `begins`, if no other there is larger, and its right end into `ends`, if no other is
-    smaller. On the way up from an end of another arc stand those that cross it.
+    An arc goes into the first plane in which it crosses no arc listed before it. Arcs that fit into none of `most`
+    planes get `most` + 1. `begins` and `ends` are segment trees over the nodes. An arc is recorded at the few tree
+    nodes that together cover the nodes inside it: its left end in `begins`, if it is the largest there, and its right
+    end in `ends`, if it is the smallest. A walk from an end of another arc to the root of the segment tree meets the
+    arcs that cross it.
     """
     size = n + 1
     for plane in range(1, most + 1):
@@ -286,7 +284,7 @@ def _assign_many_planes(
             ends[x] = size
         kept = 0
         for i in range(many):
-            d = found[i]
+            d = crossing[i]
             low = min(heads[start + d - 1], d)
             high = max(heads[start + d - 1], d)
             free = 1
@@ -302,7 +300,7 @@ def _assign_many_planes(
                     free = 0
                 y >>= 1
             if free == 0:
-                found[kept] = d
+                crossing[kept] = d
                 kept += 1
                 continue
             planes[d - 1] = plane
@@ -321,39 +319,40 @@ def _assign_many_planes(
                 y >>= 1
         many = kept
     for i in range(many):
-        planes[found[i] - 1] = most + 1
+        planes[crossing[i] - 1] = most + 1
 
 
 def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> None:
-    """Write the plane, from 1, of every word's arc: 1 if it crosses none, `most` + 1 if there is none up to `most`.
+    """Write the plane, from 1, of each word's arc. It is `most` + 1 if the arc fits into none of the `most` planes.
 
-    Arcs go breadth-first from the root, children in word order, into the first plane in which they cross nothing.
+    Arcs are visited breadth-first from the root, children in word order. Each goes into the first plane in which it
+    crosses no arc. Arcs that cross no others are in plane 1.
     """
     first = work.first
     after = work.after
     order = work.order
-    found = work.found
+    crossing = work.crossing
     begins = work.begins
     ends = work.ends
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, order, found)
+            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, order, crossing)
             if many > 0:
-                _breadth_first(heads, start, n, out[start : start + n], many, first, after, order, found)
-                if many <= most and many <= FEW:  # as in nearly all sentences
-                    _assign_planes(heads, start, out[start : start + n], found, many)
+                _breadth_first(heads, start, n, out[start : start + n], many, first, after, order, crossing)
+                if many <= most and many <= FEW:  # nearly all sentences
+                    _assign_planes(heads, start, out[start : start + n], crossing, many)
                 else:
-                    _assign_many_planes(n, heads, start, out[start : start + n], found, many, most, begins, ends)
+                    _assign_many_planes(n, heads, start, out[start : start + n], crossing, many, most, begins, ends)
             for w in range(start, start + n):
                 out[w] = max(out[w], 1)
 
 
 def gap_degrees(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
-    """Write for each sentence the largest number of gaps in the span of a word and its descendants.
+    """Write the gap degree of each tree: the largest number of gaps in the positions of a word and its descendants.
 
-    Word d begins a new stretch for each of its ancestors, itself included, that is no ancestor of d-1.
+    Word d begins a new span for each of its ancestors, itself included, that is no ancestor of d-1.
     """
     mark = work.first
     starts = work.after
@@ -381,33 +380,34 @@ def gap_degrees(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None
 def lift(
     heads: Ints, offsets: Ints, chosen: Ints, planes: int, steps: int, lifted: Ints, left: Ints, work: Crossed
 ) -> int:
-    """Lift arcs of the chosen sentences until they need no more planes than given; return how many lifts.
+    """Lift arcs of the `chosen` sentences until their arcs fit into `planes` planes; return the number of lifts.
 
-    Among the arcs outside these planes the shortest goes first (ties: the lower plane, then breadth-first
-    order): its dependent is hung on its head's head. Lift i moved word `lifted[i]` away from word `left[i]`, both
-    counted over all sentences. At most `steps` lifts are made in a sentence, any number if 0. If the lists are too
-    short for all lifts the return value is -1 and the heads must be given anew.
+    A lift attaches a word to its head's head. Among the arcs outside these planes, the shortest is lifted first. Among
+    equally short ones it is that in the lower plane, then the first in breadth-first order. Lift i moved word
+    `lifted[i]` away from its head `left[i]`, both counted over all sentences. A sentence gets at most `steps` lifts, or
+    any number if `steps` is 0. Return -1 if the lists are too short for all lifts; the caller must then restore the
+    heads.
     """
     first = work.first
     after = work.after
     order = work.order
     plane = work.plane
-    found = work.found
+    crossing = work.crossing
     with cython.nogil:
         count = 0
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            many = _mark_crossed(heads, start, n, plane, first, after, order, found)
-            while (steps == 0 or done < steps) and _any_cross(heads, start, found, many):
-                _breadth_first(heads, start, n, plane, many, first, after, order, found)
-                if _assign_planes(heads, start, plane, found, many) <= planes:
+            many = _mark_crossed(heads, start, n, plane, first, after, order, crossing)
+            while steps == 0 or done < steps:
+                _breadth_first(heads, start, n, plane, many, first, after, order, crossing)
+                if _assign_planes(heads, start, plane, crossing, many) <= planes:
                     break
                 best = 0
                 shortest = 0
                 for i in range(many):
-                    d = found[i]
+                    d = crossing[i]
                     if plane[d - 1] <= planes:
                         continue
                     length = abs(heads[start + d - 1] - d)
@@ -423,13 +423,13 @@ def lift(
                 heads[start + best - 1] = heads[start + h - 1]
                 low = min(heads[start + best - 1], best)
                 high = max(heads[start + best - 1], best)
-                for d in range(1, n + 1):  # what did not cross before can only cross the new arc
+                for d in range(1, n + 1):  # arcs without a crossing so far can only cross the new arc
                     if plane[d - 1] != 0:
                         continue
                     h = heads[start + d - 1]
                     if (low < d < high and (h < low or h > high)) or (low < h < high and (d < low or d > high)):
                         plane[d - 1] = 1
-                        found[many] = d
+                        crossing[many] = d
                         many += 1
                 count += 1
                 done += 1
@@ -439,10 +439,11 @@ def lift(
 
 
 def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Dependents) -> None:
-    """Hang lifted words of the chosen sentences back, in word order.
+    """Undo lifts: attach the lifted words of the `chosen` sentences to the heads that their marks describe.
 
-    The search goes breadth-first through the other dependents of the word's head and their descendants. A word whose
-    target is not found stays where it is. Once a word has been hung back its relation is its plain one.
+    Words are visited in word order. The search for a head is breadth-first through the other dependents of the current
+    head and their descendants. A word keeps its head if none is found. Every word except roots gets its plain relation,
+    without marks.
     """
     relations = marks.relations
     plain = marks.plain
@@ -463,15 +464,18 @@ def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Depe
                 for p in range(part_starts[w + 1] - 1, part_starts[w] - 1, -1):
                     if heads[w] != 0:
                         _link_dependents(heads, start, n, d, nearest, first, after)
-                        found = _target(heads, start, d, relations, parts[p], down, along_path, first, after, queue)
-                        if found != 0:
-                            heads[w] = found
+                        target = _target(heads, start, d, relations, parts[p], down, along_path, first, after, queue)
+                        if target != 0:
+                            heads[w] = target
                 if heads[w] != 0:
                     relations[w] = plain[w]
 
 
 def _link_dependents(heads: Ints, start: int, n: int, d: int, nearest: int, first: Ints, after: Ints) -> None:
-    """List the dependents of every node: in word order, or the nearest to word d first and d nowhere."""
+    """Write the list of dependents of every node into `first` and `after`, in word order.
+
+    With `nearest` the words nearest to word d are first, and d itself is left out.
+    """
     for x in range(n + 1):
         first[x] = 0
     for i in range(n):  # each list is built from its end
@@ -526,12 +530,13 @@ def _target(
         read += 1
 
 
-def stackable(heads: Ints, offsets: Ints, planes: Ints, many: int, out: Ints, ends: Ints) -> None:
-    """Write 1 for each sentence in which no two arcs of one plane and one direction cross.
+def stackable(heads: Ints, offsets: Ints, planes: Ints, many: int, out: Ints, work: Dependents) -> None:
+    """Write 1 for each sentence in which no two arcs of the same plane and direction cross, else 0.
 
-    Those are the trees that a stack for each plane and direction can read. Arcs outside the `many` planes count as of
-    the first.
+    A stack for each plane and direction can read exactly these trees. `many` is the number of planes. An arc with a
+    higher plane is treated as an arc of plane 1.
     """
+    ends = work.queue
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]

@@ -1,4 +1,4 @@
-"""What the kernels need of the module `cython` when it is not installed: a `nogil` that does nothing."""
+"""A replacement for the module `cython` where it is not installed: `nogil` does nothing."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Coverage of encodings: the score that a perfect tagger would reach on a treebank.
 
-Theoretical coverage encodes, decodes, repairs and compares. Empirical coverage does the same with only the labels and
-relations that train has; each other one becomes the most frequent one of train (the paper's appendix on detailed
-results). By default trees that an encoding does not cover meet the policy `published`, and missing heads are filled in
-by the repair `nearest`, as in the paper's figures. Graphs are measured likewise, without repair.
+Theoretical coverage is measured by encoding gold trees, decoding and repairing the labels, and scoring the result
+against gold. Empirical coverage does the same, but replaces each label or relation that is not in train with the most
+frequent one of train (the paper's appendix on detailed results). By default, trees that an encoding does not cover are
+treated with the policy `published`, and missing heads with the repair `nearest`, as in the paper's figures. Graphs are
+measured likewise, without repair.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ropewalk.encodings import POLICIES, Encoding, Labels, get, graphs, known
 from ropewalk.encodings.base import LabelEncoding
 from ropewalk.encodings.graphs import GraphEncoding, GraphLabels
 from ropewalk.errors import EncodingOptionError, MismatchError, UnknownNameError
-from ropewalk.reporting.tables import Cell, Table, TableColumn
+from ropewalk.reporting.tables import Cell, Table, TableColumn, text_columns
 from ropewalk.scoring import graph_scores
 from ropewalk.scoring.attachment import AttachmentScores, Measure, score
 from ropewalk.treebank.treebank import Treebank
@@ -46,11 +47,17 @@ MEASURES: Final[dict[Measure, tuple[str, str]]] = {
     "um": ("UM", "% of sentences"),
     "lm": ("LM", "% of sentences"),
 }
+IN_COMPACT_TABLE: Final[tuple[Measure, ...]] = ("uas", "las", "lm")
+GRAPH_MEASURES: Final = {"f1": "F1 over arcs", "f1_sentences": "F1 over sentences", "whole": "whole graphs"}
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage(Generic[Scores]):
-    """Scores of one split after encoding and decoding, and the number of words or arcs that had to change."""
+    """Scores of one split after encoding and decoding; `kind` is theoretical or empirical coverage.
+
+    `unknown_labels` and `unknown_relations` count the labels and relations of the split that train does not have. They
+    are 0 in theoretical coverage.
+    """
 
     treebank: str
     split: str
@@ -63,14 +70,14 @@ class Coverage(Generic[Scores]):
 
 @dataclass(frozen=True, slots=True)
 class LabelVocabulary:
-    """The distinct texts of train, and the most frequent of them; at equal counts, the first seen."""
+    """The distinct labels or relations of train, and the most frequent of them; at equal counts, the first seen."""
 
     known: frozenset[str]
     most_frequent: str
 
     @classmethod
     def of(cls, column: Column) -> LabelVocabulary:
-        """Count the texts of train."""
+        """Return the vocabulary of a `column` of train; raise `MismatchError` if it is empty."""
         names = column.names
         if not len(names):
             raise MismatchError("train has no words, so no labels to choose from; expected at least one")
@@ -78,7 +85,7 @@ class LabelVocabulary:
         return cls(frozenset(names[number] for number in np.flatnonzero(counts).tolist()), names[int(counts.argmax())])
 
     def restrict(self, column: Column) -> tuple[Column, int]:
-        """Replace what train does not have; return also how many words changed."""
+        """Return the column with the most frequent text instead of unknown texts, and the number of replacements."""
         numbers: dict[str, int] = {}
         kept = [name if name in self.known else self.most_frequent for name in column.names]
         table = np.array([numbers.setdefault(name, len(numbers)) for name in kept], dtype=np.int32)
@@ -87,20 +94,21 @@ class LabelVocabulary:
 
 
 def encodings_of(specs: Iterable[str], *, policy: str = "") -> list[Encoding]:
-    """Return encodings by their names; `all` is every one that is known.
+    """Return the encodings named by `specs`, each once; `all` stands for every known encoding.
 
-    A policy, if given, is taken by those that have it and name none of their own.
+    `policy` is added to encodings that support it, unless their name already has a policy. Raise `UnknownNameError` if
+    `policy` is unknown.
     """
     if policy and policy not in POLICIES:
         raise UnknownNameError("policy", policy, POLICIES)
-    wanted = [spec for given in specs for spec in (known() if given == "all" else [given])]
-    return [_with_policy(spec, policy) for spec in dict.fromkeys(wanted)]
+    names = [name for spec in specs for name in (known() if spec == "all" else [spec])]
+    return [_with_policy(name, policy) for name in dict.fromkeys(names)]
 
 
 def graph_encodings_of(specs: Iterable[str]) -> list[GraphEncoding]:
-    """Return encodings of graphs by their names; `all` is every one that is known."""
-    wanted = [spec for given in specs or GRAPH_ENCODINGS for spec in (graphs.known() if given == "all" else [given])]
-    return [graphs.get(spec) for spec in dict.fromkeys(wanted)]
+    """Return the graph encodings that `specs` names; `all` means every known one. Without names, `GRAPH_ENCODINGS`."""
+    names = [name for spec in specs or GRAPH_ENCODINGS for name in (graphs.known() if spec == "all" else [spec])]
+    return [graphs.get(name) for name in dict.fromkeys(names)]
 
 
 def _with_policy(spec: str, policy: str) -> Encoding:
@@ -110,16 +118,16 @@ def _with_policy(spec: str, policy: str) -> Encoding:
     name, _, options = spec.replace(" ", "").removesuffix(")").partition("(")
     try:
         return get(f"{name}({options}{',' if options else ''}policy={policy})")
-    except EncodingOptionError:  # a policy that does not go with the other options
+    except EncodingOptionError:  # the policy contradicts the other options
         return encoding
 
 
 def coverage(
     corpus: Corpus[Treebank], encodings: Sequence[Encoding], *, splits: Sequence[str] = (), repair: str = "nearest"
 ) -> list[Coverage[AttachmentScores]]:
-    """Measure both kinds of coverage on the splits asked for, or on all that there are.
+    """Measure theoretical and empirical coverage of trees for each encoding on `splits`, or on all splits if empty.
 
-    Without words in train there is no empirical coverage.
+    If train is missing or has no words, there is no empirical coverage. `repair` names the repair of missing heads.
     """
 
     def measure(encoding: Encoding, bank: Treebank, labels: Labels) -> AttachmentScores:
@@ -131,7 +139,7 @@ def coverage(
 def graph_coverage(
     corpus: Corpus[Graphs], encodings: Sequence[GraphEncoding], *, splits: Sequence[str] = ()
 ) -> list[Coverage[Mapping[str, GraphScores]]]:
-    """Measure coverage as for trees: with all labels, and with only the labels and relations that train has."""
+    """Measure theoretical and empirical coverage of graphs for each encoding on `splits`, or on all splits if empty."""
 
     def measure(encoding: GraphEncoding, gold: Graphs, labels: GraphLabels) -> Mapping[str, GraphScores]:
         return graph_scores.score(gold, encoding.decode(labels).graphs)
@@ -162,12 +170,14 @@ def _coverage(
 
 
 def restricted(labels: Coded, train: Coded) -> tuple[Coded, int, int]:
-    """Replace labels and relations that train does not have; return also how many of either had to change."""
+    """Replace each label and relation that is not in `train` with the most frequent one of `train`.
+
+    Return the result, the number of replaced labels, and the number of replaced relations. Raise `MismatchError` if
+    `labels` and `train` have different numbers of label columns.
+    """
     if len(labels.columns) != len(train.columns):
-        raise MismatchError(
-            f"labels of {len(labels.columns)} columns, and of {len(train.columns)} in train; expected those of one "
-            "encoding"
-        )
+        problem = f"labels of {len(labels.columns)} columns, and of {len(train.columns)} in train"
+        raise MismatchError(f"{problem}; expected those of one encoding")
     columns = [LabelVocabulary.of(seen).restrict(own) for seen, own in zip(train.columns, labels.columns, strict=True)]
     relations, unknown = LabelVocabulary.of(train.relations).restrict(labels.relations)
     kept = replace(labels, columns=tuple(column for column, _ in columns), relations=relations)
@@ -177,58 +187,50 @@ def restricted(labels: Coded, train: Coded) -> tuple[Coded, int, int]:
 def coverage_table(
     rows: Sequence[Coverage[AttachmentScores]], *, repair: str = "nearest", missing: Sequence[str] = ()
 ) -> Table:
-    """One row for each treebank, split, encoding and kind of coverage; `missing` names what could not be had."""
+    """Return a table with a row for each treebank, split, encoding and kind of coverage.
+
+    `repair` is named in the title. `missing` has the notes below the table.
+    """
     return Table(
         title=f"Coverage; relation subtypes and punctuation count, missing heads by the repair {repair}",
-        columns=_columns([(name, name.lower().replace(" ", "_"), unit) for name, unit in MEASURES.values()], "words"),
+        columns=_columns([_score_column(measure) for measure in MEASURES], "words"),
         rows=tuple(_row(row, [100 * row.scores.parts(measure).value for measure in MEASURES]) for row in rows),
         notes=tuple(missing),
     )
 
 
 def graph_coverage_table(rows: Sequence[Coverage[Mapping[str, GraphScores]]]) -> Table:
-    """One row for each treebank, split, encoding and kind of coverage."""
-    kinds = ("unlabelled", "labelled")
+    """Return a table with a row for each treebank, split, encoding and kind of coverage."""
+    scores = [(kind, key) for key in GRAPH_MEASURES for kind in ("unlabelled", "labelled")]
     return Table(
         title="Coverage of graphs; relation subtypes and arcs from node 0 count",
-        columns=_columns(
-            [
-                (f"{kind} {name}", f"{kind}_{key}", "%")
-                for name, key in (
-                    ("F1 over arcs", "f1"),
-                    ("F1 over sentences", "f1_sentences"),
-                    ("whole graphs", "whole"),
-                )
-                for kind in kinds
-            ],
-            "nodes",
-            "arcs",
-        ),
-        rows=tuple(
-            _row(
-                row,
-                [
-                    percent(getattr(row.scores[kind], share))
-                    for share in ("f1", "f1_sentences", "whole")
-                    for kind in kinds
-                ],
-            )
-            for row in rows
-        ),
+        columns=_columns([_graph_score_column(kind, key) for kind, key in scores], "nodes", "arcs"),
+        rows=tuple(_row(row, [percent(getattr(row.scores[kind], key)) for kind, key in scores]) for row in rows),
     )
 
 
-def percent(share: float) -> float | None:
-    """Return a share in percent, None where there is nothing to share."""
-    return None if np.isnan(share) else 100 * share
+def percent(fraction: float) -> float | None:
+    """Return a fraction in percent, or None if it is NaN."""
+    return None if np.isnan(fraction) else 100 * fraction
 
 
-def _columns(scores: Sequence[tuple[str, str, str]], labels_of: str, relations_of: str = "") -> tuple[TableColumn, ...]:
+def _score_column(measure: Measure) -> TableColumn:
+    name, unit = MEASURES[measure]
+    key = name.lower().replace(" ", "_")
+    return TableColumn(name, key, unit=unit, decimals=2, detail=measure not in IN_COMPACT_TABLE)
+
+
+def _graph_score_column(kind: str, key: str) -> TableColumn:
+    name = f"{kind} {GRAPH_MEASURES[key]}"
+    return TableColumn(name, f"{kind}_{key}", unit="%", decimals=2, detail=key == "f1_sentences")
+
+
+def _columns(scores: Sequence[TableColumn], labels_of: str, relations_of: str = "") -> tuple[TableColumn, ...]:
     return (
-        *(TableColumn(name, numeric=False) for name in ("treebank", "split", "coverage", "encoding")),
-        *(TableColumn(name, key, unit=unit, decimals=2) for name, key, unit in scores),
+        *text_columns("treebank", "split", "coverage", "encoding"),
+        *scores,
         TableColumn("unknown labels", "unknown_labels", unit=labels_of),
-        TableColumn("unknown relations", "unknown_relations", unit=relations_of or labels_of),
+        TableColumn("unknown relations", "unknown_relations", unit=relations_of or labels_of, detail=True),
     )
 
 

@@ -1,29 +1,32 @@
-"""Grids of training runs: encodings, encoders, treebanks, seeds and decoders, and the tables that come of them."""
+"""Grids of training runs over encodings, encoders, treebanks, seeds and decoders, and tables of their results."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import statistics
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ropewalk import encodings
+from ropewalk import encodings, files
 from ropewalk.decoding import machine_of, stacks_of
 from ropewalk.errors import ConfigError
 from ropewalk.formats import conllu
 from ropewalk.laboratory.graph_results import graph_scores
-from ropewalk.models.storage import read_json, write_json
-from ropewalk.options import changed, read
+from ropewalk.models.storage import read_content
+from ropewalk.options import changed, flat_table, read
 from ropewalk.reporting.plots import Point
 from ropewalk.reporting.tables import Table, TableColumn, text_columns
+from ropewalk.scoring.attachment import score
 from ropewalk.training.checks import demand_decoder, only_used, parser_decoders
 from ropewalk.training.config import PARSERS, from_mapping
 from ropewalk.training.examples import read_treebank
-from ropewalk.training.loop import CHECKPOINT
+from ropewalk.training.loop import CHECKPOINT, Progress
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import device_name, devices, load
 from ropewalk.training.training_run import measures, train
@@ -35,11 +38,12 @@ if TYPE_CHECKING:
     from ropewalk.laboratory.published import Accuracy, Published
     from ropewalk.models.model import Model
     from ropewalk.training.config import Config
-    from ropewalk.training.loop import Progress, ScoresByName
+    from ropewalk.training.loop import ScoresByName
     from ropewalk.treebank.treebank import Treebank
 
-KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set")
-TURNS = 3  # of parsing, to measure its speed
+KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set", "comparisons")
+RESULTS = "results.jsonl"  # in a grid's folder: a line for each finished run, with everything that its tables need
+TURNS = 3  # repetitions of parsing, to measure its speed
 SAMPLE = 200  # sentences, for the speed of devices that no run was trained on
 PAPER = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
 DETAILS = (
@@ -50,8 +54,9 @@ DETAILS = (
     ("um", "UM"),
     ("lm", "LM"),
 )
+COUNTS = ("words", "heads", "labelled")  # counts of words: all, with the right head, with the right relation too
 SYSTEM = ("treebank", "part", "encoder", "encoding", "decoder")
-ENERGY = (  # in kilowatt-hours and kilograms; shown in a thousandth of these
+ENERGY = (  # in kilowatt-hours and kilograms; tables show a thousandth of these
     ("training_energy_kwh", "training, Wh an epoch", "training_energy_wh"),
     ("training_co2_kg", "training, g CO2 an epoch", "training_co2_g"),
     ("parsing_energy_kwh", "parsing, Wh", "parsing_energy_wh"),
@@ -61,34 +66,36 @@ ENERGY = (  # in kilowatt-hours and kilograms; shown in a thousandth of these
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One training run of a grid."""
+    """One training run of a grid: treebank, encoder, encoding and seed, with the decoders to score it with."""
 
     treebank: str
     encoder: str
     encoding: str
     config: Config
     decoders: tuple[str, ...]
-    seed: int | None = None  # where the grid has several
+    seed: int | None = None  # if the grid has several
 
     @property
     def place(self) -> Path:
-        """Where the run is kept within the grid's folder."""
+        """The folder of the run within the grid's folder."""
         last = () if self.seed is None else (f"seed-{self.seed}",)
         return Path(*(_file_name(part) for part in (self.treebank, self.encoder, self.encoding, *last)))
 
     @property
     def name(self) -> str:
-        """What the run is called."""
+        """The name of the run for people: treebank, encoder, encoding, and the seed if the grid has several."""
         last = () if self.seed is None else (f"seed {self.seed}",)
         return ", ".join((self.treebank, self.encoder, self.encoding, *last))
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of one run on one part of a treebank with one decoder, how fast it parsed, and by what energy.
+    """The scores of one run on one part of a treebank (dev or test) with one decoder, and its parsing speed.
 
-    `words_per_second` is that of the device that it was trained on, `speeds` that of each device, by name. `seed` is
-    that of the run where a grid has several; `over_seeds` makes means of them, which have none.
+    `scores` also has the energy of training and parsing, if it was measured. `words_per_second` is the speed on the
+    device of training. `speeds` has the speed on each device, by the device's name. `seed` is None if the grid has only
+    one, or if this is a mean over seeds. `sentences` has three counts for each sentence: its `words`, those with the
+    right head (`heads`), and those with the right relation too (`labelled`).
     """
 
     treebank: str
@@ -100,17 +107,19 @@ class Result:
     words_per_second: float
     seed: int | None = None
     speeds: Mapping[str, float] = field(default_factory=dict)
+    sentences: Mapping[str, list[int]] = field(default_factory=dict)
 
     @property
     def system(self) -> tuple[str, ...]:
-        """What is alike in runs that differ by their seed alone."""
+        """The treebank, part, encoder, encoding and decoder, which are the same for all seeds."""
         return self.treebank, self.part, self.encoder, self.encoding, self.decoder
 
 
 def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[GridCell]:
-    """Read a grid: all its runs, checked before the first begins.
+    """Read the training runs of a grid from its TOML file; raise `ConfigError` if an option is wrong.
 
-    Of several seeds all systems have the first before any has the next, so that what is done so far is fair.
+    `changes` are options to change, such as `training.epochs=3`. With several seeds, all runs with the first seed
+    precede those with the next, so that systems can be compared before the whole grid is finished.
     """
     table, changes = read(path), tuple(changes)
     source = str(path)
@@ -120,45 +129,49 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Gri
     for key in ("config", "encodings", "encoders", "treebanks"):
         if not table.get(key):
             raise ConfigError(source, key, "is missing; a grid has " + ", ".join(KEYS))
-    base = changed(read(Path(path).parent / table["config"]), table.get("set", []))
-    base = changed(base, changes)
+    base = changed(read(Path(path).parent / table["config"]), [*table.get("set", []), *changes])
     seeds = _seeds(table, changes, source)
     if not seeds:
         return _cells(table, base, source)
     of_each = [(seed, _cells(table, {**base, "seed": seed}, source)) for seed in seeds]
     if len(seeds) == 1:
         return of_each[0][1]
-    return [replace(cell, seed=seed) for seed, some in of_each for cell in some]
+    own = {name: _seeds(data, (), f"{source}: treebanks.{name}") or seeds for name, data in table["treebanks"].items()}
+    return [replace(cell, seed=seed) for seed, some in of_each for cell in some if seed in own[cell.treebank]]
 
 
 def _seeds(table: Mapping[str, Any], changes: Iterable[str], source: str) -> list[int]:
-    """Give the seeds that a grid names."""
+    """Return the seeds in `table`, a grid or one of its treebanks; raise `ConfigError` if they are invalid.
+
+    Raise it also if `changes` would change these seeds. `source` names the table in errors.
+    """
     seeds: list[int] = table.get("seeds", [])
     if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds) or len({*seeds}) < len(seeds):
-        raise ConfigError(source, "seeds", f"is {seeds!r}; expected different whole numbers, such as [1, 2, 3]")
+        raise ConfigError(source, "seeds", f"is {seeds!r}; expected different integers, such as [1, 2, 3]")
     if seeds and any(change.partition("=")[0].strip() == "seed" for change in changes):
         raise ConfigError("--set", "seed", f"would change all seeds of {source}, which are {seeds}; change them there")
     return seeds
 
 
 def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[GridCell]:
-    """Make the runs of a grid from what they share."""
+    """Return the runs of the grid `table`, without seeds; `base` has the options that all runs share."""
     decoders = tuple(table.get("decoders", ["exact"]))
     out = []
     for treebank, own_data in table["treebanks"].items():
-        data = dict(own_data)
+        data = {key: value for key, value in own_data.items() if key != "seeds"}
         chosen = data.pop("encoders", list(table["encoders"]))
         for name in chosen:
             if name not in table["encoders"]:
-                raise ConfigError(
-                    source, f"treebanks.{treebank}.encoders", f"names {name!r}, which is not in [encoders]"
-                )
+                problem = f"names {name!r}, which is not in [encoders]"
+                raise ConfigError(source, f"treebanks.{treebank}.encoders", problem)
         shared = _merged(base, {"training": data.pop("training", {}), "data": {"name": treebank, **data}})
         for name in chosen:
             encoder = table["encoders"][name]
             for entry in table["encodings"]:
                 row = _row(entry)
-                encoding, own = _name(row, source), tuple(row.pop("decoders", ()))
+                encoding, own = row.pop("name", None), tuple(row.pop("decoders", ()))
+                if not isinstance(encoding, str):
+                    raise ConfigError(source, "encodings.name", f"is {encoding!r}; expected a name for the row")
                 model = _merged(base.get("model", {}), {"encoder": encoder})
                 model |= {"parser": PARSERS[0], **row}
                 known = parser_decoders(model["parser"])
@@ -166,7 +179,7 @@ def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[
                 configs = [
                     only_used(
                         from_mapping({**_merged(shared, {"decoding": {"decoder": decoder}}), "model": model}, source),
-                        asked=_options_of(row),
+                        named=flat_table(row, "model."),  # shared options need not apply to all rows
                     )
                     for decoder in own
                 ]
@@ -177,29 +190,17 @@ def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[
 
 
 def _row(entry: Any) -> dict[str, Any]:  # noqa: ANN401 - as TOML has it
-    """Return an entry of `encodings` as options of [model]: an encoding, or the name of a parser, stands for itself."""
+    """Return an entry of the grid's `encodings` as a name and options of [model].
+
+    An entry is a table of options, or a text: the name of an encoding or of a parser.
+    """
     if isinstance(entry, dict):
         return dict(entry)
     return {"name": entry, "parser": entry} if entry in PARSERS else {"name": entry, "encoding": entry}
 
 
-def _options_of(row: Mapping[str, Any], above: str = "model.") -> set[str]:
-    """Return the names of the options that a row of a grid sets itself; what rows share need not apply to all."""
-    out: set[str] = set()
-    for key, value in row.items():
-        out |= _options_of(value, f"{above}{key}.") if isinstance(value, dict) else {above + key}
-    return out
-
-
-def _name(row: dict[str, Any], source: str) -> str:
-    value = row.pop("name", None)
-    if not isinstance(value, str):
-        raise ConfigError(source, "encodings.name", f"is {value!r}; expected a name for the row that it makes")
-    return value
-
-
 def missing(cell: GridCell) -> list[str]:
-    """Name the files of a run that are not there."""
+    """Return the treebank files of a run that do not exist."""
     data = cell.config.data
     return [path for path in (*data.train, *data.dev, *data.test) if not Path(path).is_file()]
 
@@ -211,49 +212,72 @@ def run(
     command: str = "",
     report: Callable[[Progress], None] = lambda _: None,
 ) -> list[Result]:
-    """Train and score one run, or take up where an interrupted one stopped, or read what a finished one left.
+    """Train and score one run in the grid's folder `home`, and return a result for each part and decoder.
 
-    What it predicts is kept beside its model, a CoNLL-U file for each part and decoder: `test-joint.conllu`.
+    Training resumes if it was interrupted. A finished run is not repeated: its stored results are returned. The
+    predictions are stored beside the model, in a CoNLL-U file for each part and decoder, such as `test-joint.conllu`.
+    The results become a line of `results.jsonl` in `home`. A run with a line there is finished, even if its model was
+    deleted.
     """
-    place = Path(home) / cell.place
-    done = place / "results.json"
-    if done.is_file():
-        return [Result(**entry) for entry in read_json(done)]
-    outcome = train(cell.config, place, resume=(place / CHECKPOINT).is_dir(), command=command, report=report)
+    folder = Path(home) / cell.place
+    if stored := _stored(Path(home) / RESULTS).get(cell.place.as_posix()):
+        return stored
+    outcome = train(cell.config, folder, resume=(folder / CHECKPOINT).is_dir(), command=command, report=report)
+    after = Progress(outcome.state.epoch, cell.config.training.epochs, outcome.state.step, 1.0, 0.0, 0.0)
     spent = _an_epoch(outcome.state.history)
-    models = {device_name(device): load(place, device=device) for device in devices(cell.config.training.device)}
+    models = {device_name(device): load(folder, device=device) for device in devices(cell.config.training.device)}
     device, model = next(iter(models.items()))
     data = cell.config.data
     parsers: dict[str, Model] = {}
     for decoder in cell.decoders:
         parser = model.with_decoding(decoder=decoder)
-        parsers.setdefault(decoder_name(parser), parser)  # several may come to the same
+        parsers.setdefault(decoder_name(parser), parser)  # several decoders may be the same
     results = []
     for part, paths in (("dev", data.dev), ("test", data.test)):
         if not paths:
             continue
         gold, _ = read_treebank(paths, data.bad_trees, part)
         for name, parser in parsers.items():
+            report(replace(after, doing=f"scoring and timing {part} with the decoder {name}"))
             predicted = parser.parse(gold)
-            conllu.write(place / f"{part}-{_file_name(name)}.conllu", predicted)
-            found = measures(gold, predicted)
-            tracker = Tracker(replace(cell.config.training, tensorboard=False), place)
+            conllu.write(folder / f"{part}-{_file_name(name)}.conllu", predicted)
+            scores = measures(gold, predicted)
+            tracker = Tracker(replace(cell.config.training, tensorboard=False), folder)
             speeds = {device: _speed(parser, gold)}
-            found |= spent | {f"parsing_{key}": value / TURNS for key, value in tracker.energy().items()}
+            scores |= spent | {f"parsing_{key}": value / TURNS for key, value in tracker.energy().items()}
             tracker.close()
             few = gold.select(np.arange(min(len(gold), SAMPLE)))
             for other in list(models)[1:]:
                 speeds[other] = _speed(models[other].with_decoding(decoder=parser.decoding.decoder), few)
             if name == next(iter(parsers)):
-                found |= graph_scores(parser, gold)
+                scores |= graph_scores(parser, gold)
+            counts = score(gold, predicted)
+            sentences = {count: getattr(counts, count).tolist() for count in COUNTS}
             system = (cell.treebank, cell.encoder, cell.encoding, name, part)
-            results.append(Result(*system, found, speeds[device], cell.seed, speeds))
-    write_json(done, [_entry(result) for result in results])
+            results.append(Result(*system, scores, speeds[device], cell.seed, speeds, sentences))
+    line = json.dumps({"run": cell.place.as_posix(), "results": [asdict(result) for result in results]})
+    files.append_line(Path(home) / RESULTS, line.encode())
     return results
 
 
+def _stored(path: Path) -> dict[str, list[Result]]:
+    """Read the results of finished runs from `results.jsonl`; the keys are the runs' folders within the grid's folder.
+
+    An incomplete line, whose process was killed, is skipped: its run is not finished.
+    """
+    runs: dict[str, list[Result]] = {}
+    for line in read_content(path).splitlines() if path.is_file() else ():
+        with contextlib.suppress(ValueError):
+            entry = json.loads(line)
+            runs[entry["run"]] = [Result(**result) for result in entry["results"]]
+    return runs
+
+
 def decoder_name(model: Model) -> str:
-    """Return how a model's scores really become trees: some encodings have no exact decoder, some parsers no labels."""
+    """Return the name of the decoder that a model really uses, which may differ from the one in its options.
+
+    Some encodings have no exact decoder, and some parsers have no labels.
+    """
     if not model.description.heads.labels:
         return "spanning tree" if model.decoding.decoder == "exact" else model.decoding.decoder
     encoding, alphabet = encodings.get(model.labels.encodings[0]), model.labels.columns[0][0]
@@ -264,13 +288,13 @@ def decoder_name(model: Model) -> str:
 
 
 def _an_epoch(history: Sequence[Mapping[str, Any]]) -> ScoresByName:
-    """Give the energy of an epoch of training, if it was measured in all."""
+    """Return the mean energy and CO2 of a training epoch; a value is left out unless all epochs measured it."""
     names = [name for name in ("energy_kwh", "co2_kg") if history and all(name in entry for entry in history)]
     return {f"training_{name}": statistics.mean(entry[name] for entry in history) for name in names}
 
 
 def _speed(parser: Model, gold: Treebank) -> int:
-    """Return the words a second of a parser: the median of several turns."""
+    """Return the words per second of a parser: the median of several repetitions."""
     seconds = []
     for _ in range(TURNS):
         begun = time.perf_counter()
@@ -280,37 +304,38 @@ def _speed(parser: Model, gold: Treebank) -> int:
 
 
 def _by_system(results: Iterable[Result]) -> list[list[Result]]:
-    """Put the results together that differ by their seed alone."""
-    found: dict[tuple[str, ...], list[Result]] = {}
+    """Return the results in groups; those of a group differ in their seed alone."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
-        found.setdefault(result.system, []).append(result)
-    return list(found.values())
+        groups.setdefault(result.system, []).append(result)
+    return list(groups.values())
 
 
 def over_seeds(results: Iterable[Result]) -> list[Result]:
-    """Make one result of those that differ by their seed alone: the means of what all of them have."""
+    """Return one result for each system, with means over its seeds; a value is left out unless all seeds have it."""
     return [
         replace(
-            some[0],
-            scores={
-                key: statistics.fmean(one.scores[key] for one in some)
-                for key in some[0].scores
-                if all(key in one.scores for one in some)
-            },
-            words_per_second=statistics.fmean(one.words_per_second for one in some),
+            group[0],
+            scores=_means([result.scores for result in group]),
+            words_per_second=statistics.fmean(result.words_per_second for result in group),
             seed=None,
-            speeds={
-                device: statistics.fmean(one.speeds[device] for one in some)
-                for device in some[0].speeds
-                if all(device in one.speeds for one in some)
-            },
+            speeds=_means([result.speeds for result in group]),
         )
-        for some in _by_system(results)
+        for group in _by_system(results)
     ]
 
 
+def _means(tables: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each key's values; keys that a table lacks are left out."""
+    return {
+        key: statistics.fmean(table[key] for table in tables)
+        for key in tables[0]
+        if all(key in table for table in tables)
+    }
+
+
 def _number_of_seeds(results: Iterable[Result]) -> str:
-    """Say of how many seeds figures are."""
+    """Return a note on the number of seeds for the foot of a table."""
     counts = sorted({len(some) for some in _by_system(results)})
     if counts[-1:] in ([], [1]):
         return "One seed."
@@ -318,13 +343,13 @@ def _number_of_seeds(results: Iterable[Result]) -> str:
 
 
 def spread(results: Sequence[Result]) -> Table:
-    """Write the means over seeds of every measure, and their standard deviations; without several seeds no row."""
+    """Return a table of every measure's mean and standard deviation over seeds; without rows if there is one seed."""
     groups = _by_system(results) if any(len(some) > 1 for some in _by_system(results)) else []
     rows = []
     for some in groups:
         row: list[float | None] = []
         for key, _ in DETAILS:
-            values = [100 * one.scores[key] for one in some]
+            values = [100 * result.scores[key] for result in some]
             row += [statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None]
         rows.append((*some[0].system, len(some), *row))
     return Table(
@@ -344,25 +369,26 @@ def spread(results: Sequence[Result]) -> Table:
 
 
 def summary(results: Sequence[Result]) -> Table:
-    """Write the paper's table of results: LAS over sentences and LM by treebank and encoding, and averages.
+    """Return the paper's table of results: LAS over sentences and LM by treebank and encoding, and averages.
 
-    The scores are those of the test data where there are any, means where there are several seeds. The best of each
-    column is underlined. Where every treebank has one encoder, whichever, a row has all treebanks.
+    The scores are on the test data, or on dev if there are none, and means over seeds. The best value of each column is
+    bold. If every treebank has only one encoder, a row shows a system on all treebanks; otherwise, on those with the
+    same encoder.
     """
     seeds = _number_of_seeds(results)
-    results = over_seeds(_last(results))
+    results = over_seeds(last_parts(results))
     treebanks = list(dict.fromkeys(result.treebank for result in results))
     pairs = {(result.treebank, result.encoder) for result in results}
     if len(pairs) == len(treebanks):
         each = ", ".join(dict.fromkeys(result.encoder for result in results))
         results = [replace(result, encoder=each) for result in results]
     names = list(dict.fromkeys((result.encoder, result.encoding, result.decoder) for result in results))
-    found = {(r.encoder, r.encoding, r.decoder, r.treebank): r.scores for r in results}
+    scores = {(r.encoder, r.encoding, r.decoder, r.treebank): r.scores for r in results}
     rows = []
     for name in names:
         row: list[float | None] = []
         for measure in ("las_sentences", "lm"):
-            values = [found.get((*name, treebank), {}).get(measure) for treebank in treebanks]
+            values = [scores.get((*name, treebank), {}).get(measure) for treebank in treebanks]
             known = [value for value in values if value is not None]
             mean = sum(known) / len(known) if len(known) == len(treebanks) else None
             row += [None if value is None else 100 * value for value in [*values, mean]]
@@ -384,7 +410,7 @@ def summary(results: Sequence[Result]) -> Table:
 
 
 def details(results: Sequence[Result]) -> Table:
-    """Write every measure of every run and decoder."""
+    """Return a table with a row for each run, part and decoder, and a column for each measure."""
     seeds = any(result.seed is not None for result in results)
     return Table(
         "Every run",
@@ -407,7 +433,7 @@ def details(results: Sequence[Result]) -> Table:
 
 
 def speed(results: Sequence[Result]) -> Table:
-    """Write the words a second of every run and decoder on each device, means where there are several seeds."""
+    """Return a table of the words per second of every run and decoder on each device, means over seeds."""
     return Table(
         "Speed",
         (
@@ -418,16 +444,16 @@ def speed(results: Sequence[Result]) -> Table:
             (*result.system, device, words) for result in over_seeds(results) for device, words in result.speeds.items()
         ),
         notes=(
-            f"The median of {TURNS} turns of a warm parser over the file.",
-            f"On a CPU beside a GPU it is over the first {SAMPLE} sentences.",
+            f"The median of {TURNS} repetitions of a warm parser over the file.",
+            f"On a CPU beside a GPU, over the first {SAMPLE} sentences.",
         ),
     )
 
 
 def energy(results: Sequence[Result], source: Published) -> Table:
-    """Write what an epoch of training and parsing a file once took, as far as it was measured (`training.energy`).
+    """Return a table of the energy of a training epoch and of parsing a file; without rows if it was not measured.
 
-    The last row has what the paper says of its own models.
+    The option `training.energy` turns measuring on. The last row has the paper's figures for its own models.
     """
     rows = [
         (*result.system, *(1000 * result.scores[name] if name in result.scores else None for name, *_ in ENERGY))
@@ -449,14 +475,14 @@ def energy(results: Sequence[Result], source: Published) -> Table:
 
 
 def beside_paper(results: Sequence[Result], source: Published) -> Table:
-    """Set our figures beside the paper's cells of accuracy, each system by its name there; another encoder is named.
+    """Return a table of our accuracy beside the paper's, for systems that have the paper's names.
 
-    A treebank is known by its folder's name in UD, or by the paper's own; a run without a decoder of its own choice is
-    taken by its first.
+    A treebank must have the name of its folder in UD, or its name in the paper. Of several decoders, the first is
+    shown. If the paper does not have our encoder, the row names both encoders.
     """
     printed: dict[tuple[str, str, str], dict[str, list[Accuracy]]] = {}
     for cell in source.accuracy:
-        for name in {cell.treebank, cell.folder}:  # the Penn Treebank has one name
+        for name in {cell.treebank, cell.folder}:  # the Penn Treebank has only one name
             printed.setdefault((name, cell.system, cell.split), {}).setdefault(cell.encoder, []).append(cell)
     rows = []
     seen = set()
@@ -486,11 +512,11 @@ def beside_paper(results: Sequence[Result], source: Published) -> Table:
 
 
 def points(results: Sequence[Result], treebank: str) -> dict[str, Point]:
-    """Give words per second and LAS over sentences of each run on a treebank, for the Pareto figure.
+    """Return a point for each system on `treebank`, by name: words per second and LAS over sentences.
 
-    As in the paper a system has its colour and an encoder its symbol.
+    They are for the Pareto figure. As in the paper, each encoding has a colour and each encoder a symbol.
     """
-    chosen = [result for result in over_seeds(_last(results)) if result.treebank == treebank]
+    chosen = [result for result in over_seeds(last_parts(results)) if result.treebank == treebank]
     several = len({result.encoder for result in chosen}) > 1
     return {
         " ".join([result.encoding, result.decoder, *([result.encoder] if several else [])]): Point(
@@ -500,10 +526,10 @@ def points(results: Sequence[Result], treebank: str) -> dict[str, Point]:
     }
 
 
-def _last(results: Sequence[Result]) -> list[Result]:
-    """Keep of each run what was measured on the last part, the test data if there are any."""
-    parts = {(one.treebank, one.encoder, one.encoding): one.part for one in results}
-    return [one for one in results if one.part == parts[one.treebank, one.encoder, one.encoding]]
+def last_parts(results: Sequence[Result]) -> list[Result]:
+    """Return the results on the test data, or those on dev for runs without test data."""
+    parts = {(result.treebank, result.encoder, result.encoding): result.part for result in results}
+    return [result for result in results if result.part == parts[result.treebank, result.encoder, result.encoding]]
 
 
 def _file_name(text: str) -> str:
@@ -516,7 +542,3 @@ def _merged(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         old = out.get(key)
         out[key] = _merged(old, value) if isinstance(value, dict) and isinstance(old, dict) else value
     return out
-
-
-def _entry(result: Result) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in Result.__dataclass_fields__}

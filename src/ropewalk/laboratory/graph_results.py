@@ -1,4 +1,4 @@
-"""What a grid tells of enhanced graphs: every way to decode them, beside what basic trees give by themselves."""
+"""Scores of enhanced graphs in an experiment grid: every decoder, and baselines derived from basic trees."""
 
 from __future__ import annotations
 
@@ -24,26 +24,30 @@ BASELINES: Final = {
     "the basic tree with rules and cases": lambda bank: by_rules(bank, cases=True),
 }
 SHOWN: Final = dict(zip(MEASURES, ("ELAS", "EULAS", "labelled F1", "unlabelled F1", "whole graphs"), strict=True))
-BETWEEN: Final = ": "  # a way and a measure
+BETWEEN: Final = ": "  # separates a method and a measure
 
 
 def graph_scores(model: Model, gold: Treebank) -> ScoresByName:
-    """Score the graphs of a model by each of its decoders, and those that its trees give, as `WAY: MEASURE`."""
+    """Return the scores of a model's graphs against `gold`, with keys such as `joint: elas`.
+
+    The part before the colon is a graph decoder of the model, or a baseline that derives graphs from predicted trees.
+    The result is empty if the model predicts no graphs.
+    """
     if model.labels.graphs is None:
         return {}
     names = graph_decoders(model.description, model.labels.graphs)
-    found = {name: model.with_decoding(graph_decoder=name).parse(gold) for name in names}
-    trees = found["joint"]
-    found |= {name: trees.with_graphs(make(trees)) for name, make in BASELINES.items()}
+    banks = {name: model.with_decoding(graph_decoder=name).parse(gold) for name in names}
+    trees = banks["joint"]
+    banks |= {name: trees.with_graphs(make(trees)) for name, make in BASELINES.items()}
     return {
         f"{name}{BETWEEN}{measure}": value
-        for name, bank in found.items()
+        for name, bank in banks.items()
         for measure, value in measures(gold, bank).items()
     }
 
 
 def graph_table(results: Sequence[Result]) -> Table:
-    """Write the scores of graphs: a row for each run and each way to its graphs; without graphs there is none."""
+    """Return a table with a row for each run and graph decoder or baseline; without rows if no run predicts graphs."""
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         ways = dict.fromkeys(key.partition(BETWEEN)[0] for key in result.scores if BETWEEN in key)

@@ -1,9 +1,9 @@
-"""The figures that the paper prints, cell by cell, each with its table and row.
+"""The figures in the paper, cell by cell, each with its table and row.
 
-They are data of the package, as printed, for all ten treebanks of the paper. Each row names the release of Universal
-Dependencies that its figures are of and the form of its encoding: the pseudo-projective scheme or the way in which
-labels are read. The reasons known for differing cells are there too (Ezquerro, Vilares, Yli-Jyrä & Gómez-Rodríguez
-2025).
+The package stores them as printed, for all ten treebanks of the paper. Each row of coverage names the release of
+Universal Dependencies and the variant of its encoding: the pseudo-projective scheme, or the policy with which labels
+are read. If a printed cell differs from our figure for a known reason, that reason is stored too (Ezquerro, Vilares,
+Yli-Jyrä & Gómez-Rodríguez 2025).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ BASES: Final = {
     "O_NP": "optimal-nonprojective",
     "H": "hexatags",
 }
-# The encodings of the paper, by the names of its rows, as its authors' program has them: each lift is marked.
+# The paper's encodings by the names of its rows. Like the authors' program, the + rows mark each lift.
 PAPER: Final = {
     row: f"{BASES[row[:-1]]}+head-chained" if row.endswith("+") else BASES[row]
     for row in ("B_4", "O_P", "B_4+", "O_P+", "B_7", "O_NP", "H+")
 }
-# The same with non-projective trees as that program writes and reads them.
+# The same, but non-projective trees are encoded and decoded as in the authors' program (the policy `published`).
 ENCODINGS: Final = PAPER | {row: f"{PAPER[row]}(policy=published)" for row in ("B_4", "O_P", "B_7")}
 # The table of statistics counts the labels of lifted trees, and marks a lifted word once.
 LABELS: Final = {row: PAPER[row] for row in ("B_4", "O_P", "B_7", "O_NP")} | {"H+": "hexatags+head"}
@@ -39,11 +39,12 @@ LABELS: Final = {row: PAPER[row] for row in ("B_4", "O_P", "B_7", "O_NP")} | {"H
 
 @dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """One printed cell: its text, where it stands, and the release and encoding that give it.
+    """One printed cell: its text, its position, and the release and encoding that it belongs to.
 
-    `table` is the label of the table in the paper's source; `row` is as printed. In the table of statistics `kind`
-    and `split` are empty, and `encoding` is too where a figure is of no encoding. `release` is empty for the Penn
-    Treebank.
+    `treebank` is the paper's abbreviation and `folder` the treebank's name in UD. `table` is the label of the table in
+    the paper's source. `row` is the row's name as printed. `kind` is theoretical or empirical coverage. In the table of
+    statistics, `kind` and `split` are empty. `encoding` is empty if the figure does not depend on an encoding, and
+    `release` is empty for the Penn Treebank.
     """
 
     treebank: str
@@ -60,7 +61,10 @@ class PrintedCell:
 
 @dataclass(frozen=True, slots=True)
 class CellSet:
-    """The cells of every combination of these names; `coverage` and `splits` are empty names in the statistics."""
+    """A set of printed cells: those whose treebank, row, column, kind of coverage and split are all in these tuples.
+
+    For the table of statistics, `coverage` and `splits` contain only an empty text.
+    """
 
     treebanks: tuple[str, ...]
     rows: tuple[str, ...]
@@ -69,26 +73,23 @@ class CellSet:
     splits: tuple[str, ...] = ("",)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> CellSet:
-        """Read a set from JSON."""
-        return cls(**{name: tuple(values) for name, values in given.items()})
+    def of(cls, names: Mapping[str, Any]) -> CellSet:
+        """Build a set from a JSON object with a list of names for each field."""
+        return cls(**{name: tuple(values) for name, values in names.items()})
 
     def __contains__(self, cell: PrintedCell) -> bool:
-        """Return whether a cell is one of these."""
-        return (
-            cell.treebank in self.treebanks
-            and cell.row in self.rows
-            and cell.column in self.columns
-            and cell.kind in self.coverage
-            and cell.split in self.splits
-        )
+        """Return whether the set contains a printed cell."""
+        names = (self.treebanks, self.rows, self.columns, self.coverage, self.splits)
+        own = (cell.treebank, cell.row, cell.column, cell.kind, cell.split)
+        return all(name in known for name, known in zip(own, names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why some cells differ: a kind in two or three words, a sentence, and what makes them equal.
+    """The reason why some printed cells differ from our figures: its `kind` in two or three words, and a sentence.
 
-    That is the text that should have been printed (`correct`), or the encoding that the printed figures are of.
+    With the reason, they are equal: our figure equals the text that should have been printed (`correct`), or the
+    printed figure belongs to another `encoding`.
     """
 
     kind: str
@@ -98,13 +99,13 @@ class Reason:
     encoding: str = ""
 
     def names(self, cell: PrintedCell) -> bool:
-        """Return whether a cell is one of those that the reason is for."""
+        """Return whether the reason applies to a printed cell."""
         return any(cell in some for some in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """One printed cell of accuracy: what a trained parser reached; `system` is the row's symbol, DM being biaffine."""
+    """One printed cell of accuracy of a trained parser; `system` is its symbol in the paper, DM for biaffine."""
 
     treebank: str
     folder: str
@@ -117,12 +118,12 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """All printed cells, what the names of schemes and readings mean, and the reasons known for differences.
+    """All printed cells of the paper, and the known reasons why some of them differ from our figures.
 
-    `forms` explains schemes and readings by their names. `accuracy` holds the cells of the tables of the appendix,
-    `summary` those of the table of results, by treebank and system: LAS over sentences and LM on test; four of them
-    differ from the appendix. `energy` holds the grams of CO2 that "Ethical considerations" names, for an epoch of
-    training and for inference.
+    `cells` has the tables of statistics and coverage. `accuracy` has the accuracy of trained parsers in the appendix.
+    `summary` has the table of results by treebank and system: LAS over sentences and LM on test. Four of its cells
+    differ from the appendix. `energy` has the grams of CO2 in "Ethical considerations", for an epoch of training and
+    for inference. `forms` explains each pseudo-projective scheme and each policy of reading labels, by its name.
     """
 
     paper: str
@@ -134,22 +135,25 @@ class Published:
     reasons: tuple[Reason, ...]
 
     def folders(self) -> dict[str, str]:
-        """The treebanks' names in UD's layout, by the paper's abbreviations."""
+        """Return the name of each treebank's folder in UD, by the paper's abbreviation of the treebank."""
         return {cell.treebank: cell.folder for cell in self.cells}
 
     def encodings(self, folder: str, release: str) -> list[str]:
-        """Return the encodings that the coverage of a treebank of one release is of, and those that reasons name."""
-        cells = [one for one in self.cells if one.kind and one.folder == folder and one.release in {"", release}]
+        """Return the encodings needed to compute the coverage of the treebank `folder` of one UD release.
+
+        They are the encodings of its printed cells, and those named by reasons that apply to these cells.
+        """
+        cells = [cell for cell in self.cells if cell.kind and cell.folder == folder and cell.release in {"", release}]
         explained = [why.encoding for why in self.reasons if why.encoding and any(map(why.names, cells))]
         return list(dict.fromkeys([*(cell.encoding for cell in cells), *explained]))
 
 
 @cache
 def published() -> Published:
-    """Read the paper's figures."""
+    """Read the paper's figures from the package's data."""
     raw = pkgutil.get_data("ropewalk", "data/published.json")
     if raw is None:
-        raise FormatError("ropewalk/data/published.json", 0, "missing", "not there; install ropewalk again")
+        raise FormatError("ropewalk/data/published.json", 0, "missing", "is missing; install ropewalk again")
     whole = json.loads(raw)
     return Published(
         whole["paper"],
@@ -165,7 +169,7 @@ def published() -> Published:
         },
         whole["energy"],
         whole["schemes"] | whole["readings"],
-        tuple(Reason(**{**one, "cells": tuple(map(CellSet.of, one["cells"]))}) for one in whole["reasons"]),
+        tuple(Reason(**{**reason, "cells": tuple(map(CellSet.of, reason["cells"]))}) for reason in whole["reasons"]),
     )
 
 
@@ -184,43 +188,25 @@ def _statistics(treebank: dict[str, Any], table: str) -> Iterator[PrintedCell]:
     encodings = {f"labels {row}": spec for row, spec in LABELS.items()}
     encodings["relations +"] = f"{BASES['O_P']}+{part['scheme']}"
     for column, text in part["cells"].items():
-        yield PrintedCell(
-            treebank["code"],
-            treebank["folder"],
-            table,
-            part["row"],
-            column,
-            text,
-            part["release"],
-            encoding=encodings.get(column, ""),
-        )
+        cell = (treebank["code"], treebank["folder"], table, part["row"], column, text, part["release"])
+        yield PrintedCell(*cell, encoding=encodings.get(column, ""))
 
 
 def _coverage(treebank: dict[str, Any], whole: dict[str, Any]) -> Iterator[PrintedCell]:
     part = treebank["coverage"]
     for row in part["rows"]:
-        encoding = _encoding(row)
+        place = (treebank["code"], treebank["folder"], part["table"], row["row"])
+        meaning = (row["release"], row["coverage"], _encoding(row))
         for split in ("dev", "test"):
             for column, text in zip(whole["coverage_columns"], row[split], strict=True):
-                yield PrintedCell(
-                    treebank["code"],
-                    treebank["folder"],
-                    part["table"],
-                    row["row"],
-                    column,
-                    text,
-                    row["release"],
-                    row["coverage"],
-                    encoding,
-                    split,
-                )
+                yield PrintedCell(*place, column, text, *meaning, split)
 
 
 def _encoding(row: dict[str, Any]) -> str:
-    """Return the encoding that a row of coverage is taken for.
+    """Return the name of the encoding of a row in a table of coverage.
 
-    A row that stands for several encodings is taken for the one that it names as `of`, else for the first: the + rows
-    of all three rest on the same lifted trees.
+    A row may stand for several encodings. Then it is the one in the row's field `of`, or else the first. Any of them
+    has the same coverage in a + row, because these rows use the same lifted trees.
     """
     symbol = row.get("of", row["row"].partition("/")[0])
     base = BASES[symbol.removesuffix("+")]

@@ -1,4 +1,4 @@
-"""Our figures beside the paper's, cell by cell, with the reason known for each that differs."""
+"""Reproduction of the paper's figures: a comparison of each printed cell with ours, and the reasons for differences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATES: Final = (EQUAL, KNOWN, UNEXPLAINED, NO_DATA)
 MEASURES: Final[dict[str, Measure]] = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
 COUNTS: Final = (
     "UAS and LAS are over sentences: the mean of each sentence's accuracy, punctuation and relation subtypes included.",
-    "UM and LM are the shares of sentences wholly right, without and with relations.",
+    "UM and LM are the fractions of sentences wholly right, without and with relations.",
     "Labels and relations are distinct in train only; trees and indices are counted in train, dev and test together.",
     '"Index" is the largest number of * summed over one label of a tree, not the largest index.',
     "The + rows are pseudo-projective and mark each lift, as the authors' program does (head-chained).",
@@ -47,7 +47,7 @@ COUNTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFigures:
-    """Our figures of the treebanks of one release."""
+    """Our statistics and coverage for the treebanks of one UD release."""
 
     release: str
     statistics: tuple[Statistics, ...]
@@ -56,7 +56,10 @@ class ReleaseFigures:
 
 @dataclass(frozen=True, slots=True)
 class CellComparison:
-    """One cell of the paper, our figure written like it, how they compare, and why."""
+    """One printed cell, our figure in the same format, and whether they are equal (`state`, one of `STATES`).
+
+    `reason` explains a difference, if the reason is known. `missing` says which data a missing figure needs.
+    """
 
     cell: PrintedCell
     ours: str
@@ -66,27 +69,30 @@ class CellComparison:
 
     @property
     def why(self) -> str:
-        """The reason in words."""
+        """The reason for the difference as text, or the missing data; empty if there is neither."""
         return self.missing if self.reason is None else f"{self.reason.kind}: {self.reason.text}"
 
 
 class Figures:
-    """Our figures of several releases, by printed cell."""
+    """Our figures for several UD releases; `of` finds the one for a printed cell."""
 
     def __init__(self, releases: Iterable[ReleaseFigures]) -> None:
         self._releases: set[str] = set()
         self._counted: dict[tuple[str, str], Statistics] = {}
         self._measured: dict[tuple[str, str, str, str, str], Coverage[AttachmentScores]] = {}
-        for one in releases:
-            self._releases.add(one.release)
-            for release in (one.release, ""):  # a cell without a release takes the first there is
-                for counted in one.statistics:
+        for figures in releases:
+            self._releases.add(figures.release)
+            for release in (figures.release, ""):  # a cell without a release gets the first figure
+                for counted in figures.statistics:
                     self._counted.setdefault((release, counted.name), counted)
-                for row in one.coverage:
+                for row in figures.coverage:
                     self._measured.setdefault((release, row.treebank, row.split, row.kind, row.encoding), row)
 
     def of(self, cell: PrintedCell, encoding: str = "") -> tuple[float | None, str]:
-        """Return our figure for a cell, or None and what is missing; `encoding` replaces that of the cell."""
+        """Return our figure for a printed cell and an empty text, or None and a text that names the missing data.
+
+        If `encoding` is not empty, it replaces the encoding of the cell.
+        """
         counted = self._counted.get((cell.release, cell.folder))
         if counted is None:
             known = not cell.release or cell.release in self._releases
@@ -104,18 +110,18 @@ class Figures:
 
 
 def measure(source: Published, release: str, corpora: Iterable[Corpus[Treebank]]) -> ReleaseFigures:
-    """Compute all figures that the treebanks of one release give."""
+    """Compute our statistics and coverage for the treebanks `corpora` of one UD release."""
     counted: list[Statistics] = []
     measured: list[Coverage[AttachmentScores]] = []
     for corpus in corpora:
         counted.append(statistics(corpus, encodings_of(paper.LABELS.values())))
-        wanted = encodings_of(source.encodings(corpus.name, release))
-        measured += coverage(corpus, wanted, splits=("dev", "test"))
+        encodings = encodings_of(source.encodings(corpus.name, release))
+        measured += coverage(corpus, encodings, splits=("dev", "test"))
     return ReleaseFigures(release, tuple(counted), tuple(measured))
 
 
 def compare(source: Published, releases: Sequence[ReleaseFigures]) -> list[CellComparison]:
-    """Set our figure, of the release that its row is of, beside every cell of the paper."""
+    """Return a comparison of every printed cell of statistics and coverage with our figure for the same UD release."""
     figures = Figures(releases)
     return [_compared(source, cell, figures) for cell in source.cells]
 
@@ -134,7 +140,7 @@ def _compared(source: Published, cell: PrintedCell, figures: Figures) -> CellCom
 
 
 def _explains(reason: Reason, cell: PrintedCell, figures: Figures) -> bool:
-    """Return whether our figure is equal once the cell is corrected, or taken for the encoding that it is of."""
+    """Return whether our figure equals the printed cell after the correction or with the encoding of the reason."""
     figure, _ = figures.of(cell, reason.encoding)
     expected = reason.correct or cell.text
     return figure is not None and _equal(expected, _written(cell, expected, figure))
@@ -149,7 +155,7 @@ def _equal(printed: str, ours: str) -> bool:
 
 
 def written_like(text: str, figure: float, *, percent: bool) -> str:
-    """Write a figure as the paper writes such cells: percentages with two decimals, thousands with a k."""
+    """Return `figure` in the format of the printed cell `text`: percentages with two decimals, thousands with a k."""
     if percent:
         return f"{figure:.2f}"
     if text.endswith("k"):
@@ -171,7 +177,7 @@ def _statistic(column: str, statistics: Statistics) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: a heading, paragraphs, tables."""
+    """A part of the report: a heading, paragraphs and tables."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
@@ -181,10 +187,13 @@ class Section:
 def report(
     source: Published, comparisons: Sequence[CellComparison], releases: Sequence[ReleaseFigures]
 ) -> list[Section]:
-    """Put together the report: counts, the tables beside the paper's, every difference, and our own statistics."""
+    """Return the sections of the report: counts of equal cells, our tables beside the paper's, and all differences.
+
+    The last sections have our own statistics for each UD release.
+    """
     numbers = {reason: number for number, reason in enumerate(source.reasons, start=1)}
     marks = tuple(f"[{numbers[reason]}] {reason.kind}: {reason.text}" for reason in source.reasons)
-    of_coverage = [one for one in comparisons if one.cell.kind]
+    of_coverage = [comparison for comparison in comparisons if comparison.cell.kind]
     return [
         Section(
             "Summary",
@@ -214,42 +223,39 @@ def report(
             ("UAS and LAS over sentences.",),
             tuple(
                 _coverage_table(list(group), numbers)
-                for _, group in groupby(of_coverage, key=lambda one: one.cell.treebank)
+                for _, group in groupby(of_coverage, key=lambda comparison: comparison.cell.treebank)
             ),
         ),
         Section("Every cell that differs", (), (_differences(comparisons),)),
         *(
-            Section(f"Statistics of UD {one.release}", (), tuple(make(one.statistics) for make in TABLES.values()))
-            for one in releases
+            Section(f"Statistics of UD {part.release}", (), tuple(make(part.statistics) for make in TABLES.values()))
+            for part in releases
         ),
     ]
 
 
 def summary_line(comparisons: Iterable[CellComparison]) -> str:
-    """Count the cells of each state in one sentence."""
-    tally = Counter(one.state for one in comparisons)
+    """Return a sentence with the number of cells that are equal, differ, or have no data."""
+    tally = Counter(comparison.state for comparison in comparisons)
     return f"{sum(tally.values())} cells of the paper: " + "; ".join(f"{tally[state]} {state}" for state in STATES)
 
 
 def releases_used(comparisons: Iterable[CellComparison]) -> list[str]:
-    """Name for each release the treebanks whose figures are of it."""
+    """Return a line of text for each UD release: the treebanks that were compared with its data."""
     used: dict[str, dict[str, dict[str, None]]] = {}
-    for one in comparisons:
-        if one.state != NO_DATA:
-            table = "coverage" if one.cell.kind else "statistics"
-            used.setdefault(_named(one.cell.release), {}).setdefault(table, {})[one.cell.treebank] = None
+    for comparison in comparisons:
+        if comparison.state != NO_DATA:
+            cell, table = comparison.cell, "coverage" if comparison.cell.kind else "statistics"
+            release = f"UD {cell.release}" if cell.release else "no release of UD"
+            used.setdefault(release, {}).setdefault(table, {})[cell.treebank] = None
     return [
         f"{name}: " + "; ".join(f"{table} of {', '.join(codes)}" for table, codes in sorted(tables.items()))
         for name, tables in sorted(used.items())
     ]
 
 
-def _named(release: str) -> str:
-    return f"UD {release}" if release else "no release of UD"
-
-
 def markdown(source: Published, sections: Sequence[Section], version: str) -> str:
-    """Write the report as Markdown."""
+    """Return the report as Markdown."""
     parts = [f"# {TITLE}", f"{source.paper}. Computed by ropewalk {version}."]
     for section in sections:
         parts += [
@@ -275,7 +281,7 @@ u { text-decoration: none; }
 
 
 def page(source: Published, sections: Sequence[Section], version: str) -> str:
-    """Write the report as one HTML page that needs nothing else, for light and dark screens."""
+    """Return the report as one self-contained HTML page, for light and dark screens."""
     parts = [
         f"<h1>{escape(TITLE)}</h1>",
         f"<p>{escape(source.paper)}. Computed by ropewalk {escape(version)}.</p>",
@@ -293,22 +299,22 @@ def page(source: Published, sections: Sequence[Section], version: str) -> str:
 
 def _summary(comparisons: Sequence[CellComparison]) -> Table:
     def row(name: str, chosen: Iterable[CellComparison]) -> tuple[str | int, ...]:
-        tally = Counter(one.state for one in chosen)
+        tally = Counter(comparison.state for comparison in chosen)
         return (name, sum(tally.values()), *(tally[state] for state in STATES))
 
     kinds = {"": "statistics", "theoretical": "theoretical coverage", "empirical": "empirical coverage"}
     return Table(
         title="Cells",
         columns=(TableColumn("table", numeric=False), TableColumn("cells"), *(TableColumn(state) for state in STATES)),
-        rows=tuple(row(name, (one for one in comparisons if one.cell.kind == kind)) for kind, name in kinds.items()),
+        rows=tuple(row(name, (each for each in comparisons if each.cell.kind == kind)) for kind, name in kinds.items()),
         totals=(row("all", comparisons),),
     )
 
 
 def _data(source: Published, releases: Sequence[ReleaseFigures]) -> Table:
-    found = {(one.release, counted.name): counted for one in releases for counted in one.statistics}
+    counted = {(part.release, bank.name): bank for part in releases for bank in part.statistics}
     needed = {(cell.release, cell.folder): cell.treebank for cell in source.cells}
-    others = sorted({name for _, name in found} - set(source.folders().values()))
+    others = sorted({name for _, name in counted} - set(source.folders().values()))
     return Table(
         title="Data",
         columns=(
@@ -316,7 +322,7 @@ def _data(source: Published, releases: Sequence[ReleaseFigures]) -> Table:
             *(TableColumn(split, unit="trees") for split in SPLITS),
         ),
         rows=tuple(
-            (code, folder, release, *(found[key].trees.get(split) if key in found else None for split in SPLITS))
+            (code, folder, release, *(counted[key].trees.get(split) if key in counted else None for split in SPLITS))
             for key, code in needed.items()
             for release, folder in [key]
         ),
@@ -340,7 +346,7 @@ def _forms(source: Published) -> Table:
 
 
 def _form(encoding: str) -> str:
-    """Return the scheme or the policy that an encoding's text names."""
+    """Return the pseudo-projective scheme or the policy in an encoding's name, such as `head` in `optimal+head`."""
     return encoding.rpartition("policy=")[2].removesuffix(")") if "(" in encoding else encoding.partition("+")[2]
 
 
@@ -351,51 +357,59 @@ def _grid(
     rows: Sequence[tuple[tuple[str, ...], Sequence[CellComparison]]],
     numbers: Mapping[Reason, int],
 ) -> Table:
-    """Write comparisons as cells; a known difference is underlined and an unexplained one bold."""
-    places: dict[str, set[tuple[int, int]]] = {KNOWN: set(), UNEXPLAINED: set(), EQUAL: set(), NO_DATA: set()}
-    for number, (names, cells) in enumerate(rows):
-        for at, one in enumerate(cells, start=len(names)):
-            places[one.state].add((number, at))
+    """Return comparisons as a table; explained differences are underlined, unexplained ones bold.
+
+    `heads` are the headers of the texts that begin each row, `columns` those of its comparisons. `numbers` has the
+    number of each reason in the report.
+    """
+
+    def places(state: str) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (number, at)
+            for number, (names, cells) in enumerate(rows)
+            for at, comparison in enumerate(cells, start=len(names))
+            if comparison.state == state
+        )
+
     return Table(
         title=title,
         columns=(*text_columns(*heads), *(TableColumn(column) for column in columns)),
-        rows=tuple((*names, *(_shown(one, numbers) for one in cells)) for names, cells in rows),
-        bold=frozenset(places[UNEXPLAINED]),
-        underlined=frozenset(places[KNOWN]),
+        rows=tuple((*names, *(_shown(comparison, numbers) for comparison in cells)) for names, cells in rows),
+        bold=places(UNEXPLAINED),
+        underlined=places(KNOWN),
     )
 
 
-def _shown(one: CellComparison, numbers: Mapping[Reason, int]) -> str:
-    if one.state == NO_DATA:
-        return f"- | {one.cell.text}"
-    mark = " [?]" if one.state == UNEXPLAINED else "" if one.reason is None else f" [{numbers[one.reason]}]"
-    return f"{one.ours} | {one.cell.text}{mark}"
+def _shown(comparison: CellComparison, numbers: Mapping[Reason, int]) -> str:
+    state, reason, printed = comparison.state, comparison.reason, comparison.cell.text
+    if state == NO_DATA:
+        return f"- | {printed}"
+    mark = " [?]" if state == UNEXPLAINED else "" if reason is None else f" [{numbers[reason]}]"
+    return f"{comparison.ours} | {printed}{mark}"
 
 
 def _statistics_table(comparisons: Sequence[CellComparison], numbers: Mapping[Reason, int]) -> Table:
-    chosen = [one for one in comparisons if not one.cell.kind]
-    groups = [(name, list(group)) for name, group in groupby(chosen, key=lambda one: one.cell.treebank)]
+    chosen = [comparison for comparison in comparisons if not comparison.cell.kind]
+    groups = [(name, list(group)) for name, group in groupby(chosen, key=lambda each: each.cell.treebank)]
     return _grid(
         f"The paper's table {chosen[0].cell.table}",
         ("treebank", "release"),
-        [one.cell.column for one in groups[0][1]],
+        [comparison.cell.column for comparison in groups[0][1]],
         [((name, group[0].cell.release), group) for name, group in groups],
         numbers,
     )
 
 
 def _coverage_table(chosen: Sequence[CellComparison], numbers: Mapping[Reason, int]) -> Table:
-    rows = [
-        (names, list(group))
-        for names, group in groupby(
-            chosen, key=lambda one: (one.cell.kind, one.cell.row, one.cell.encoding, one.cell.release)
-        )
-    ]
+    def names_of(comparison: CellComparison) -> tuple[str, ...]:
+        return tuple(getattr(comparison.cell, name) for name in ("kind", "row", "encoding", "release"))
+
+    rows = [(names, list(group)) for names, group in groupby(chosen, key=names_of)]
     cell = chosen[0].cell
     return _grid(
         f"{cell.folder}: the paper's table {cell.table}",
         ("coverage", "row", "taken for", "release"),
-        [f"{one.cell.split} {one.cell.column}" for one in rows[0][1]],
+        [f"{comparison.cell.split} {comparison.cell.column}" for comparison in rows[0][1]],
         rows,
         numbers,
     )
@@ -410,8 +424,8 @@ def _differences(comparisons: Sequence[CellComparison]) -> Table:
         title="Differences",
         columns=text_columns(*cells, "ours", "reason"),
         rows=tuple(
-            (*(getattr(one.cell, name) for name in cells.values()), one.ours, one.why or "unexplained")
-            for one in comparisons
-            if one.state in {KNOWN, UNEXPLAINED}
+            (*(getattr(each.cell, name) for name in cells.values()), each.ours, each.why or "unexplained")
+            for each in comparisons
+            if each.state in {KNOWN, UNEXPLAINED}
         ),
     )

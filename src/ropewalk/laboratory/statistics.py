@@ -1,7 +1,7 @@
 """Statistics of treebanks and encodings: the paper's table, and more.
 
-Trees, indices, ropes and brackets are counted over all splits that there are; labels and relations in train, as in
-the paper, or in all splits.
+Trees, indices, ropes and brackets are counted in all splits. Labels and relations are counted in train, as in the
+paper, or in all splits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ropewalk.encodings.optimal import bracket_labels, largest_index
 from ropewalk.errors import demand_known
 from ropewalk.kernels.codes import INDEX
 from ropewalk.laboratory.coverage import percent
-from ropewalk.reporting.tables import Cell, Table, TableColumn
+from ropewalk.laboratory.splits import SPLITS, WHOLE
+from ropewalk.reporting.tables import Cell, Table, TableColumn, text_columns
 from ropewalk.scoring.graph_scores import KINDS
 from ropewalk.treebank.treebank import Treebank
 
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from ropewalk.scoring.graph_scores import GraphScores
 
 COUNTED_IN: Final = ("train", "all")
-INDEX_COLUMNS: Final = 3  # the table has 0, 1, 2 and then all from 3 on
+INDEX_COLUMNS: Final = 3  # the table has columns for the indices 0, 1, 2, and one for 3 and more
 
 
 @dataclass(frozen=True, slots=True)
 class LabelStatistics:
-    """The labels of one encoding: how many distinct ones there are, and the entropy of one word's, in bits."""
+    """Statistics of one encoding's labels: the number of distinct labels, and the entropy of a word's label in bits."""
 
     encoding: str
     symbol: str
@@ -54,11 +55,13 @@ class LabelStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of one treebank; number k of `indices`, `stars` and `thickness` counts the trees that have k.
+    """Counts of one treebank. `indices`, `stars` and `thickness` are histograms: element k counts trees with value k.
 
-    `indices` goes by the largest index of a tree's optimal non-projective labels, `stars` by the largest number of
-    `*` in one of its labels, which is what the paper's "#indices" counts. `brackets` gives the brackets per word of
-    each rope cover. What would be counted in a split that is not there is None, or empty.
+    The value in `indices` is the largest index in a tree's optimal non-projective labels. In `stars`, it is the largest
+    number of `*` in one of these labels, which is the paper's "#indices". In `thickness`, it is the tree's rope
+    thickness. `trees` has the number of trees by split. `brackets` has the brackets per word by rope cover. `relations`
+    and `lifted_relations` count distinct relations before and after pseudo-projective lifting. They are None, and
+    `labels` is empty, if the split `counted_in` is missing.
     """
 
     name: str
@@ -81,9 +84,14 @@ class Statistics:
 
 
 def statistics(corpus: Corpus[Treebank], encodings: Sequence[Encoding], *, labels_in: str = "train") -> Statistics:
-    """Count what one treebank holds."""
-    demand_known("place to count labels in", labels_in, COUNTED_IN)
+    """Return the counts of one treebank, and the statistics of its labels in each encoding.
+
+    Labels and relations are counted in the split `labels_in`: `train` or `all`. A treebank without splits is counted as
+    a whole.
+    """
+    demand_known("splits to count labels in", labels_in, COUNTED_IN)
     everything = Treebank.concat(corpus.splits.values())
+    labels_in = "all" if WHOLE in corpus.splits else labels_in
     counted = everything if labels_in == "all" else corpus.splits.get("train")
     trees = everything.trees()
     return Statistics(
@@ -103,12 +111,12 @@ def statistics(corpus: Corpus[Treebank], encodings: Sequence[Encoding], *, label
 
 
 def _distinct(ids: npt.NDArray[np.integer]) -> int:
-    """Return the number of different ids."""
+    """Return the number of distinct values in `ids`."""
     return int(np.count_nonzero(np.bincount(ids)))
 
 
 def joint_ids(labels: Labels | GraphLabels) -> npt.NDArray[np.int64]:
-    """Number the labels of all words, those of several columns taken together."""
+    """Return an id for each word's label; if labels have several columns, each combination of values has an id."""
     joint = labels.columns[0].ids.astype(np.int64)
     for column in labels.columns[1:]:
         joint = joint * len(column.names) + column.ids
@@ -116,15 +124,15 @@ def joint_ids(labels: Labels | GraphLabels) -> npt.NDArray[np.int64]:
 
 
 def label_statistics(bank: Treebank, encoding: Encoding) -> LabelStatistics:
-    """Count the labels of one encoding over a treebank."""
+    """Encode a treebank, and return the number of distinct labels and their entropy."""
     return LabelStatistics(encoding.spec, encoding.symbol, *distinct_labels(encoding.encode(bank)))
 
 
 def distinct_labels(labels: Labels | GraphLabels) -> tuple[int, float]:
-    """Return the number of distinct labels, and the entropy of one word's in bits."""
+    """Return the number of distinct labels, and the entropy in bits of their distribution over words."""
     counts = np.unique(joint_ids(labels), return_counts=True)[1]
-    shares = counts / counts.sum()
-    return len(counts), abs(float(-(shares * np.log2(shares)).sum()))  # a single label has 0, not -0
+    frequencies = counts / counts.sum()
+    return len(counts), abs(float(-(frequencies * np.log2(frequencies)).sum()))  # a single label has 0, not -0
 
 
 def most_stars(trees: Trees) -> Ints:
@@ -136,7 +144,10 @@ def most_stars(trees: Trees) -> Ints:
 
 
 def brackets_per_word(bank: Treebank, cover: str) -> float:
-    """Two brackets for a structural arc and one for any other; node 0's opening brackets are in no label."""
+    """Return the mean number of brackets in a word's label if arcs are encoded with the rope cover `cover`.
+
+    A structural arc has two brackets, any other arc one. Opening brackets of node 0 do not count: they are in no label.
+    """
     structural = structural_arcs(Arcs.of_trees(bank.trees()), cover)
     return (bank.words + int(structural[bank.heads > 0].sum())) / max(bank.words, 1)
 
@@ -146,34 +157,28 @@ def _histogram(values: Ints) -> tuple[int, ...]:
 
 
 def shares(counts: Sequence[int], columns: int = INDEX_COLUMNS) -> list[float]:
-    """Percentages of 0, 1, … and, last, of all from `columns` on."""
+    """Convert a histogram to percentages of the values 0, 1, … `columns` - 1, and of all larger ones together."""
     total = sum(counts)
     padded = [*counts, *[0] * columns]
     return [100 * part / total for part in [*padded[:columns], sum(padded[columns:])]]
 
 
 def summary_table(many: Sequence[Statistics]) -> Table:
-    """The paper's table of treebank and encoding statistics, a row for each treebank."""
-    specs = _specs(many)
-    rows = [
-        (
-            one.name,
-            one.all_trees,
-            *(_distinct_of(one, spec) for spec in specs),
-            one.relations,
-            one.lifted_relations,
-            *shares(one.stars),
-        )
-        for one in many
-    ]
+    """Return the paper's table of treebank and encoding statistics, with a row for each treebank."""
+    specs = list(dict.fromkeys(part.encoding for bank in many for part in bank.labels))
+    rows = []
+    for bank in many:
+        distinct = {part.encoding: part.distinct for part in bank.labels}
+        labels = (distinct.get(spec) for spec in specs)
+        rows.append((bank.name, bank.all_trees, *labels, bank.relations, bank.lifted_relations, *shares(bank.stars)))
     columns = (
         TableColumn("treebank", numeric=False),
         TableColumn("trees"),
         *(TableColumn(f"labels {spec}", f"labels_{spec}") for spec in specs),
         TableColumn("relations"),
-        TableColumn("relations, lifted", "relations_lifted"),
+        TableColumn("relations, lifted", "relations_lifted", detail=True),
         *(
-            TableColumn(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2)
+            TableColumn(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2, detail=number != "0")
             for number in ("0", "1", "2", "3+")
         ),
     )
@@ -189,45 +194,47 @@ def summary_table(many: Sequence[Statistics]) -> Table:
     )
 
 
+def _label_columns(unit: str) -> tuple[TableColumn, ...]:
+    return (
+        *text_columns("treebank", "encoding"),
+        TableColumn("distinct labels", "labels"),
+        TableColumn("entropy", unit=f"bits per {unit}", decimals=3),
+    )
+
+
 def labels_table(many: Sequence[Statistics]) -> Table:
-    """Distinct labels and label entropy, a row for each treebank and encoding."""
+    """Return a table of distinct labels and label entropy, with a row for each treebank and encoding."""
     return Table(
         title=f"Labels in {_counted_in(many)}",
-        columns=(
-            TableColumn("treebank", numeric=False),
-            TableColumn("encoding", numeric=False),
-            TableColumn("distinct labels", "labels"),
-            TableColumn("entropy", unit="bits per word", decimals=3),
-        ),
-        rows=tuple((one.name, part.encoding, part.distinct, part.entropy) for one in many for part in one.labels),
+        columns=_label_columns("word"),
+        rows=tuple((bank.name, part.encoding, part.distinct, part.entropy) for bank in many for part in bank.labels),
         notes=_notes(many),
     )
 
 
 def indices_table(many: Sequence[Statistics]) -> Table:
-    """Return the table of trees by their largest index, and by the most `*` in one label."""
-    most = max((len(one.stars) for one in many), default=1)
+    """Return a table of the number of trees by their largest index, and by the largest number of `*` in one label."""
+    most = max((len(bank.stars) for bank in many), default=1)
 
-    def rows(one: Statistics) -> list[tuple[Cell, ...]]:
+    def rows(bank: Statistics) -> list[tuple[Cell, ...]]:
         return [
-            (one.name, what, *counts, *[0] * (most - len(counts)))
-            for what, counts in (("largest index", one.indices), ("most * in one label", one.stars))
+            (bank.name, what, *counts, *[0] * (most - len(counts)))
+            for what, counts in (("largest index", bank.indices), ("most * in one label", bank.stars))
         ]
 
     return Table(
         title="Trees by index, all splits",
         columns=(
-            TableColumn("treebank", numeric=False),
-            TableColumn("counted", numeric=False),
+            *text_columns("treebank", "counted"),
             *(TableColumn(str(number), f"trees_{number}") for number in range(most)),
         ),
-        rows=tuple(row for one in many for row in rows(one)),
+        rows=tuple(row for bank in many for row in rows(bank)),
     )
 
 
 def ropes_table(many: Sequence[Statistics]) -> Table:
-    """Return the table of trees by rope thickness, and of brackets per word in each rope cover."""
-    most = max((len(one.thickness) for one in many), default=1)
+    """Return a table of the number of trees by rope thickness, and of the brackets per word in each rope cover."""
+    most = max((len(bank.thickness) for bank in many), default=1)
     return Table(
         title="Rope thickness and brackets, all splits",
         columns=(
@@ -242,14 +249,14 @@ def ropes_table(many: Sequence[Statistics]) -> Table:
         ),
         rows=tuple(
             (
-                one.name,
-                one.words,
-                100 * one.nonprojective / one.all_trees,
-                *(one.brackets[cover] for cover in COVERS),
-                *one.thickness[1:],
-                *[0] * (most - len(one.thickness)),
+                bank.name,
+                bank.words,
+                100 * bank.nonprojective / bank.all_trees,
+                *(bank.brackets[cover] for cover in COVERS),
+                *bank.thickness[1:],
+                *[0] * (most - len(bank.thickness)),
             )
-            for one in many
+            for bank in many
         ),
         notes=("covers: all is that of naive brackets, farthest that of 4-bit, proper that of optimal brackets",),
     )
@@ -258,33 +265,26 @@ def ropes_table(many: Sequence[Statistics]) -> Table:
 TABLES: Final = {"summary": summary_table, "labels": labels_table, "indices": indices_table, "ropes": ropes_table}
 
 
-def _specs(many: Sequence[Statistics]) -> list[str]:
-    return list(dict.fromkeys(part.encoding for one in many for part in one.labels))
-
-
-def _distinct_of(one: Statistics, spec: str) -> int | None:
-    return next((part.distinct for part in one.labels if part.encoding == spec), None)
-
-
 def _counted_in(many: Sequence[Statistics]) -> str:
-    return "all splits" if any(one.counted_in == "all" for one in many) else "train"
+    return "all splits" if any(bank.counted_in == "all" for bank in many) else "train"
 
 
 def _notes(many: Sequence[Statistics]) -> tuple[str, ...]:
     return tuple(
         f"{one.name}: no {' or '.join(missing)} at hand"
         for one in many
-        if (missing := [split for split in ("train", "dev", "test") if split not in one.trees])
+        if WHOLE not in one.trees and (missing := [split for split in SPLITS if split not in one.trees])
     )
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSummary:
-    """Counts over graphs; the sum of two summaries is the summary of both.
+    """Counts over graphs; two summaries can be added.
 
-    Number k of `heads` counts the words and empty nodes with k heads; number k of `planes` and `indices` counts the
-    graphs that need k relaxed planes, and those whose largest index is k. `doubled` counts pairs of nodes joined by
-    several relations.
+    `heads`, `planes` and `indices` are histograms. Element k of `heads` counts the words and empty nodes with k heads.
+    Element k of `planes` counts the graphs that need k relaxed planes, and element k of `indices` those whose largest
+    index is k. `empties` counts empty nodes and `cyclic` graphs with cycles. `doubled` counts further relations between
+    a head and a dependent that already have one.
     """
 
     graphs: int = 0
@@ -298,7 +298,7 @@ class GraphSummary:
     indices: tuple[int, ...] = ()
 
     def __add__(self, other: GraphSummary) -> GraphSummary:
-        return GraphSummary(*(_added(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)))
+        return GraphSummary(*(_added(getattr(self, part.name), getattr(other, part.name)) for part in fields(self)))
 
 
 def _added(first: Any, second: Any) -> Any:  # noqa: ANN401 - numbers, or rows of numbers of different lengths
@@ -306,7 +306,7 @@ def _added(first: Any, second: Any) -> Any:  # noqa: ANN401 - numbers, or rows o
 
 
 def summarize_graphs(graphs: Graphs) -> GraphSummary:
-    """Count what some graphs hold."""
+    """Count the nodes, arcs, heads, planes and indices of graphs."""
     arcs = graphs.arcs()
     symbols, starts = bracket_labels(arcs, "proper")
     nodes = np.repeat(np.arange(graphs.nodes), np.diff(starts))
@@ -334,24 +334,20 @@ def _by_graph(values: Ints, sentences: npt.NDArray[np.int64], many: int) -> tupl
 
 
 def graph_summary_table(names: Sequence[str], summaries: Sequence[GraphSummary], *, of: str = "file") -> Table:
-    """Return what graphs hold, a row for each file or treebank, and their sum."""
+    """Return a table of counts of graphs, with a row for each of `names`, and with their sum if there are several.
 
-    def row(name: str, one: GraphSummary) -> tuple[Cell, ...]:
-        nodes = one.words + one.empties
-        return (
-            name,
-            one.graphs,
-            one.words,
-            one.empties,
-            one.arcs,
-            one.doubled,
-            100 * one.heads[0] / nodes if nodes else None,
-            100 * sum(one.heads[2:]) / nodes if nodes else None,
-            len(one.heads) - 1 if nodes else None,
-            100 * one.cyclic / one.graphs if one.graphs else None,
-            len(one.planes) - 1 if one.graphs else None,
-            len(one.indices) - 1 if one.graphs else None,
-        )
+    `of` is the header of the names, such as `file` or `treebank`.
+    """
+
+    def row(name: str, counts: GraphSummary) -> tuple[Cell, ...]:
+        heads, nodes = counts.heads, counts.words + counts.empties
+        of_nodes = (100 * heads[0] / nodes, 100 * sum(heads[2:]) / nodes, len(heads) - 1) if nodes else none
+        largest = (len(counts.planes) - 1, len(counts.indices) - 1)
+        of_graphs = (100 * counts.cyclic / counts.graphs, *largest) if counts.graphs else none
+        own = (counts.graphs, counts.words, counts.empties, counts.arcs, counts.doubled)
+        return name, *own, *of_nodes, *of_graphs
+
+    none = (None, None, None)
 
     return Table(
         title="Graphs",
@@ -369,50 +365,53 @@ def graph_summary_table(names: Sequence[str], summaries: Sequence[GraphSummary],
             TableColumn("most planes", "most_planes"),
             TableColumn("largest index", "largest_index"),
         ),
-        rows=tuple(row(name, one) for name, one in zip(names, summaries, strict=True)),
+        rows=tuple(row(name, counts) for name, counts in zip(names, summaries, strict=True)),
         totals=(row("total", sum(summaries, start=GraphSummary())),) if len(summaries) > 1 else (),
-        notes=("Planes: in which no two arcs of one direction cross; the index is that of optimal-nonprojective.",),
+        notes=("In a plane no two arcs of one direction cross; the index is that of optimal-nonprojective.",),
     )
 
 
 def graph_labels_table(corpora: Iterable[Corpus[Graphs]], encodings: Sequence[GraphEncoding], labels_in: str) -> Table:
-    """Distinct labels, their entropy, and the graphs that come back, a row for each treebank and encoding."""
+    """Return a table of distinct labels, label entropy and covered graphs, with a row for each treebank and encoding.
+
+    Labels are counted in train, or in all splits if `labels_in` is `all`.
+    """
     rows: list[tuple[Cell, ...]] = []
     for corpus in corpora:
         every = Graphs.concat(list(corpus.splits.values()))
         counted = every if labels_in == "all" else corpus.splits.get("train")
         for encoding in encodings:
-            found: tuple[int | None, float | None] = None, None
+            distinct: tuple[int | None, float | None] = None, None
             if counted is not None and counted.nodes:
-                found = distinct_labels(encoding.encode(counted))
+                distinct = distinct_labels(encoding.encode(counted))
             covered = 100 * float(encoding.covers(every).mean()) if len(every) else None
-            rows.append((corpus.name, encoding.spec, *found, covered))
+            rows.append((corpus.name, encoding.spec, *distinct, covered))
     return Table(
         title=f"Labels of graphs; distinct in {'all splits' if labels_in == 'all' else 'train'}, covered in all splits",
-        columns=(
-            TableColumn("treebank", numeric=False),
-            TableColumn("encoding", numeric=False),
-            TableColumn("distinct labels", "labels"),
-            TableColumn("entropy", unit="bits per node", decimals=3),
-            TableColumn("covered", unit="% of graphs", decimals=2),
-        ),
+        columns=(*_label_columns("node"), TableColumn("covered", unit="% of graphs", decimals=2)),
         rows=tuple(rows),
     )
 
 
 def graph_scores_table(scores: Mapping[str, GraphScores], shared_task: Mapping[str, Score]) -> Table:
-    """Return what `scoring.graph_scores` counted: a column for each of `KINDS`, a row for each score."""
+    """Return a table of graph scores: a row for each score, columns for unlabelled, without subtypes, and labelled.
+
+    `scores` is the result of `graph_scores.score`, and `shared_task` that of `graph_scores.enhanced`. Either may be
+    empty.
+    """
     rows: list[tuple[Cell, ...]] = []
     if scores:
-        found = [scores[kind] for kind in KINDS]
-        arcs = int(found[-1].gold.sum())
-        rows += [
-            ("precision over arcs", arcs, *(percent(one.precision) for one in found)),
-            ("recall over arcs", arcs, *(percent(one.recall) for one in found)),
-            ("F1 over arcs", arcs, *(percent(one.f1) for one in found)),
-            ("F1 over sentences", len(found[-1].gold), *(percent(one.f1_sentences) for one in found)),
-            ("whole graphs", len(found[-1].gold), *(percent(one.whole) for one in found)),
-        ]
+        kinds = [scores[kind] for kind in KINDS]
+        arcs = int(kinds[-1].gold.sum())
+        sentences = len(kinds[-1].gold)
+        measured = (
+            ("precision over arcs", arcs, "precision"),
+            ("recall over arcs", arcs, "recall"),
+            ("F1 over arcs", arcs, "f1"),
+            ("F1 over sentences", sentences, "f1_sentences"),
+            ("whole graphs", sentences, "whole"),
+        )
+        rows += [(shown, count, *(percent(getattr(kind, name)) for kind in kinds)) for shown, count, name in measured]
     if shared_task:
         coarse, fine = shared_task["EULAS"], shared_task["ELAS"]
         rows.append(("empty nodes collapsed, F1 (EULAS, ELAS)", fine.gold, None, 100 * coarse.f1, 100 * fine.f1))

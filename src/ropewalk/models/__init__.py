@@ -1,1 +1,1 @@
-"""What a model is whatever computes it: configuration, labels, features, batches, decoding; no torch, no ONNX."""
+"""Models, independent of what computes them: description, label sets, features, batches, decoding."""

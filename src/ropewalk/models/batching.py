@@ -1,4 +1,4 @@
-"""Which sentences go together: batches by token budget and length, shuffled by a seed."""
+"""Batches of sentences: cut by token budget and length, shuffled with a seed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ POOL = 50  # batches whose sentences are sorted together
 
 
 def shuffled(sizes: npt.NDArray[Any], budget: int, seed: int, epoch: int) -> list[list[int]]:
-    """Cut sentences into batches of at most `budget` tokens, padding included, in an order that seed and epoch fix.
+    """Return random batches of sentences, as lists of indices; `sizes` are the sentences' numbers of tokens.
 
-    Sentences are shuffled, sorted by size within pools so that little is padded, and the batches shuffled again.
-    A sentence beyond the budget is a batch of its own.
+    A batch has at most `budget` tokens, padding included; a longer sentence is a batch of its own. Sentences are
+    shuffled, then sorted by size within pools of about `POOL` batches, so that there is little padding. Then the
+    batches are shuffled. `seed` and `epoch` determine the order.
     """
     random = np.random.default_rng([seed, epoch])
     order = random.permutation(len(sizes))
@@ -27,11 +28,14 @@ def shuffled(sizes: npt.NDArray[Any], budget: int, seed: int, epoch: int) -> lis
         chosen = order[filled == pool]
         chosen = chosen[np.argsort(sizes[chosen], kind="stable")]
         batches += packed(chosen.tolist(), sizes.tolist(), budget)
-    return [batches[place] for place in random.permutation(len(batches))]
+    return [batches[index] for index in random.permutation(len(batches))]
 
 
 def packed(chosen: Sequence[int], sizes: Sequence[int], budget: int) -> list[list[int]]:
-    """Cut a list of sentences, in order, into batches of at most `budget` tokens, padding included."""
+    """Split the list `chosen` of sentence indices, without reordering it, into batches of at most `budget` tokens.
+
+    `sizes` has the number of tokens of each sentence. Padding counts; a longer sentence is a batch of its own.
+    """
     batches: list[list[int]] = []
     longest = 0
     for sentence in chosen:
@@ -44,7 +48,11 @@ def packed(chosen: Sequence[int], sizes: Sequence[int], budget: int) -> list[lis
 
 
 def alike(sizes: Sequence[int], canonical: Callable[[int], int], budget: int) -> list[tuple[int, list[int]]]:
-    """Cut sentences into batches of the same canonical size and at most `budget` tokens."""
+    """Group sentences of the same canonical size into batches; return each batch's size and sentence indices.
+
+    `sizes` are the sentences' numbers of tokens, and `canonical` rounds them. A batch has at most `budget` tokens, or
+    one sentence.
+    """
     groups: dict[int, list[int]] = {}
     for sentence, size in enumerate(sizes):
         groups.setdefault(canonical(size), []).append(sentence)

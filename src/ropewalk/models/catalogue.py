@@ -1,4 +1,4 @@
-"""Models by name: those in a folder of the user's own, inside the package, and in packages of their own."""
+"""Models by name: in the user's own folder, inside Ropewalk, and in Python packages of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ropewalk.errors import ModelError
+from ropewalk.errors import ModelError, UnknownModelError
 from ropewalk.models.description import training_record
 from ropewalk.models.packages import all_packaged, how_to_install, packaged
 from ropewalk.models.storage import CONFIG, LONGEST_NAME, SHOWN, read_json
@@ -20,11 +20,15 @@ VARIABLE = "ROPEWALK_MODELS"
 SEGMENTER = "segmenter.json"
 DATA = Path(__file__).parent.parent / "data"
 OFFERED = DATA / "models.json"  # made by `make models`
+WRITERS = "ropewalk train or export"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What people ask of a model before they load it; shares from 0 to 1, what is not known is empty or None."""
+    """Facts about a model that can be read without loading it.
+
+    `uas` and `las` are its scores on the test data, from 0 to 1; None if they are unknown.
+    """
 
     name: str
     treebank: str
@@ -38,13 +42,16 @@ class ModelSummary:
 
     @property
     def language(self) -> str:
-        """Its language, or nothing."""
+        """The language in the name of the UD treebank on which the model was trained; empty if it is unknown."""
         return language_of(self.treebank)
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A model that can be loaded by its name, and what its `config.json` says about it."""
+    """A model that can be loaded by its name; `about` is the content of its `config.json`.
+
+    `embedded` is true if the model is one that Ropewalk itself contains.
+    """
 
     name: str
     path: Path
@@ -53,32 +60,35 @@ class Installed:
 
     @property
     def treebank(self) -> str:
-        """What it was trained on, or nothing."""
+        """The name of the treebank on which the model was trained; empty if it is unknown."""
         return str(self._data.get("name") or "")
 
     @property
     def language(self) -> str:
-        """Its language, or nothing."""
+        """The language in the name of the UD treebank on which the model was trained; empty if it is unknown."""
         return language_of(self.treebank)
 
     @property
     def licence(self) -> str:
-        """Its licence, or nothing."""
+        """The licence of the treebank on which the model was trained; empty if it is unknown."""
         return str(self._data.get("licence") or "")
 
     @property
     def hash(self) -> str:
-        """The hash of all that it is."""
+        """The hash of the model's files, as stored in `config.json`; empty if it is missing."""
         return str(self.about.get("hash") or "")
 
     @property
     def takes_text(self) -> bool:
-        """Whether it can cut text into words."""
+        """Whether the model has a segmenter, so that it can parse raw text."""
         return (self.path / SEGMENTER).is_file()
 
     @property
     def predicts(self) -> tuple[str, ...]:
-        """What it predicts beside trees: `graph`, and the columns of its tags; nothing if that cannot be read."""
+        """The tag columns that the model predicts, and `graph` if it predicts enhanced graphs.
+
+        It is empty if `labels.json` cannot be read.
+        """
         from ropewalk.models.tags import column_of
 
         try:
@@ -87,33 +97,27 @@ class Installed:
             return ()
         if not isinstance(names, dict):
             return ()
-        tags = dict.fromkeys(map(column_of, _within(names, "tags")))
-        return (*tags, *(("graph",) if "graphs" in names else ()))
+        return (*dict.fromkeys(map(column_of, _within(names, "tags"))), *(("graph",) if "graphs" in names else ()))
 
     def score(self, measure: str) -> float | None:
-        """Give a measure on the test data, from 0 to 1, if `config.json` tells it."""
-        found = _within(self.about, "scores", "test").get(measure)
-        return float(found) if isinstance(found, int | float) else None
+        """Return the model's score on the test data, from 0 to 1; None if `config.json` does not have it.
+
+        `measure` is the name of a measure, such as `las`.
+        """
+        score = _within(self.about, "scores", "test").get(measure)
+        return float(score) if isinstance(score, int | float) else None
 
     @property
     def size(self) -> int:
-        """How many bytes its folder holds."""
+        """The total size of the files in the model's folder, in bytes."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
 
     @property
     def summary(self) -> ModelSummary:
-        """All of that together."""
-        return ModelSummary(
-            name=self.name,
-            treebank=self.treebank,
-            licence=self.licence,
-            hash=self.hash,
-            bytes=self.size,
-            uas=self.score("uas"),
-            las=self.score("las"),
-            takes_text=self.takes_text,
-            predicts=self.predicts,
-        )
+        """A summary of the model: its name, treebank, licence, hash, size, scores and predictions."""
+        names = ("name", "treebank", "licence", "hash", "takes_text", "predicts")
+        facts: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return ModelSummary(**facts, bytes=self.size, uas=self.score("uas"), las=self.score("las"))
 
     @property
     def _data(self) -> Mapping[str, Any]:
@@ -121,86 +125,89 @@ class Installed:
 
 
 def language_of(treebank: str) -> str:
-    """Give the language of a treebank by its name, if that is one as UD gives, `UD_English-EWT`; or nothing."""
-    named, _, _ = treebank.removeprefix("UD_").partition("-")
-    return named if treebank.startswith("UD_") else ""
+    """Return the language in the name of a UD treebank, `English` for `UD_English-EWT`; empty for other names."""
+    language, _, _ = treebank.removeprefix("UD_").partition("-")
+    return language if treebank.startswith("UD_") else ""
 
 
 def own_folder() -> Path:
-    """The folder of the user's own models: what `ROPEWALK_MODELS` names, or one where the system keeps such data."""
+    """Return the folder of the user's own models.
+
+    The environment variable `ROPEWALK_MODELS` names it; the default is in the system's folder for user data.
+    """
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
     home = os.environ.get("HOME", "")
     if sys.platform == "linux" and home.startswith("/") and "XDG_DATA_HOME" not in os.environ:
-        return Path(home, ".local", "share", "ropewalk", "models")  # as below, without the time that the import takes
+        return Path(home, ".local", "share", "ropewalk", "models")  # as below, without a slow import
     from platformdirs import user_data_path
 
     return user_data_path("ropewalk", appauthor=False) / "models"
 
 
 def embedded_folder() -> Path:
-    """The folder of the models inside the package."""
+    """Return the folder of the models that Ropewalk itself contains."""
     return DATA / "models"
 
 
 def installed() -> list[Installed]:
-    """List all models by name; where names are the same, the user's own come first, then those inside the package."""
-    found: dict[str, Installed] = {}
-    for path in (*_models(own_folder()), *_models(embedded_folder()), *all_packaged()):
-        if path.name not in found:
-            found[path.name] = in_folder(path)
-    return sorted(found.values(), key=lambda one: one.name)
+    """Return all installed models, sorted by name.
+
+    Of models with the same name, the one in the user's own folder is returned, else the one inside Ropewalk.
+    """
+    paths = (*_models(own_folder()), *_models(embedded_folder()), *all_packaged())
+    first = {path.name: path for path in reversed(paths)}
+    return [in_folder(first[name]) for name in sorted(first)]
 
 
 def in_folder(path: Path) -> Installed:
-    """Give what is known of the model in a folder, by the folder's name."""
+    """Return the model in the folder `path`, named after the folder; `about` is empty if `config.json` is damaged."""
     try:
         about = read_json(path / CONFIG)
-    except ModelError:  # damaged: there, but nothing is known of it
+    except ModelError:  # damaged: the model exists, but nothing is known of it
         about = {}
     return Installed(path.name, path, path.parent == embedded_folder(), about if isinstance(about, dict) else {})
 
 
 def installable() -> list[ModelSummary]:
-    """List the models that have packages of their own and are not installed."""
-    here = {one.name for one in installed()}
-    return [one for one in offered() if one.name not in here]
+    """Return the models that can be installed as Python packages and are not installed yet."""
+    names = {model.name for model in installed()}
+    return [model for model in offered() if model.name not in names]
 
 
 def offered() -> list[ModelSummary]:
-    """List the models that have packages of their own, as they were when this was released."""
-    return [ModelSummary(**{**one, "predicts": tuple(one["predicts"])}) for one in read_json(OFFERED)]
+    """Return the models that were available as Python packages when Ropewalk was released."""
+    return [ModelSummary(**{**facts, "predicts": tuple(facts["predicts"])}) for facts in read_json(OFFERED)]
 
 
 def locate(name: str | os.PathLike[str]) -> Path:
-    """Find a model by name, or take a folder as it is; names come before folders, `./en` is always a folder."""
-    given = os.fspath(name)
+    """Return the folder of a model; `name` is the name of an installed model, or the path of a folder.
+
+    If both exist, the installed model is returned; a path with a slash, such as `./en`, is always a folder. Raise
+    `ModelError` if there is neither.
+    """
+    text = os.fspath(name)
     try:
-        path = (None if _is_path(given) else _named(given)) or Path(given)
+        is_path = text in {"", ".", ".."} or any(mark and mark in text for mark in (os.sep, os.altsep))
+        path = (None if is_path else _named(text)) or Path(text)
         if (path / CONFIG).is_file():
             return path
     except OSError as failure:
-        shown = given if len(given) <= LONGEST_NAME else f"{given[:SHOWN]}…"
-        raise ModelError(
-            shown,
-            f"cannot be looked for ({failure.strerror}); expected the name of a model, or a folder that ropewalk train "
-            "or export wrote",
-        ) from failure
-    if given in {one.name for one in offered()}:
-        raise ModelError(given, f"is a model that is not installed; {_known()}; install it: {how_to_install(given)}")
-    if not path.is_dir():
-        raise ModelError(
-            given,
-            f"is no installed model and no folder; {_known()}; any folder that ropewalk train or export wrote will do",
+        shown = text if len(text) <= LONGEST_NAME else f"{text[:SHOWN]}…"
+        problem = (
+            f"cannot be searched for ({failure.strerror}); pass the name of a model, or a folder that {WRITERS} wrote"
         )
-    raise ModelError(
-        given, "is a folder without config.json, so no model; expected one that ropewalk train or export wrote"
-    )
+        raise ModelError(shown, problem) from failure
+    available = [model.name for model in installable()]
+    if text in available or not path.is_dir():
+        how = how_to_install(text if text in available else "NAME")
+        raise UnknownModelError(text, [model.name for model in installed()], available, how)
+    raise ModelError(text, f"is a folder without config.json, so no model; pass a folder that {WRITERS} wrote")
 
 
 def _within(table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """Go into tables of tables as far as they are there."""
+    """Return the inner table `table[keys[0]][keys[1]]…`, or an empty one if a key is missing."""
     for key in keys:
         inner = table.get(key)
         table = inner if isinstance(inner, dict) else {}
@@ -208,18 +215,12 @@ def _within(table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 
 def _named(name: str) -> Path | None:
-    """Find the folder of an installed model; packages are looked at last, only if need be."""
+    """Return the folder of the installed model `name`, or None.
+
+    Python packages are searched last, because that is slow.
+    """
     homes = (own_folder(), embedded_folder())
     return next((home / name for home in homes if (home / name / CONFIG).is_file()), None) or packaged(name)
-
-
-def _is_path(name: str) -> bool:
-    return name in {"", ".", ".."} or any(mark and mark in name for mark in (os.sep, os.altsep))
-
-
-def _known() -> str:
-    names = [one.name for one in installed()]
-    return f"installed: {', '.join(names)}" if names else f"none is installed here or in {own_folder()}"
 
 
 def _models(folder: Path) -> Iterator[Path]:

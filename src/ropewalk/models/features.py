@@ -1,4 +1,4 @@
-"""What a word looks like, as numbers: casing, and for the `bilstm` encoder words, affixes, shapes and characters."""
+"""Features of words as indices: the casing, and for `bilstm` and `sru` encoders words, affixes, shapes, characters."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ropewalk.models.inputs import Arrays, Inputs
 
 CASINGS = ("none", "lower", "title", "upper", "mixed")
-UNKNOWN = 0  # number of whatever a vocabulary does not hold
+UNKNOWN = 0  # index of anything that is not in a vocabulary
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
 AFFIXES = len(PREFIXES) + len(SUFFIXES)
-LEAST = 16  # predicted rows come in multiples of it
+LEAST = 16  # predicted rows are padded to a multiple of it
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 _RUNS = re.compile(r"(.)\1+")
 _BEGINNINGS = tuple((n, f"{n}<") for n in PREFIXES)
@@ -35,7 +35,7 @@ _ENDS = tuple((n, f"{n}>") for n in SUFFIXES)
 
 @lru_cache(maxsize=1 << 16)
 def casing(form: str) -> int:
-    """Number the casing of a word; its place in `CASINGS`."""
+    """Return the casing of a word as its index in `CASINGS`."""
     if form.lower() == form:
         return 1 if form.upper() != form else 0
     if form.upper() == form:
@@ -44,7 +44,7 @@ def casing(form: str) -> int:
 
 
 class _Kinds(dict[int, str]):
-    """What each character becomes in a word's shape, as `str.translate` asks for it."""
+    """The table for `str.translate` that replaces each character by its class in a word's shape, such as `X` or `d`."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -64,7 +64,11 @@ _KINDS = _Kinds()
 
 
 def shape(form: str) -> str:
-    """Write a word's shape: `Xx` for capitalized, `dd-x`, … with runs cut to two."""
+    """Return a word's shape, such as `Xxx` for `Paris` and `dd-x` for `100-m`.
+
+    `X`, `x`, `a` and `d` stand for upper case, lower case, other letters and digits. Runs of the same character are cut
+    to two characters, and the shape to eight.
+    """
     return _without_runs(form.translate(_KINDS))
 
 
@@ -74,20 +78,27 @@ def _without_runs(kinds: str) -> str:
 
 
 def affixes(form: str) -> list[str]:
-    """Cut a word's beginnings and ends, lower case, each marked by its side and length."""
+    """Return a word's prefixes and suffixes in lower case; each begins with a mark for its length and side.
+
+    The prefixes have 1 to 3 characters, the suffixes 1 to 4.
+    """
     word = form.lower()
     return [mark + word[:n] for n, mark in _BEGINNINGS] + [mark + word[-n:] for n, mark in _ENDS]
 
 
 def cut(form: str) -> str:
-    """Keep the beginning and the end of a very long word."""
+    """Return a word, or the beginning and the end of one that is longer than `MOST_CHARACTERS` characters."""
     half = MOST_CHARACTERS // 2
     return form if len(form) <= MOST_CHARACTERS else form[:half] + form[-half:]
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words, affixes, shapes and characters that a `bilstm` encoder knows; number 0 is any other."""
+    """The vocabulary of a `bilstm` or an `sru` encoder: words, affixes, shapes and characters.
+
+    `vectors` are the words that have a static vector. An entry's index in the network is its position plus 1; index 0
+    stands for anything that is not in the vocabulary.
+    """
 
     words: tuple[str, ...]
     affixes: tuple[str, ...]
@@ -97,34 +108,29 @@ class Vocabulary:
 
     @classmethod
     def of(cls, forms: Iterable[str], least_count: int, vectors: Sequence[str] = ()) -> Vocabulary:
-        """Take what occurs often enough, most frequent first."""
-        counts = Counter(forms)
-        words: Counter[str] = Counter()
-        parts: Counter[str] = Counter()
-        shapes: Counter[str] = Counter()
-        characters: Counter[str] = Counter()
-        for form, count in counts.items():
+        """Collect the words, affixes, shapes and characters that occur at least `least_count` times in `forms`.
+
+        The most frequent are first. `vectors` are the words that have a static vector.
+        """
+        words, parts, shapes, characters = counters = tuple(Counter[str]() for _ in range(4))
+        for form, count in Counter(forms).items():
             words[form.lower()] += count
             shapes[shape(form)] += count
             for part in affixes(form):
                 parts[part] += count
             for character in form:
                 characters[character] += count
-        return cls(
-            _frequent(words, least_count),
-            _frequent(parts, least_count),
-            _frequent(shapes, least_count),
-            _frequent(characters, least_count),
-            tuple(vectors),
-        )
+        names = ("words", "affixes", "shapes", "characters")
+        kept = {name: _frequent(counter, least_count) for name, counter in zip(names, counters, strict=True)}
+        return cls(**kept, vectors=tuple(vectors))
 
     @classmethod
     def from_json(cls, table: dict[str, str | list[str]]) -> Vocabulary:
-        """Take a vocabulary from what `labels.json` holds."""
+        """Read a vocabulary from a table of `labels.json`."""
         return cls(**{name: texts_of(table[name]) for name in cls.__dataclass_fields__})
 
     def to_json(self) -> dict[str, str | list[str]]:
-        """Give what `labels.json` holds."""
+        """Return the vocabulary as a table for `labels.json`."""
         return {name: packed_texts(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
@@ -134,38 +140,37 @@ def _frequent(counter: Counter[str], least: int) -> tuple[str, ...]:
 
 
 class Lookup:
-    """The numbers of every word's features, remembered word by word."""
+    """Lookup of the vocabulary indices of words' features; the indices of each word are cached."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._words, self._affixes, self._shapes, self._characters, self._vectors = (
             dict(zip(texts, range(1, len(texts) + 1), strict=True))
-            for texts in (
-                vocabulary.words,
-                vocabulary.affixes,
-                vocabulary.shapes,
-                vocabulary.characters,
-                vocabulary.vectors,
-            )
+            for texts in (getattr(vocabulary, name) for name in Vocabulary.__dataclass_fields__)
         )
         self._features = lru_cache(maxsize=1 << 16)(self._make)
 
     def features(self, forms: Sequence[str]) -> Arrays:
-        """Number all features of the words of a sentence; characters are padded with -1."""
+        """Return the vocabulary indices of the features of some words: arrays by the feature's name, one row a word.
+
+        The indices of characters are padded with -1.
+        """
         rows = np.array([self._features(form) for form in forms], dtype=np.int64)
         rows = rows.reshape(len(forms), 3 + AFFIXES + MOST_CHARACTERS)
-        return {
-            "words": rows[:, 0].copy(),
-            "vectors": rows[:, 1].copy(),
-            "shapes": rows[:, 2].copy(),
-            "affixes": rows[:, 3 : 3 + AFFIXES].copy(),
-            "characters": rows[:, 3 + AFFIXES :].copy(),
+        at = 3 + AFFIXES
+        parts: dict[str, int | slice] = {
+            "words": 0,
+            "vectors": 1,
+            "shapes": 2,
+            "affixes": slice(3, at),
+            "characters": slice(at, None),
         }
+        return {name: rows[:, columns].copy() for name, columns in parts.items()}
 
     def _make(self, form: str) -> list[int]:
-        """Number a word, its static vector and its shape, then its affixes and its characters."""
+        """Return the vocabulary indices of a word, its static vector, its shape, its affixes and its characters."""
         low = form.lower()
         character, affix = self._characters.get, self._affixes.get
-        characters = [character(one, UNKNOWN) for one in cut(form)]
+        characters = [character(letter, UNKNOWN) for letter in cut(form)]
         return [
             self._words.get(low, UNKNOWN),
             self._vectors.get(form) or self._vectors.get(low, UNKNOWN),
@@ -177,19 +182,25 @@ class Lookup:
 
 
 def end_to_end(inputs: Sequence[Inputs], *, filled: bool = False) -> Arrays:
-    """Lay the features of all words end to end; `filled` up with copies to a multiple of sentences."""
+    """Join the features of sentences: one array for each feature, over the words of all sentences.
+
+    With `filled`, copies of the first sentence are appended until the number of sentences is a multiple of `LEAST`. The
+    array `rows` is added, with the number of words of each sentence.
+    """
     rows = list(inputs)
     if filled:
         rows += [inputs[0]] * (-len(inputs) % LEAST)
-    arrays = {name: np.concatenate([one.arrays[name] for one in rows]) for name in rows[0].arrays}
-    arrays["rows"] = np.array([one.words for one in rows], dtype=np.int64)
+    arrays = {name: np.concatenate([sentence.arrays[name] for sentence in rows]) for name in rows[0].arrays}
+    arrays["rows"] = np.array([sentence.words for sentence in rows], dtype=np.int64)
     return arrays
 
 
 def read_vectors(path: str, most: int) -> tuple[list[str], npt.NDArray[np.float32]]:
-    """Read static word vectors: a word and its numbers on each line, perhaps after a line of two counts.
+    """Read static word vectors from a text file; return the first `most` words and their vectors [words, size].
 
-    The second count is that of the numbers; where it is told, words may have spaces in them.
+    Each line has a word and the numbers of its vector. The first line may instead have the number of words and the size
+    of vectors; words may then contain spaces. Raise `FormatError` if the vectors have different sizes or the file has
+    none.
     """
     words: list[str] = []
     rows: list[npt.NDArray[np.float32]] = []

@@ -1,4 +1,4 @@
-"""Sentences as a network reads them: arrays of numbers, one sentence at a time or side by side."""
+"""The inputs of encoders: arrays of one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """One sentence as an encoder reads it: arrays, its number of words, and what it costs and is batched by."""
+    """The input of an encoder for one sentence: arrays by name, the number of words, and the number of tokens.
+
+    `size`, the number of tokens, is used to form batches.
+    """
 
     arrays: Arrays
     words: int

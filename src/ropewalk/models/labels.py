@@ -1,4 +1,4 @@
-"""The names behind the numbers that a network deals in: labels, relations and tags."""
+"""The names of the classes that a network scores: labels, relations and tags."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
     from ropewalk.core.columns import Column
 
-MISSING = -100  # the number of a target that is not to be learnt
+MISSING = -100  # the index of a target class that is ignored in training
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNames:
-    """An encoding of graphs and its label texts, both empty if there are none, and the relations of arcs.
+    """The name of a model's graph encoding, its alphabet of labels, and the relations of arcs in graphs.
 
-    Several relations of one arc are joined as in `encodings.graphs`, and those of a path through empty nodes by `>`.
+    A model that scores only arcs of graphs has an empty encoding and no labels. If an arc has several relations, they
+    are one text, joined as in `encodings.graphs`. The relations along a path through empty nodes are joined with `>`.
     """
 
     encoding: str
@@ -36,21 +37,23 @@ class GraphNames:
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> GraphNames:
-        """Take names from what `labels.json` holds."""
+        """Read the names of a graph encoding, its labels and relations from a table of `labels.json`."""
         (encoding,) = texts_of([table["encoding"]])
         return cls(encoding, texts_of(table["labels"]), texts_of(table["relations"]))
 
     def to_json(self) -> dict[str, Any]:
-        """Give what `labels.json` holds."""
+        """Return the names of the graph encoding, its labels and relations as a table for `labels.json`."""
         return {"encoding": self.encoding, "labels": list(self.labels), "relations": list(self.relations)}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
-    """Label texts of every column of every encoding, relations, tag sets, and the vocabulary of a `bilstm`.
+    """The names of all classes that a model's network scores, and the word lists that the model uses.
 
-    The first encoding is the one that is parsed with; the others are auxiliary. Lemmas of known words are looked up,
-    and their tags, and which go together and with which relations, are evidence beside scores.
+    `columns` has for each encoding in `encodings` the alphabets of its label columns. The model parses with the first
+    encoding; the others are auxiliary tasks of training. `tags` are tag sets, each with its name and its classes.
+    `vocabulary` is that of a `bilstm` or an `sru` encoder. `lemmas` are looked up for known words. `lexicon` and
+    `combinations` are evidence that is added to the scores of tags.
     """
 
     encodings: tuple[str, ...]
@@ -65,11 +68,11 @@ class LabelSet:
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> LabelSet:
-        """Take names from what `labels.json` holds."""
+        """Build the label sets from the content of `labels.json`."""
         tags = tuple((name, texts_of(texts)) for name, texts in table["tags"].items())
         return cls(
-            texts_of([one["name"] for one in table["encodings"]]),
-            tuple(tuple(texts_of(column) for column in one["columns"]) for one in table["encodings"]),
+            texts_of([encoding["name"] for encoding in table["encodings"]]),
+            tuple(tuple(texts_of(column) for column in encoding["columns"]) for encoding in table["encodings"]),
             texts_of(table["relations"]),
             tags,
             None if table["vocabulary"] is None else Vocabulary.from_json(table["vocabulary"]),
@@ -80,8 +83,8 @@ class LabelSet:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Give what `labels.json` holds."""
-        return {
+        """Return the content of `labels.json`."""
+        table: dict[str, Any] = {
             "encodings": [
                 {"name": name, "columns": [list(column) for column in columns]}
                 for name, columns in zip(self.encodings, self.columns, strict=True)
@@ -89,26 +92,24 @@ class LabelSet:
             "relations": list(self.relations),
             "tags": {name: list(texts) for name, texts in self.tags},
             "vocabulary": None if self.vocabulary is None else self.vocabulary.to_json(),
-            **({} if self.graphs is None else {"graphs": self.graphs.to_json()}),
-            **({} if self.lemmas is None else {"lemmas": self.lemmas.to_json()}),
-            **({} if self.lexicon is None else {"lexicon": self.lexicon.to_json()}),
-            **({} if self.combinations is None else {"combinations": self.combinations.to_json()}),
         }
+        optional = {name: getattr(self, name) for name in ("graphs", "lemmas", "lexicon", "combinations")}
+        return table | {name: value.to_json() for name, value in optional.items() if value is not None}
 
     def roots(self) -> npt.NDArray[np.bool_]:
-        """Tell which relations are those of a root."""
+        """Return for each relation whether it is a relation of roots, such as `root`."""
         return np.array([is_root_relation(name) for name in self.relations], dtype=np.bool_)
 
 
 def numbers(ids: npt.NDArray[Any], names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Renumber texts into a list of known ones; `MISSING` where it does not hold them."""
-    places = {text: place for place, text in enumerate(known)}
-    table = np.array([places.get(name, MISSING) for name in names], dtype=np.int64)
+    """Return the index in `known` of each text `names[ids[i]]`, or `MISSING` if `known` does not contain it."""
+    indices = {text: index for index, text in enumerate(known)}
+    table = np.array([indices.get(name, MISSING) for name in names], dtype=np.int64)
     return table[ids] if len(ids) else np.zeros(0, dtype=np.int64)
 
 
 def frequent(column: Column) -> tuple[str, ...]:
-    """List a column's texts, most frequent first."""
+    """Return the distinct texts of a column, the most frequent first."""
     counts = np.bincount(column.ids, minlength=len(column.names)).tolist()
     kept = [(name, count) for name, count in zip(column.names, counts, strict=True) if count]
     return tuple(name for name, _ in sorted(kept, key=lambda item: (-item[1], item[0])))

@@ -1,7 +1,7 @@
-"""Which classes of tags the words of a treebank have: evidence beside what a network says.
+"""Lexicon: which tags the words of a treebank have, as evidence beside the network's scores.
 
-A word that the treebank has is likely to have the tags that it has there, and another word those of words that end
-like it. Of few sentences, that is learnt better by counting.
+A word of the treebank probably has the tags that it has there. Any other word probably has the tags of words with the
+same ending. With a small treebank, such counts predict tags better than a network.
 """
 
 from __future__ import annotations
@@ -28,22 +28,38 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # that evidence may have
-NOTHING = 0.001  # how likely a class still is that nothing speaks for
+WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # of evidence; `fitted_weights` picks from these
+NOTHING = 0.001  # the probability of a class without evidence
 LONGEST = 10  # characters of an ending
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How often words have which classes of a tag set: word i those from `starts[i]` to `starts[i + 1]`."""
+    """Counts of how often each word has each class of a tag set.
+
+    Those of word i are `counts[starts[i]:starts[i + 1]]`, for the classes in `classes` at the same indices.
+    """
 
     starts: Ints
     classes: Ints
     counts: Ints
 
     @classmethod
+    def of(cls, words: npt.NDArray[Any], classes: npt.NDArray[Any], count: int) -> Seen:
+        """Count how often each word has each class; word indices in `words` are below `count`.
+
+        `words` and `classes` have the word and the class of each token.
+        """
+        pairs, counts = np.unique(np.stack([words, classes]), axis=1, return_counts=True)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(pairs[0], minlength=count))])
+        return cls(frozen_ints(starts), frozen_ints(pairs[1]), frozen_ints(counts))
+
+    @classmethod
     def from_json(cls, table: Mapping[str, str | list[int]], words: int, classes: int) -> Seen:
-        """Take what `labels.json` holds, if it fits."""
+        """Read counts from a table of `labels.json`, for `words` words and `classes` classes.
+
+        Raise `TypeError` if the table has another number of words, or a class that does not exist.
+        """
         sizes, ids, counts = (numbers_of(table[name]) for name in ("sizes", "classes", "counts"))
         whole = len(sizes) == words and sizes.min(initial=0) >= 0 and sizes.sum() == len(ids) == len(counts)
         if not whole or ids.min(initial=0) < 0 or ids.max(initial=0) >= classes or counts.min(initial=1) < 1:
@@ -51,7 +67,7 @@ class Seen:
         return cls(frozen_ints(np.concatenate([[0], np.cumsum(sizes)])), ids, counts)
 
     def to_json(self) -> dict[str, str]:
-        """Give what `labels.json` holds."""
+        """Return the counts as a table for `labels.json`."""
         return {
             "sizes": packed_numbers(np.diff(self.starts)),
             "classes": packed_numbers(self.classes),
@@ -59,19 +75,24 @@ class Seen:
         }
 
     def evidence(self) -> Floats:
-        """Say what speaks for each class of each word, by how often it has it."""
+        """Return the evidence for each class of each word, in the order of `classes`.
+
+        It grows with the logarithm of the class's relative frequency among the word's classes, and is at least 0.
+        """
         sizes = np.diff(self.starts)
         summed = np.concatenate([[0], np.cumsum(self.counts)])[self.starts]
-        shares = self.counts / (np.repeat(np.diff(summed), sizes) + 1)
-        evidence: Floats = np.log1p(shares / NOTHING).astype(np.float32)
+        frequencies = self.counts / (np.repeat(np.diff(summed), sizes) + 1)
+        evidence: Floats = np.log1p(frequencies / NOTHING).astype(np.float32)
         return evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """What a lexicon has of the words of sentences: the place of each, and a number for each that it lacks; or -1.
+    """The entries of a lexicon for the words of some sentences.
 
-    `ends` says of each number which words of the lexicon end alike, as the kernel writes it.
+    `places` has each word's index in the lexicon, or -1 if the lexicon does not contain it. `numbers` has the row in
+    `ends` of each word that the lexicon does not contain, and -1 for the others. A row of `ends` has, for endings of
+    each length, the range of the lexicon's words with the same ending.
     """
 
     places: Ints
@@ -79,48 +100,52 @@ class Entries:
     ends: Ints
 
     def of(self, words: npt.NDArray[np.int64]) -> Entries:
-        """Pick words."""
+        """Return the entries of some of the words; `words` are their indices."""
         return Entries(frozen_ints(self.places[words]), frozen_ints(self.numbers[words]), self.ends)
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The words of a treebank, sorted by their characters from the last to the first, and their classes."""
+    """The words of a treebank, and how often each word has each class of each tag set.
+
+    The words are sorted by their reversed spelling, so that words with the same ending are neighbours.
+    """
 
     words: tuple[str, ...]
     seen: Mapping[str, Seen]  # of each tag set
 
     @classmethod
     def of(cls, forms: Column, classes: Mapping[str, npt.NDArray[np.int64]]) -> Lexicon:
-        """Count the classes of words in each tag set; a negative one is none."""
+        """Count how often each word has each class, for each tag set.
+
+        `forms` are the tokens of a treebank. `classes` has for each tag set the class of each token; tokens with a
+        negative class are skipped.
+        """
         used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names))).tolist()
         used.sort(key=lambda number: forms.names[number][::-1])
         places = np.zeros(len(forms.names), dtype=np.int64)
         places[used] = np.arange(len(used))
-        seen = {}
-        for name, ids in classes.items():
-            pairs, counts = np.unique(np.stack([places[forms.ids], ids])[:, ids >= 0], axis=1, return_counts=True)
-            sizes = np.bincount(pairs[0], minlength=len(used))
-            starts = np.concatenate([[0], np.cumsum(sizes)])
-            seen[name] = Seen(frozen_ints(starts), frozen_ints(pairs[1]), frozen_ints(counts))
+        seen = {name: Seen.of(places[forms.ids][ids >= 0], ids[ids >= 0], len(used)) for name, ids in classes.items()}
         return cls(tuple(forms.names[number] for number in used), seen)
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any], classes: Mapping[str, Sequence[str]]) -> Lexicon:
-        """Take what `labels.json` holds, if it fits the classes of the tag sets."""
+        """Read a lexicon from a table of `labels.json`; `classes` has the names of the classes of each tag set.
+
+        Raise `TypeError` if words are not sorted, or if the table has other tag sets or classes.
+        """
         words = texts_of(table["words"])
-        backwards = "\n".join(words)[::-1].split("\n")[::-1]  # of all at once
+        backwards = "\n".join(words)[::-1].split("\n")[::-1]  # reversing all words at once is faster
         if any(map(ge, backwards, backwards[1:])):
             raise TypeError("a lexicon whose words are not sorted")
         if table["seen"].keys() != classes.keys():
             raise TypeError("a lexicon of other tag sets")
-        return cls(
-            words, {name: Seen.from_json(one, len(words), len(classes[name])) for name, one in table["seen"].items()}
-        )
+        seen = {name: Seen.from_json(counts, len(words), len(classes[name])) for name, counts in table["seen"].items()}
+        return cls(words, seen)
 
     def to_json(self) -> dict[str, Any]:
-        """Give what `labels.json` holds."""
-        return {"words": packed_texts(self.words), "seen": {name: one.to_json() for name, one in self.seen.items()}}
+        """Return the words and their counts as a table for `labels.json`."""
+        return {"words": packed_texts(self.words), "seen": {name: seen.to_json() for name, seen in self.seen.items()}}
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -132,7 +157,7 @@ class Lexicon:
 
     @cached_property
     def _widths(self) -> dict[str, int]:
-        """How many classes of each tag set there are at least."""
+        """The least number of columns that the score table of each tag set must have: its highest class, plus 1."""
         return {name: int(seen.classes.max(initial=-1)) + 1 for name, seen in self.seen.items()}
 
     @cached_property
@@ -140,13 +165,13 @@ class Lexicon:
         return {}
 
     def _evidence(self, name: str, weight: float) -> Floats:
-        """Say what speaks for each class of each word, with a weight; that is remembered."""
+        """Return `weight` times the evidence for each class of each word in the tag set `name`; cache the result."""
         if (name, weight) not in self._weighed:
             self._weighed[name, weight] = np.float32(weight) * self.seen[name].evidence()
         return self._weighed[name, weight]
 
     def find(self, forms: Column) -> Entries:
-        """Look words up, and those that it lacks by their ends."""
+        """Look up words in the lexicon; for a word that is missing, find the words with the same ending."""
         used = np.bincount(forms.ids, minlength=len(forms.names)).nonzero()[0].tolist()
         places, numbers = np.full((2, len(forms.names)), -1, dtype=np.int32)
         known = self._places
@@ -158,24 +183,29 @@ class Lexicon:
             kernel.find(*map(view, (*self._reversed, *_backwards([forms.names[number] for number in new]), ends)))
         return Entries(places[forms.ids], numbers[forms.ids], ends)
 
-    def add(self, name: str, scores: Floats, found: Entries, weights: tuple[float, float]) -> None:
-        """Add to the scores of a tag set what the lexicon knows of words, and what endings say of others."""
+    def add(self, name: str, scores: Floats, entries: Entries, weights: tuple[float, float]) -> None:
+        """Add the evidence of the lexicon, in place, to `scores`: the score table [words, classes] of tag set `name`.
+
+        The evidence for a word in the lexicon comes from its own counts, with the first of `weights`. The evidence for
+        any other word comes from words with the same ending, with the second. Raise `MismatchError` if `scores` has
+        another number of words than `entries`, or too few classes.
+        """
         known, new = weights
         seen = self.seen[name]
-        if len(scores) != len(found.places) or scores.shape[1] < self._widths[name]:
-            raise MismatchError(f"scores of shape {scores.shape} for {len(found.places)} words in the tag set {name}")
+        if len(scores) != len(entries.places) or scores.shape[1] < self._widths[name]:
+            raise MismatchError(f"scores of shape {scores.shape} for {len(entries.places)} words in the tag set {name}")
         if known:
             evidence = self._evidence(name, known)
-            kernel.add(*map(view, (found.places, seen.starts, seen.classes, evidence, scores)))
-        if new and len(found.ends):
-            likely = np.zeros((len(found.ends), scores.shape[1]), dtype=np.float32)
-            kernel.guess(*map(view, (found.ends, seen.starts, seen.classes, likely)))
+            kernel.add(*map(view, (entries.places, seen.starts, seen.classes, evidence, scores)))
+        if new and len(entries.ends):
+            likely = np.zeros((len(entries.ends), scores.shape[1]), dtype=np.float32)
+            kernel.guess(*map(view, (entries.ends, seen.starts, seen.classes, likely)))
             guessed = np.float32(new) * np.log1p(likely / np.float32(NOTHING))
-            kernel.add_rows(*map(view, (found.numbers, guessed, scores)))
+            kernel.add_rows(*map(view, (entries.numbers, guessed, scores)))
 
 
 def _backwards(words: Sequence[str]) -> tuple[Ints, Ints]:
-    """Lay the characters of words end to end, each word's from the last to the first; say where each begins."""
+    """Return the code points of all words in one array, each word reversed, and the offsets of the words in it."""
     raw = "".join([word[::-1] for word in words]).encode("utf-32-le", "surrogatepass")
     sizes = np.fromiter(map(len, words), np.int64, len(words))
     starts = np.zeros(len(words) + 1, dtype=np.int32)

@@ -1,29 +1,31 @@
-"""A model: a description, label sets and a scorer; words in, trees and graphs out, whatever computes the scores."""
+"""A model: a description, label sets and a scorer. It predicts tags, trees and graphs for words."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ropewalk.core.ragged import Offsets, starts_of
+from ropewalk.core.ragged import starts_of
+from ropewalk.core.trees import Trees
 from ropewalk.errors import ConfigError, FormatError
-from ropewalk.models.calibration import PLAIN
+from ropewalk.models import tag_columns
 from ropewalk.models.description import LONGEST_BY_ARCS, DecodingOptions
-from ropewalk.models.scorer import GRAPHS, TAGS
+from ropewalk.models.scorer import GRAPHS, TAGS, TREES
+from ropewalk.models.storage import open_folder
 from ropewalk.models.tags import (
+    TagWeights,
+    best_tags,
     column_of,
     fitted_relation_weight,
     fitted_weights,
     joined,
     number_of_lemmas,
-    tag_columns,
 )
-from ropewalk.models.tree_decoding import tree_decoder
-from ropewalk.options import checked
+from ropewalk.models.tree_decoding import relation_probabilities, tree_decoder
 from ropewalk.treebank.surface import Probabilities
 from ropewalk.treebank.treebank import Treebank
 
@@ -37,29 +39,48 @@ if TYPE_CHECKING:
     from ropewalk.models.graph_decoding import GraphDecoder
     from ropewalk.models.labels import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
-    from ropewalk.models.tags import Shares
-    from ropewalk.models.tree_decoding import ParsedTrees
+    from ropewalk.models.storage import ModelFolder
+    from ropewalk.models.tags import ProbabilityArray
+    from ropewalk.models.tree_decoding import Float64s, ParsedTrees
 
-    Origin = tuple[Callable[[Path, int], "Model"], Path, int]
+    Origin = tuple[Callable[["Path | ModelFolder", int], "Model"], Path, int]
+    TagsAndProbabilities = tuple[
+        dict[str, Column], dict[str, ProbabilityArray]
+    ]  # tags of words, and their probabilities
 
-LONGEST = 100_000  # words of a sentence: it is parsed as a whole, and memory grows with it
-TREE, GRAPH = "tree", "graph"  # among the names of what is predicted
-PIECE = 1 << 14  # words that are scored before their trees are found,
+LONGEST = 100_000  # most words of a sentence: it is parsed as a whole, and memory grows with its length
+TREE, GRAPH = "tree", "graph"  # names of predictions beside tag columns
+PIECE = 1 << 14  # words that are scored before their trees are decoded,
 PIECE_ARCS = 1 << 22  # and arcs between them, unless one sentence has more
 
 
 class LongSentenceWarning(UserWarning):
-    """A sentence is so long that its arcs are not scored, and labels alone decide."""
+    """Warning that a sentence is too long to score its arcs, so that its tree is decoded from label scores alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """A model's view of an annotated treebank: its own trees, and the probability of each annotated head and relation.
+
+    `predicted` is the treebank with the model's trees. `heads` holds for each word the calibrated marginal probability
+    of its annotated head, NaN where it is unknown. `relations` holds the probability of its annotated relation, given
+    the annotated head.
+    """
+
+    predicted: Treebank
+    heads: Float64s
+    relations: Float64s
 
 
 @final
 class Model:
-    """Puts trees and tags over words. Many threads may use one at the same time; it is pickled by where it lies.
+    """A parser of sentences that are split into words. Several threads may use it at the same time.
 
-    `origin` is how to load it again: a function, the folder and the number of threads.
+    `origin` is set if the model was loaded from a folder: the function that loads it, the folder, and the number of
+    threads. Only such a model can be pickled; the pickle holds `origin` and the options of decoding, no weights.
     """
 
-    def __init__(  # noqa: PLR0913 - a model is all of these
+    def __init__(  # noqa: PLR0913 - the parts of a model
         self,
         description: Description,
         labels: LabelSet,
@@ -76,61 +97,64 @@ class Model:
         self.hash = hash
         self.origin = origin
         self._decoder = tree_decoder(description, labels)
-        wanted = self._demand_columns(description.decoding.columns)
+        predicted = self._demand_columns(description.decoding.columns)
+        for column in {*predicted} - {TREE, GRAPH}:
+            tag_columns.get(column)  # raises unless its package is installed
         self._demand_weights(description.decoding.lexicon_weights)
         self._graphs = None
-        if labels.graphs is not None and GRAPH in wanted:
+        if labels.graphs is not None and GRAPH in predicted:
             self._graphs = _graph_decoder(description, labels.graphs)
-        self._wants_trees = TREE in wanted or self._graphs is not None  # graphs lie on trees
-        self._columns = tuple(name for name in wanted if name not in {TREE, GRAPH})
+        if description.decoding.enhance and TREE not in predicted and self._graphs is None:
+            raise ConfigError("decoding", "enhance", "needs trees, and columns has no tree; add tree, or leave it out")
+        self._wants_trees = TREE in predicted or self._graphs is not None  # graphs are built on trees
+        self._columns = tuple(name for name in predicted if name not in {TREE, GRAPH})
         self._relations_speak = (
             self._wants_trees
             and not self._decoder.needs_upos
             and labels.combinations is not None
             and description.decoding.tag_relation_weight > 0
         )
-        looked_at = labels.lemmas.needs if "lemma" in self._columns and labels.lemmas is not None else ()
-        by_upos = self._wants_trees and self._decoder.needs_upos
-        needed = {*self._columns, *looked_at, *(("upos",) if by_upos else ())}
+        for_lemmas = labels.lemmas.needs if "lemma" in self._columns and labels.lemmas is not None else ()
+        for_trees = ("upos",) if self._wants_trees and self._decoder.needs_upos else ()
+        needed = {*self._columns, *for_lemmas, *for_trees}
         numbers = {number for number, (name, _) in enumerate(labels.tags) if column_of(name) in needed}
         lemma = number_of_lemmas(labels.tags)
-        self._rules = None  # of lemmas, if they are scored for words alone that cannot be looked up
+        self._rules = None  # the index of the tag set of lemmas, if only words without a known lemma are scored in it
         if lemma in numbers and labels.lemmas is not None and not description.decoding.tag_confidence:
             self._rules = lemma
             numbers.remove(lemma)
-        self._outputs = tuple(name for name in scorer.heads.outputs if self._needs(name, numbers))
+        self._outputs = tuple(name for name in scorer.classifiers.outputs if self._needs(name, numbers))
 
     def _needs(self, output: str, tags: set[int]) -> bool:
-        """Tell whether an output of the networks is needed, given the numbers of the tag sets that are."""
+        """Return whether predictions need the network's output `output`; `tags` are the indices of needed tag sets."""
         if output.startswith(TAGS):
             return int(output[len(TAGS) :]) in tags
-        return self._graphs is not None if output.startswith(GRAPHS) else self._wants_trees
+        return self._graphs is not None if output.startswith(GRAPHS.prefix) else self._wants_trees
 
-    def _demand_columns(self, asked: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in asked if name not in self.predicts]
+    def _demand_columns(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in columns if name not in self.predicts]
         if unknown:
-            raise ConfigError(
-                "decoding",
-                "columns",
-                f"has {unknown[0]!r}, which this model does not predict; expected some of: {', '.join(self.predicts)}",
-            )
-        return tuple(name for name in self.predicts if name in asked) if asked else self.predicts
+            problem = f"has {unknown[0]!r}, which this model does not predict"
+            raise ConfigError("decoding", "columns", f"{problem}; expected some of: {', '.join(self.predicts)}")
+        return tuple(name for name in self.predicts if name in columns) if columns else self.predicts
 
     def _demand_weights(self, weights: tuple[float, ...]) -> None:
         expected = 2 * len(self.labels.tags)
         if weights and len(weights) != expected:
-            raise ConfigError(
-                "decoding", "lexicon_weights", f"has {len(weights)} numbers; expected two for each tag set: {expected}"
-            )
+            problem = f"has {len(weights)} numbers; expected two for each tag set: {expected}"
+            raise ConfigError("decoding", "lexicon_weights", problem)
 
     @property
     def predicts(self) -> tuple[str, ...]:
-        """What the model can predict: columns of tags, `tree`, which is heads and relations, and perhaps `graph`."""
+        """The names of all that the model can predict: its tag columns, `tree`, and `graph` if it scores graphs.
+
+        `tree` stands for heads and relations.
+        """
         return (*self.tags, TREE, *(() if self.labels.graphs is None else (GRAPH,)))
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The columns of tags that the model can predict."""
+        """The tag columns that the model can predict."""
         return tuple(dict.fromkeys(column_of(name) for name, _ in self.labels.tags))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -140,20 +164,13 @@ class Model:
 
     @property
     def decoding(self) -> DecodingOptions:
-        """How scores become trees."""
+        """The model's options of decoding, a part of its description."""
         return self.description.decoding
 
     def with_decoding(self, **changes: Any) -> Model:  # noqa: ANN401 - the fields of `DecodingOptions`
-        """Decode otherwise: the same model with other options of decoding.
-
-        Weights of probabilities were fitted to what one decoder finds: another has none, unless they are given.
-        """
-        others = (
-            {} if changes.get("decoder", self.decoding.decoder) == self.decoding.decoder else {"calibration": PLAIN}
-        )
-        decoding = checked(DecodingOptions, {**asdict(self.decoding), **others, **changes}, "decoding")
+        """Return a model with the same weights and changed options of decoding; see `DecodingOptions.changed`."""
         return Model(
-            replace(self.description, decoding=decoding),
+            replace(self.description, decoding=self.decoding.changed(**changes)),
             self.labels,
             self.scorer,
             name=self.name,
@@ -163,98 +180,133 @@ class Model:
 
     @property
     def path(self) -> Path | None:
-        """The folder that it was loaded from, if any."""
+        """The folder from which the model was loaded, or None."""
         return None if self.origin is None else self.origin[1]
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether the model's trees have probabilities."""
+        """Whether the model's decoder can compute probabilities of arcs and trees."""
         return self._decoder.has_probabilities
 
-    @property
-    def has_graphs(self) -> bool:
-        """Whether the model gives enhanced graphs beside trees."""
-        return self._graphs is not None
-
     def parse(self, treebank: Treebank) -> Treebank:
-        """Put the model's trees, and tags and graphs if it has any, over the words of a treebank."""
+        """Return a copy of `treebank` with the trees, tags and graphs that the model predicts for its words.
+
+        The option `columns` may restrict the predictions. Raise `FormatError` if a sentence is too long.
+        """
         if not treebank.words:
             return treebank
-        self._look_at_lengths(treebank)
-        tagged: list[tuple[dict[str, Column], dict[str, Shares]]] = []
+        self._demand_lengths(treebank)
+        tagged: list[TagsAndProbabilities] = []
         trees: list[ParsedTrees] = []
         graphs: list[Graphs] = []
         for part, scores in self.scores(treebank):
-            late = self._relations_speak and len(part.forms) < 2 * PIECE  # of more words, tags' scores are not kept
+            late = self._relations_speak and len(part.forms) < 2 * PIECE  # tag scores of more words are not kept
             if not late:
                 tagged.append(self._tagged(scores, part.forms, None))
                 scores.forget_tags()
             if self._wants_trees:
                 upos = part.upos if late else tagged[-1][0].get("upos", part.upos)
-                trees.append(self._decoder.decode(scores, part.offsets, upos))
+                trees.append(self._decoder.decode(scores.trees, part.offsets.array, upos))
             if late:
                 tagged.append(self._tagged(scores, part.forms, trees[-1].relations))
             if self._graphs is not None:
-                words = Treebank.of_words(part.forms, Offsets(part.offsets)).with_columns(tagged[-1][0])
-                graphs.append(self._graphs.decode(scores, words, trees[-1]))
+                words = Treebank.of_words(part.forms, part.offsets).with_columns(_own(tagged[-1][0]))
+                graphs.append(self._graphs.decode(scores.graphs, words, trees[-1]))
         return self._annotated(treebank, tagged, trees, graphs)
 
+    def judge(self, treebank: Treebank) -> Judgement:
+        """Parse an annotated treebank, and return the model's trees with the probabilities of the annotated arcs.
+
+        Raise `TreeError` if the annotated heads of a sentence are no tree, and `ConfigError` if the model's decoder
+        computes no probabilities.
+        """
+        if not self.has_probabilities or not self._wants_trees:
+            raise ConfigError(
+                "decoding",
+                "decoder",
+                f"is {self.decoding.decoder!r}, by which this model's arcs have no probabilities; use another decoder, "
+                "such as mbr, or another model",
+            )
+        treebank.trees()
+        if not treebank.words:
+            return Judgement(treebank, np.zeros(0), np.zeros(0))
+        self._demand_lengths(treebank)
+        trees: list[ParsedTrees] = []
+        head_parts: list[Float64s] = []
+        relation_parts: list[Float64s] = []
+        for part, scores in self.scores(treebank):
+            annotated = Trees.known(part.heads, part.offsets, treebank.relations[part.words])
+            head_parts.append(self._decoder.head_probabilities(scores.trees, annotated))
+            relation_parts.append(relation_probabilities(scores.trees, self.labels.relations, annotated))
+            trees.append(self._decoder.decode(scores.trees, part.offsets.array, part.upos))
+        heads = np.concatenate([one.heads for one in trees])
+        predicted = treebank.with_trees(heads, joined([one.relations for one in trees]))
+        return Judgement(predicted, np.concatenate(head_parts), np.concatenate(relation_parts))
+
     def _annotated(
-        self,
-        treebank: Treebank,
-        tagged: list[tuple[dict[str, Column], dict[str, Shares]]],
-        trees: list[ParsedTrees],
-        graphs: list[Graphs],
+        self, treebank: Treebank, tagged: list[TagsAndProbabilities], trees: list[ParsedTrees], graphs: list[Graphs]
     ) -> Treebank:
-        """Put what was found for the parts of a treebank over all of it."""
+        """Return a copy of `treebank` with all predictions; each list has one item for each part that was scored."""
         parsed = treebank
         if self._columns:
-            parsed = parsed.with_columns({name: joined([one[name] for one, _ in tagged]) for name in self._columns})
+            columns = {name: joined([tags[name] for tags, _ in tagged]) for name in self._columns}
+            parsed = parsed.with_columns(_own(columns))
+            for name in (name for name in columns if name not in tag_columns.OWN):
+                parsed = tag_columns.get(name).written(parsed, columns[name])
         if trees:
-            heads = np.concatenate([one.heads for one in trees])
-            parsed = parsed.with_trees(heads, joined([one.relations for one in trees]))
+            heads = np.concatenate([part.heads for part in trees])
+            parsed = parsed.with_trees(heads, joined([part.relations for part in trees]))
         if graphs:
             parsed = parsed.with_graphs(type(graphs[0]).concat(graphs))
+        elif self.decoding.enhance:
+            parsed = parsed.with_graphs(_by_rules(parsed))
         if not trees and not self.decoding.tag_confidence:
             return parsed
-        return parsed.with_probabilities(self._probabilities(treebank, trees, [shares for _, shares in tagged]))
+        return parsed.with_probabilities(self._probabilities(treebank, trees, [tags for _, tags in tagged]))
 
-    def _tagged(
-        self, scores: Scores, forms: Column, relations: Column | None
-    ) -> tuple[dict[str, Column], dict[str, Shares]]:
-        """Find the tags of words, by their relations if those are known, and if asked for how likely they are."""
+    def _tagged(self, scores: Scores, forms: Column, relations: Column | None) -> TagsAndProbabilities:
+        """Return the best tags of words by column, and their probabilities if the option `tag_confidence` is on.
+
+        `relations` are the predicted relations of the words, which may be evidence for tags, or None.
+        """
         options = self.decoding
-        return tag_columns(
+        return best_tags(
             self.labels,
             scores.tags(),
             forms,
-            options.lexicon_weights,
+            TagWeights(options.lexicon_weights, options.tag_relation_weight),
             relations=relations,
-            relation_weight=options.tag_relation_weight,
             rules=None if self._rules is None else partial(scores.tags_of, self._rules),
-            shares=options.tag_confidence,
+            probabilities=options.tag_confidence,
         )
 
     def _probabilities(
-        self, treebank: Treebank, trees: list[ParsedTrees], tags: list[dict[str, Shares]]
+        self, treebank: Treebank, trees: list[ParsedTrees], tags: list[dict[str, ProbabilityArray]]
     ) -> Probabilities:
-        """Say how likely what was predicted is, as far as that was asked; of a tree that was given, what was known."""
-        given = [one.probabilities for one in trees if one.probabilities is not None]
-        found = Probabilities() if trees else treebank.probabilities or Probabilities()
-        if given:
-            arcs, whole = (np.concatenate(parts) for parts in zip(*given, strict=True))
-            found = Probabilities(arcs, whole)
-        asked = self._columns if self.decoding.tag_confidence else ()
-        return replace(found, tags={name: np.concatenate([one[name] for one in tags]) for name in asked})
+        """Return the probabilities of all predictions for `treebank`.
+
+        If no trees were predicted, the treebank keeps the probabilities of its own trees.
+        """
+        parts = [part.probabilities for part in trees if part.probabilities is not None]
+        probabilities = Probabilities() if trees else treebank.probabilities or Probabilities()
+        if parts:
+            arcs, whole = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+            probabilities = Probabilities(arcs, whole)
+        columns = self._columns if self.decoding.tag_confidence else ()
+        return replace(probabilities, tags={name: np.concatenate([part[name] for part in tags]) for name in columns})
 
     def scores(self, treebank: Treebank) -> Iterator[tuple[Part, Scores]]:
-        """Score the words of a treebank for what is to be predicted, piece by piece."""
+        """Split a treebank into parts of consecutive sentences; yield each part with its scores.
+
+        A part has at most about `PIECE` words and `PIECE_ARCS` possible arcs, or one sentence. Only the scores that the
+        model's predictions need are computed.
+        """
         forms = treebank.column("form")
         starts = treebank.offsets.starts
         lengths = treebank.lengths.astype(np.int64)
         arcs = starts_of(lengths * (lengths + 1))
         longest = self.decoding.longest_with_arcs
-        alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # pieces of their own
+        alone = [*np.flatnonzero(treebank.lengths > longest).tolist(), len(treebank)]  # parts of their own
         first = 0
         while first < len(treebank):
             long = alone[int(np.searchsorted(alone, first))]
@@ -263,17 +315,20 @@ class Model:
             last = max(min(full, many, long), first + 1)
             part = Part(treebank, forms, first, last)
             outputs = self._outputs
-            if first == long and self.description.heads.labels:  # which decide alone
-                outputs = tuple(name for name in outputs if not name.startswith("arc_"))
+            if first == long and self.description.heads.labels:  # labels alone decide
+                outputs = tuple(name for name in outputs if name not in TREES.sides("arc"))
             yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, outputs)
             first = last
 
-    def _look_at_lengths(self, treebank: Treebank) -> None:
-        """Refuse sentences that are too long; warn of those whose arcs are too many to score, if labels decide."""
+    def _demand_lengths(self, treebank: Treebank) -> None:
+        """Raise `FormatError` if a sentence is too long to be parsed.
+
+        Warn if a sentence is too long to score its arcs and will be parsed with label scores alone.
+        """
         longest_sentence = int(treebank.lengths.argmax())
         words = int(treebank.lengths[longest_sentence])
         if words > LONGEST:
-            problem = f"the sentence has {words:,} words; at most {LONGEST:,} are parsed: cut it"
+            problem = f"the sentence has {words:,} words; at most {LONGEST:,} are parsed: split it"
             raise FormatError(treebank.file, treebank.line(longest_sentence), "too-long", problem)
         by_labels = self.description.heads.labels
         longest = self.decoding.longest_with_arcs if by_labels else LONGEST_BY_ARCS
@@ -283,65 +338,86 @@ class Model:
             file, line, words = treebank.file, treebank.line(sentence), int(treebank.lengths[sentence])
             problem = f"the sentence has {words:,} words; arcs are scored up to {longest:,}"
             if not by_labels:
-                raise FormatError(file, line, "too-long", f"{problem}, and this model has nothing else: cut it")
+                raise FormatError(file, line, "too-long", f"{problem}, and this model has no labels: split it")
             warnings.warn(f"{file}:{line}: {problem}: labels alone decide", LongSentenceWarning, stacklevel=3)
 
     def calibrated(self, gold: Treebank) -> Model:
-        """Find on sentences of known trees how probabilities must be taken to be right as often as they say.
+        """Return the same model with options of decoding that are fitted to the gold treebank `gold`.
 
-        Likewise what the scores of arcs count beside those of labels, and a lexicon and relations beside those of tags,
-        for most of them to be right, and for graphs the thresholds by which most of their arcs are found.
+        The fitted options are the weights and the temperature of probabilities, the scale of arc scores, the weights
+        of the lexicon and of relations in choosing tags, and the weights and thresholds of arcs in graphs.
         """
         counts_words = self.labels.lexicon is not None
         combines = self.labels.combinations is not None
         if not gold.words or not (self.has_probabilities or self._graphs is not None or counts_words or combines):
             return self
-        scores = self.scorer.scores(gold.column("form"), gold.offsets.array, self.decoding.batch)
-        found = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores))) if self.has_probabilities else self
+        scores = self.scorer.scores(gold.column("form"), gold.offsets, self.decoding.batch)
+        fitted = self
+        if self.has_probabilities:
+            fitted = self.with_decoding(**asdict(self._decoder.calibrated(gold, scores.trees)))
         if counts_words:
-            weights = fitted_weights(self.labels, scores.tags(), gold)
-            found = found.with_decoding(lexicon_weights=weights)
+            fitted = fitted.with_decoding(lexicon_weights=fitted_weights(self.labels, scores.tags(), gold))
         if not combines and self._graphs is None:
-            return found
-        trees = tree_decoder(found.description, self.labels).decode(scores, gold.offsets.array, gold.upos)
+            return fitted
+        trees = tree_decoder(fitted.description, self.labels).decode(scores.trees, gold.offsets.array, gold.upos)
         if combines:
-            given = found.decoding.lexicon_weights
-            weight = fitted_relation_weight(self.labels, scores.tags(), gold, trees.relations, given)
-            found = found.with_decoding(tag_relation_weight=weight)
+            weights = fitted.decoding.lexicon_weights
+            weight = fitted_relation_weight(self.labels, scores.tags(), gold, trees.relations, weights)
+            fitted = fitted.with_decoding(tag_relation_weight=weight)
         if self._graphs is None:
-            return found
+            return fitted
         forms = gold.column("form")
-        tags, _ = found._tagged(scores, forms, trees.relations)  # noqa: SLF001 - of the same class
-        words = Treebank.of_words(forms, gold.offsets).with_columns(tags)
-        fitted = self._graphs.fitted(gold, scores, words, trees)
+        tags, _ = fitted._tagged(scores, forms, trees.relations)  # noqa: SLF001 - of the same class
+        words = Treebank.of_words(forms, gold.offsets).with_columns(_own(tags))
+        options = self._graphs.fitted(gold, scores.graphs, words, trees)
         names = ("graph_weights", "graph_thresholds", "graph_rules")
-        return found.with_decoding(**{name: getattr(fitted, name) for name in names})
+        return fitted.with_decoding(**{name: getattr(options, name) for name in names})
 
 
 class Part:
-    """Some sentences of a treebank, one after the other."""
+    """The columns of some consecutive sentences of a treebank: those from index `first` up to `last`, exclusive.
+
+    `words` is the slice of the treebank's words that the sentences cover.
+    """
 
     def __init__(self, treebank: Treebank, forms: Column, first: int, last: int) -> None:
         self.words = slice(*treebank.offsets.array[[first, last]].tolist())
         self.forms = forms[self.words]
-        self.offsets = treebank.offsets.between(first, last).array
+        self.offsets = treebank.offsets.between(first, last)
         self.heads = treebank.heads[self.words]
         self.upos = None if treebank.upos is None else treebank.upos[self.words]
 
 
 def demand_decoders(description: Description, labels: LabelSet) -> None:
-    """Refuse a model whose scores could not be decoded in the way that it asks for."""
+    """Raise `ConfigError` if the model does not compute the scores that its options of decoding need."""
     tree_decoder(description, labels)
     if labels.graphs is not None:
         _graph_decoder(description, labels.graphs)
 
 
+def _own(tags: dict[str, Column]) -> dict[str, Column]:
+    """Return only those of the predicted `tags` that are Ropewalk's own columns: LEMMA, UPOS, XPOS and FEATS."""
+    return {name: column for name, column in tags.items() if name in tag_columns.OWN}
+
+
+def _by_rules(bank: Treebank) -> Graphs:
+    """Return the enhanced graphs that rules derive from the trees of a treebank.
+
+    The rules are imported only here, because few calls need them.
+    """
+    from ropewalk.morphology.enhancement import by_rules
+
+    return by_rules(bank)
+
+
 def _graph_decoder(description: Description, names: GraphNames) -> GraphDecoder:
-    """Load what graphs need only for models that have them."""
+    """Build the decoder of a model's graphs; its module is imported only here, because few models have graphs."""
     from ropewalk.models.graph_decoding import GraphDecoder
 
     return GraphDecoder(description, names)
 
 
-def _loaded_again(load: Callable[[Path, int], Model], path: Path, threads: int, decoding: dict[str, Any]) -> Model:
-    return load(path, threads).with_decoding(**decoding)
+def _loaded_again(
+    load: Callable[[Path | ModelFolder, int], Model], path: Path, threads: int, decoding: dict[str, Any]
+) -> Model:
+    return load(open_folder(path).with_decoding(**decoding), threads)

@@ -1,8 +1,8 @@
-"""Models in Python packages of their own, which are known by their names.
+"""Models in Python packages of their own, found by name.
 
 The model `en-accurate` is the folder `en-accurate` in the package `ropewalk_en_accurate`, which the distribution
-`ropewalk-en-accurate` installs. Nothing of a package is run to find it, and what installers record of packages, entry
-points included, is not read: that would delay the first tree.
+`ropewalk-en-accurate` installs. Finding it runs no code of the package and reads no metadata of packages, which would
+delay the first tree.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # of a model that can have a packa
 
 
 def distribution_of(name: str) -> str:
-    """Give the name by which a model's package is installed."""
+    """Return the name of the distribution, as for `pip install`, that contains the model `name`."""
     return f"ropewalk-{name}"
 
 
 def module_of(name: str) -> str:
-    """Give the name of the package that holds a model's folder."""
+    """Return the name of the Python package that contains the folder of the model `name`."""
     return distribution_of(name).replace("-", "_")
 
 
 def packaged(name: str) -> Path | None:
-    """Find the folder of a model that a package holds."""
+    """Return the folder of the model `name` in the package that is installed for it, or None if there is none."""
     spec = find_spec(module_of(name)) if NAME.fullmatch(name) else None
-    places = [Path(place) / name for place in (spec and spec.submodule_search_locations) or ()]
-    return next((place for place in places if (place / CONFIG).is_file()), None)
+    homes = [Path(home) / name for home in (spec and spec.submodule_search_locations) or ()]
+    return next((home for home in homes if (home / CONFIG).is_file()), None)
 
 
 def all_packaged() -> Iterator[Path]:
-    """Find the folders of all models that packages hold."""
+    """Yield the folders of all models that are installed as packages of their own."""
     import pkgutil
 
     prefix = module_of("")
     for module in pkgutil.iter_modules():
         if module.name.startswith(prefix):
-            found = packaged(module.name.removeprefix(prefix).replace("_", "-"))
-            if found is not None:
-                yield found
+            folder = packaged(module.name.removeprefix(prefix).replace("_", "-"))
+            if folder is not None:
+                yield folder
 
 
 def how_to_install(name: str) -> str:
-    """Say how a model's package is installed."""
+    """Return a text for error messages with the commands that install the package of the model `name`."""
     return f"pip install {distribution_of(name)}, or pip install ./models/{name} in a clone of Ropewalk"

@@ -1,4 +1,4 @@
-"""A Python package of an exported model: data alone, to be installed by its path or as a wheel and loaded by name."""
+"""Python packages of exported models: data without code, installed from a path or a wheel, loaded by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ropewalk.models.storage import ModelFolder
 
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?")
-IDENTIFIER = re.compile(  # of a licence, as SPDX writes those that treebanks have
+IDENTIFIER = re.compile(  # SPDX identifiers of licences that treebanks have
     r"CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-(1\.0|2\.0|2\.5|3\.0|4\.0)|LGPLLR|A?GPL-3\.0-(only|or-later)|"
     r"GPL-2\.0-(only|or-later)|LGPL-(2\.1|3\.0)-(only|or-later)|Apache-2\.0|MIT"
 )
@@ -32,7 +32,7 @@ LICENCE = "LICENSE.txt"
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package that was written: its folder, the model in it, and the name and version it is installed by."""
+    """A Python package of a model, written to the folder `path`: the model in it, and the package's version."""
 
     path: Path
     model: Installed
@@ -40,11 +40,11 @@ class Package:
 
     @property
     def distribution(self) -> str:
-        """The name by which it is installed."""
+        """The name with which pip installs the package."""
         return distribution_of(self.model.name)
 
 
-def package(  # noqa: PLR0913 - one keyword for each thing a package can be told
+def package(  # noqa: PLR0913 - one keyword for each option of a package
     model_folder: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -53,10 +53,11 @@ def package(  # noqa: PLR0913 - one keyword for each thing a package can be told
     licence: str = "",
     licence_file: str | os.PathLike[str] | None = None,
 ) -> Package:
-    """Write a package of an exported model, whole or not at all.
+    """Write a Python package of an exported model to the folder `out`, completely or not at all; return it.
 
-    The model is loaded by `name`, its own unless given. `licence` stands for the one that the model's record names; the
-    text of `licence_file` is put beside it.
+    `name` and `licence`, unless empty, replace those in the model's `config.json`. The text of `licence_file` is
+    appended to the package's licence file. Raise `ModelError` or `ConfigError` if the package could not be installed,
+    found or distributed, or if `out` exists.
     """
     home = Path(model_folder)
     source = open_folder(home, EXPORTED)
@@ -65,7 +66,7 @@ def package(  # noqa: PLR0913 - one keyword for each thing a package can be told
     licence = licence or in_folder(home).licence
     _demand(source, name, version, licence)
     if Path(out).exists():
-        raise ModelError(os.fspath(out), "is there already; choose another place, or remove it first")
+        raise ModelError(os.fspath(out), "already exists; choose another folder, or remove it first")
     text = read_content(Path(licence_file)) if licence_file is not None else b""
     with files.creating_folder(out) as part:
         target = files.make_folder(part / module_of(name) / name)
@@ -87,28 +88,22 @@ def package(  # noqa: PLR0913 - one keyword for each thing a package can be told
 
 
 def _demand(source: ModelFolder, name: str, version: str, licence: str) -> None:
-    """Refuse what would make a package that cannot be installed, found or given away."""
+    """Raise `ModelError` or `ConfigError` unless a package of the model can be installed, found and distributed."""
     config = str(source.path / CONFIG)
     for file in source.table["files"]:
         if file != Path(file).name:
-            raise ModelError(config, f"names the file {file!r}; expected files of this folder alone")
+            raise ModelError(config, f"names the file {file!r}; expected only files of this folder")
     if not NAME.fullmatch(name):
-        raise ConfigError(
-            str(source.path),
-            "name",
-            f"is {name!r}; expected small letters and digits, with single hyphens between, such as en-accurate; "
-            "choose another by --name",
-        )
+        problem = f"is {name!r}; expected small letters and digits, with single hyphens between, such as en-accurate"
+        raise ConfigError(str(source.path), "name", f"{problem}; choose another with --name")
     if not VERSION.fullmatch(version):
         raise ConfigError(str(source.path), "version", f"is {version!r}; expected one such as {__version__}")
     if not licence:
-        raise ModelError(
-            config, "names no licence of the treebank; give the package one by --licence, such as CC-BY-SA-4.0"
-        )
+        raise ModelError(config, "names no licence of the treebank; pass one with --licence, such as CC-BY-SA-4.0")
 
 
 def _recorded(table: Mapping[str, Any], name: str, licence: str) -> dict[str, Any]:
-    """Give what `config.json` shall hold: the same with this name, and with this licence in its record of training."""
+    """Return a copy of `table`, the content of `config.json`, with `name` and, in its training record, `licence`."""
     key = "config" if table["version"] == 1 else "training"
     record = training_record(table)
     data = record.get("data")
@@ -122,10 +117,12 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _project(model: Installed, version: str, extra: str) -> str:
-    """Write `pyproject.toml`."""
+    """Return the content of `pyproject.toml`; `extra` is the extra of Ropewalk that the model needs, or empty."""
     name, module = model.name, module_of(model.name)
-    licence = _identifier(model.licence)
-    oldest = ".".join(__version__.split(".")[:2])  # later ones read what this one wrote
+    licence = model.licence  # SPDX; the licence file explains unknown ones
+    if not IDENTIFIER.fullmatch(licence):
+        licence = "LicenseRef-" + re.sub(r"[^A-Za-z0-9.]+", "-", licence)
+    oldest = ".".join(__version__.split(".")[:2])  # later versions read what this one wrote
     return f"""\
 [build-system]
 requires = ["setuptools>=77"]
@@ -151,7 +148,7 @@ package-dir = {{ "" = "." }}
 
 
 def _readme(model: Installed) -> str:
-    """Write the page of the package."""
+    """Return the content of the package's README."""
     name = model.name
     return f"""\
 # {distribution_of(name)}
@@ -164,12 +161,12 @@ ropewalk parse -m {name} FILE
 ```
 
 In Python it is `ropewalk.load("{name}")`.
-Its card, `{module_of(name)}/{name}/{CARD}`, says what it learnt from, how, and how well it does.
+Its card, `{module_of(name)}/{name}/{CARD}`, describes its training data, its options and its accuracy.
 """
 
 
 def _notice(model: Installed) -> str:
-    """Write what the licence is about, and where it can be read."""
+    """Return the text of the licence file: the licence, its address, and the treebank."""
     link = f" (https://spdx.org/licenses/{model.licence}.html)" if IDENTIFIER.fullmatch(model.licence) else ""
     data = f"It was trained on the treebank {_line(model.treebank)}.\n" if model.treebank else ""
     authors = f"Who made that: https://github.com/UniversalDependencies/{model.treebank}\n" if model.language else ""
@@ -184,8 +181,3 @@ def _purpose(model: Installed) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _identifier(licence: str) -> str:
-    """Write a licence as packages must: one that SPDX does not know stands in the licence file."""
-    return licence if IDENTIFIER.fullmatch(licence) else "LicenseRef-" + re.sub(r"[^A-Za-z0-9.]+", "-", licence)

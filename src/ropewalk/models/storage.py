@@ -1,7 +1,7 @@
-"""A model's folder: `config.json` says what the model is, `labels.json` names what its numbers stand for.
+"""Folders of models: `config.json` describes the model, `labels.json` names its labels, relations and tags.
 
-A file that is missing, cut short or of another kind is a `ModelError` that names it. In an exported folder
-`config.json` lists the other files with their sizes and digests, and has a hash of them all. Nothing in a folder is
+If a file is missing, cut short or of another kind, a `ModelError` names it. The `config.json` of an exported
+folder lists the other files with their sizes and digests, and contains a hash of them all. Nothing in a folder is
 executable.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ropewalk.models.description import Description
 
 CONFIG, LABELS, CARD, TOKENIZER = "config.json", "labels.json", "README.md", "tokenizer.json"
-APART = (CONFIG, CARD)  # files that the hash is not about: it lies in one, the other is for readers
-LONGEST_NAME, SHOWN = 255, 40  # characters of a model's name, and those that an error shows of a longer one
+APART = (CONFIG, CARD)  # files that the hash does not cover: it is in one, the other is for readers
+LONGEST_NAME, SHOWN = 255, 40  # characters of a model's name, and those of a longer one that an error shows
 UNHASHED = {1: {"hash", "name", "scores"}, 2: {"hash", "name", "scores", "training"}}  # by version
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFolder:
-    """A folder whose `config.json` was read: `table` is all that it holds, `description` what running needs.
+    """The folder of a model, and its `config.json`: the whole content as `table`, and `description` made from it.
 
-    It can be passed wherever a path is expected; `open_folder` then does not read `config.json` again.
+    It can be passed to functions instead of the folder's path, so that `config.json` is not read again.
     """
 
     path: Path
@@ -43,41 +43,45 @@ class ModelFolder:
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def with_decoding(self, **changes: Any) -> ModelFolder:  # noqa: ANN401 - the fields of `DecodingOptions`
+        """Return a copy whose description has changed options of decoding; no file is written."""
+        decoding = self.description.decoding.changed(**changes)
+        return replace(self, description=replace(self.description, decoding=decoding))
+
     @property
     def format(self) -> str:
-        """Which kind of folder it is: `EXPORTED` or `TRAINED`."""
+        """The format of the folder: `EXPORTED` if `ropewalk export` wrote it, `TRAINED` if training did."""
         return str(self.table["format"])
 
     @property
     def name(self) -> str:
-        """The model's short name: its folder's, unless it has one of its own."""
+        """The model's short name: the name in `config.json`, or else the name of the folder."""
         if self.description.name:
             return checked_name(self.description.name, str(self.path / CONFIG))
         return checked_name(self.path.resolve().name, str(self.path))
 
     def has(self, file: str) -> bool:
-        """Tell whether an exported folder lists a file."""
+        """Return whether the `config.json` of an exported folder lists the file named `file`."""
         return file in self.table["files"]
 
     def listed(self, file: str) -> bytes:
-        """Read a file of an exported folder, which must be what it was when the model was exported."""
+        """Return the content of a file of an exported folder; raise `ModelError` if it changed since the export."""
         raw = read_content(self.path / file)
         if not self.has(file) or _digest(raw) != self.table["files"][file]["sha256"]:
-            raise ModelError(str(self.path / file), "is not the file that was exported; copy or export the model again")
+            raise ModelError(str(self.path / file), "is not the exported file; copy or export the model again")
         return raw
 
     def labels(self, raw: bytes) -> LabelSet:
-        """Make the label sets from what `labels.json` holds."""
+        """Build the label sets from `raw`, the content of `labels.json`; raise `ModelError` if it is damaged."""
         file = str(self.path / LABELS)
         try:
             return LabelSet.from_json(parsed_json(raw, file))
         except (KeyError, TypeError, AttributeError) as failure:
-            raise ModelError(
-                file, f"is damaged: {failure!r} where encodings, relations and tags are expected"
-            ) from failure
+            problem = f"is damaged: {failure!r} where encodings, relations and tags are expected"
+            raise ModelError(file, f"{problem}; copy or export the model again") from failure
 
     def demand_whole(self) -> None:
-        """Check that an exported folder's files are there, and that its `config.json` is as it was written."""
+        """Raise `ModelError` if a listed file is missing or has another size, or if `config.json` was changed."""
         file = str(self.path / CONFIG)
         try:
             for name, facts in self.table["files"].items():
@@ -90,9 +94,10 @@ class ModelFolder:
 
 
 def checked_name(name: str, source: str) -> str:
-    """Return the name of a model; raise unless it is one line that can be printed. `source` is where it comes from.
+    """Return `name`; raise `ModelError` unless it is one line of at most `LONGEST_NAME` printable characters.
 
-    The name is part of all output, and the hash of the model does not cover it.
+    `source` is the file or folder that has the name, for the error. The name must be checked because it is printed,
+    and because the hash of the model does not cover it.
     """
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise ModelError(
@@ -104,66 +109,70 @@ def checked_name(name: str, source: str) -> str:
 
 
 def open_folder(path: str | os.PathLike[str], *formats: str) -> ModelFolder:
-    """Read `config.json`, unless `path` is a folder that was opened; raise unless its format is one of `formats`."""
+    """Read the `config.json` of a model's folder; if `path` is a `ModelFolder`, return it without reading.
+
+    Raise `ModelError` if the folder is no model, or if `formats` are given and do not contain its format.
+    """
     folder = path if isinstance(path, ModelFolder) else _opened(Path(path))
     if formats and folder.format not in formats:
         kinds = {EXPORTED: "a model that ropewalk export wrote", TRAINED: "a model as training writes it"}
-        expected = " or ".join(kinds[one] for one in formats)
+        expected = " or ".join(kinds[kind] for kind in formats)
         raise ModelError(str(folder.path / CONFIG), f"is that of {kinds[folder.format]}; expected {expected}")
     return folder
 
 
 def _opened(home: Path) -> ModelFolder:
     if not home.is_dir():
-        raise ModelError(str(home), "is no folder; expected one that `ropewalk train` or `ropewalk export` wrote")
+        raise ModelError(str(home), "is no folder; pass one that `ropewalk train` or `ropewalk export` wrote")
     file = str(home / CONFIG)
     table = read_json(home / CONFIG)
-    found = table.get("format") if isinstance(table, dict) else None
-    if not isinstance(found, str) or found not in {EXPORTED, TRAINED}:
-        raise ModelError(file, f"is not that of a Ropewalk model; found format {found!r}")
+    kind = table.get("format") if isinstance(table, dict) else None
+    if not isinstance(kind, str) or kind not in {EXPORTED, TRAINED}:
+        raise ModelError(file, f"is not that of a Ropewalk model; found format {kind!r}")
     return ModelFolder(home, table, described(table, file))
 
 
 def seal(path: Path, table: dict[str, Any]) -> str:
-    """Write `config.json` around what the other files of an exported folder are now, and give the hash of them all."""
+    """Write the `config.json` of an exported folder, and return the model's hash.
+
+    It contains `table`, the sizes and digests of the other files in the folder, and the hash.
+    """
     names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
     contents = {name: read_content(path / name) for name in names if name not in APART}
-    sealed = {
-        **table,
-        "files": {name: {"bytes": len(raw), "sha256": _digest(raw)} for name, raw in contents.items()},
-    }
+    digests = {name: {"bytes": len(raw), "sha256": _digest(raw)} for name, raw in contents.items()}
+    sealed = {**table, "files": digests}
     sealed["hash"] = _hash(sealed)
     write_json(path / CONFIG, sealed)
     return str(sealed["hash"])
 
 
 def short_hash(*contents: bytes) -> str:
-    """Hash the contents of files to twelve digits."""
-    return _digest(b"".join(map(_digest_bytes, contents)))[:12]
+    """Return one hash of the contents of several files: twelve hexadecimal digits."""
+    return _digest(b"".join(hashlib.sha256(raw).digest() for raw in contents))[:12]
 
 
-def write_json(path: Path, table: Any, *, compact: bool = False) -> None:  # noqa: ANN401 - whatever JSON holds
-    """Write a JSON file, whole or not at all; a compact one is for programs rather than people."""
+def write_json(path: Path, table: Any, *, compact: bool = False) -> None:  # noqa: ANN401 - any JSON
+    """Write `table` as a JSON file, completely or not at all; `compact` omits spaces and line breaks."""
     spaces: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
     with files.creating(path) as file:
         file.write((json.dumps(table, ensure_ascii=False, **spaces) + "\n").encode("utf-8"))
 
 
-def read_json(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Read a JSON file."""
+def read_json(path: Path) -> Any:  # noqa: ANN401 - any JSON
+    """Return the content of a JSON file; raise `ModelError` if it cannot be read."""
     return parsed_json(read_content(path), str(path))
 
 
-def parsed_json(raw: bytes, file: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Take JSON from what a file of this name holds."""
+def parsed_json(raw: bytes, file: str) -> Any:  # noqa: ANN401 - any JSON
+    """Decode `raw`, the content of the JSON file `file`; raise `ModelError` if it is no valid JSON."""
     try:
         return json.loads(raw)
-    except (ValueError, RecursionError) as failure:  # also numbers and nesting beyond what Python takes
-        raise ModelError(file, f"is damaged or cut short: it is no JSON that can be read: {failure}") from failure
+    except (ValueError, RecursionError) as failure:  # also numbers and nesting that Python limits
+        raise ModelError(file, f"is damaged or cut short: it is no readable JSON: {failure}") from failure
 
 
 def read_content(path: Path) -> bytes:
-    """Read a file of a model's folder."""
+    """Return the bytes of a file of a model's folder; raise `ModelError` if it is missing or unreadable."""
     if not path.is_file():
         raise ModelError(str(path), "is missing; the folder is incomplete, or no model")
     try:
@@ -177,12 +186,11 @@ def _digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _digest_bytes(raw: bytes) -> bytes:
-    return hashlib.sha256(raw).digest()
-
-
 def _hash(table: dict[str, Any]) -> str:
-    """Hash everything but the name, under which the same model may lie in several places, and what is for readers."""
+    """Return a hash of `table`, the content of a `config.json`, without the keys in `UNHASHED`.
+
+    These are the name, which may differ between copies, and records that do not change predictions.
+    """
     kept = {key: value for key, value in table.items() if key not in UNHASHED[table["version"]]}
     return _digest(json.dumps(kept, sort_keys=True).encode("utf-8"))[:12]
 
@@ -190,6 +198,6 @@ def _hash(table: dict[str, Any]) -> str:
 def _demand_size(file: Path, size: int) -> None:
     if not file.is_file():
         raise ModelError(str(file), "is missing; the folder is incomplete: copy or export the model again")
-    found = file.stat().st_size
-    if found != size:
-        raise ModelError(str(file), f"has {found:,} bytes, expected {size:,}: it is damaged or of another model")
+    actual = file.stat().st_size
+    if actual != size:
+        raise ModelError(str(file), f"has {actual:,} bytes, expected {size:,}: it is damaged or of another model")

@@ -1,8 +1,7 @@
-"""How words are cut into subwords and long sentences into overlapping windows, for encoders that read subwords."""
+"""Subwords of words, and overlapping windows of long sentences, for encoders that read subwords."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +16,21 @@ if TYPE_CHECKING:
 
 Places = npt.NDArray[np.int64]
 
-STEP = 2  # canonical sizes are multiples of it: what is filled up is computed for nothing
-SPARE = 4  # no word has more subwords than this share of a window
+STEP = 2  # canonical sizes are multiples of it: larger steps would compute more padding
+SPARE = 4  # a word has at most 1 / SPARE of the subwords of a window
 WIDEST = 1 << 13  # subwords of a window: memory grows with their square
-HIGHEST = 1 << 31  # numbers of subwords lie below
+HIGHEST = 1 << 31  # ids of subwords are smaller
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """How a sentence's subwords are framed and padded; all that is needed to do the same without transformers."""
+    """The special tokens around a sentence's subwords, and its padding token.
+
+    They are stored, so that an exported model needs no transformers package.
+    `prefix` and `suffix` are the ids of special tokens before and after the subwords; `prefix_types`, `suffix_types`
+    and `inner_type` are the token types of the three parts. `pad` and `unknown` are ids. `side` is the side of padding.
+    `window` is the largest number of tokens that the encoder reads at once.
+    """
 
     prefix: tuple[int, ...]
     suffix: tuple[int, ...]
@@ -41,37 +46,36 @@ class Tokens:
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> Tokens:
-        """Take the facts from what `config.json` holds."""
+        """Read the fields from a table of `config.json`; raise `TypeError` if a value is not possible."""
         facts: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
         }
-        found = cls(**facts)
-        frames = (*found.prefix, *found.suffix, *found.prefix_types, *found.suffix_types)
-        for number in (*frames, found.inner_type, found.pad, found.unknown, found.window):
+        tokens = cls(**facts)
+        frames = (*tokens.prefix, *tokens.suffix, *tokens.prefix_types, *tokens.suffix_types)
+        for number in (*frames, tokens.inner_type, tokens.pad, tokens.unknown, tokens.window):
             if type(number) is not int or not 0 <= number < HIGHEST:
                 raise TypeError(f"{number!r:.40} where the number of a subword or of positions is expected")
-        if not 0 < found.capacity <= found.window <= WIDEST:
-            raise TypeError(f"a window of {found.window} subwords where at most {WIDEST:,} are expected")
-        return found
+        if not 0 < tokens.capacity <= tokens.window <= WIDEST:
+            raise TypeError(f"a window of {tokens.window} subwords where at most {WIDEST:,} are expected")
+        return tokens
 
     def to_json(self) -> dict[str, Any]:
-        """Give what `config.json` holds."""
-        return {
-            one.name: list(value) if isinstance(value := getattr(self, one.name), tuple) else value
-            for one in dataclasses.fields(self)
-        }
+        """Return the fields as a table for `config.json`."""
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
 
     @property
     def capacity(self) -> int:
-        """How many subwords of a sentence fit into a window."""
+        """The number of subwords that fit into a window beside the special tokens."""
         return self.window - len(self.prefix) - len(self.suffix)
 
 
 def windows(firsts: Places, lasts: Places, capacity: int) -> tuple[Places, Places]:
-    """Cut a long sentence into windows of `capacity` subwords that overlap by half.
+    """Split a sentence into windows of `capacity` subwords that overlap by half.
 
-    Returns where each window starts, and for each word the window in which it is most central: the one where
-    the nearer of its two edges is farthest; an edge that is the sentence's own does not count.
+    `firsts` and `lasts` are the indices of each word's first and last subword. Return the index of each window's first
+    subword, and for each word the index of the window in which it is most central. A word is most central in the
+    window whose nearer edge is farthest from it. The beginning and the end of the sentence do not count as edges.
     """
     total = int(lasts[-1]) + 1
     if total <= capacity:
@@ -86,7 +90,11 @@ def windows(firsts: Places, lasts: Places, capacity: int) -> tuple[Places, Place
 
 
 def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: Sequence[int | None]) -> Inputs:
-    """Lay out a sentence whose subwords have these numbers and belong to these words, counted from 0."""
+    """Return the encoder's inputs for the sentence with the words `forms`.
+
+    `ids` are the ids of its subwords, and `owners` the index of the word that each subword belongs to, or None. Words
+    with too many subwords are cut; words without any get the unknown one.
+    """
     most = max(tokens.capacity // SPARE, 1)
     pieces: list[list[int]] = [[] for _ in forms]
     for number, owner in zip(ids, owners, strict=True):
@@ -111,24 +119,26 @@ def inputs_of(tokens: Tokens, forms: Sequence[str], ids: Sequence[int], owners: 
 
 
 def canonical(tokens: Tokens, size: int) -> int:
-    """Round a sentence's size up to a multiple of some subwords."""
+    """Return `size`, a number of tokens, rounded up to a multiple of `STEP`, but not above the window of `tokens`."""
     return min(-(-size // STEP) * STEP, max(tokens.window, size))
 
 
 def side_by_side(tokens: Tokens, inputs: Sequence[Inputs], size: int = 0) -> Arrays:
-    """Frame and pad every window of every sentence, to `size` or to the longest."""
-    width = max(size, *(one.size for one in inputs))
-    height = sum(len(one.arrays["starts"]) for one in inputs)
+    """Return the arrays for a batch of sentences: one row for each window, with special tokens and padding.
+
+    Rows are padded to `size` tokens, or to the longest. `firsts` and `lasts` in the result are the indices of each
+    word's first and last subword in the flattened rows.
+    """
+    width = max(size, *(sentence.size for sentence in inputs))
+    height = sum(len(sentence.arrays["starts"]) for sentence in inputs)
     ids = np.full((height, width), tokens.pad, dtype=np.int64)
-    types = np.zeros((height, width), dtype=np.int64)
-    mask = np.zeros((height, width), dtype=np.int64)
-    casings = np.zeros((height, width), dtype=np.int64)
+    types, mask, casings = np.zeros((3, height, width), dtype=np.int64)
     rows, firsts, lasts = [], [], []
     row = 0
-    for one in inputs:
+    for sentence in inputs:
         shifts = []
-        for start in one.arrays["starts"].tolist():
-            inner = one.arrays["ids"][start : start + tokens.capacity]
+        for start in sentence.arrays["starts"].tolist():
+            inner = sentence.arrays["ids"][start : start + tokens.capacity]
             framed = np.concatenate([tokens.prefix, inner, tokens.suffix])
             left = width - len(framed) if tokens.side == "left" else 0
             where = slice(left, left + len(framed))
@@ -136,14 +146,14 @@ def side_by_side(tokens: Tokens, inputs: Sequence[Inputs], size: int = 0) -> Arr
             ids[row, where] = framed
             mask[row, where] = 1
             types[row, where] = [*tokens.prefix_types, *[tokens.inner_type] * len(inner), *tokens.suffix_types]
-            casings[row, body] = one.arrays["casings"][start : start + tokens.capacity]
+            casings[row, body] = sentence.arrays["casings"][start : start + tokens.capacity]
             shifts.append(left)
             row += 1
-        chosen = one.arrays["windows"]
+        chosen = sentence.arrays["windows"]
         shift = np.array(shifts, dtype=np.int64)[chosen]
         rows.append(chosen + (row - len(shifts)))
-        firsts.append(one.arrays["firsts"] + shift)
-        lasts.append(one.arrays["lasts"] + shift)
+        firsts.append(sentence.arrays["firsts"] + shift)
+        lasts.append(sentence.arrays["lasts"] + shift)
     return {
         "ids": ids,
         "types": types,

@@ -1,11 +1,13 @@
-"""Columns of tags as classes that a network tells apart, and classes as columns again.
+"""Conversion of tag columns to classes that a network predicts, and of predicted classes to tag columns.
 
-A tag set is named after its column: `upos`, `xpos`, or `feats` with whole values as classes. `feats.Case` is one
-feature of a treebank that has too many whole values; `lemma` has rules as classes, which make lemmas of forms.
+A tag set is named after its column: `upos`, `xpos` or `feats`; its classes are the values of the column. If FEATS has
+too many values, each feature is a tag set of its own, such as `feats.Case`. The classes of `lemma` are rules that
+derive lemmas from forms.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from ropewalk.models.combinations import WEIGHTS as WEIGHTS_OF_RELATIONS
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import frequent, numbers
 from ropewalk.models.lexicon import WEIGHTS
+from ropewalk.models.tag_columns import get as tag_column
 from ropewalk.morphology.lemmas import apply_rule, frequent_rules, lemma_rule
 from ropewalk.treebank.features import NONE, features_of, features_text
 
@@ -30,34 +33,35 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Floats, Numbers
     from ropewalk.treebank.treebank import Treebank
 
-    ScoreRules = Callable[[Numbers], Floats]  # those of lemmas, for some words
+    ScoreRules = Callable[[Numbers], Floats]  # scores of the rules of lemmas for some words
 
 TagSet = tuple[str, tuple[str, ...]]  # its name and its classes
-Shares = npt.NDArray[np.float64]
+ProbabilityArray = npt.NDArray[np.float64]
 
-TAGS = ("lemma", "upos", "xpos", "feats")  # the columns that can be predicted
-FEATS = ("auto", "whole", "apart")  # whether features are told apart one by one
-NEARLY = 1.0  # log odds by which a rule may be less likely than the best and still make the lemma, if that is known
-SCORED_TOGETHER = 1 << 12  # words whose rules are scored together: rules are hundreds
-MOST_WHOLE = 400  # distinct values of FEATS that are still classes by themselves
+FEATS = ("auto", "whole", "apart")  # whether each feature is a tag set of its own
+NEARLY = 1.0  # log-odds by which a rule may be less likely than the best one if its lemma is known
+SCORED_TOGETHER = 1 << 12  # words whose rules are scored together: there are hundreds of rules
+MOST_WHOLE = 400  # distinct values of FEATS up to which `auto` keeps them whole
 
 _apply = lru_cache(1 << 16)(apply_rule)
 _rule = lru_cache(1 << 16)(lemma_rule)
 
 
 def column_of(tag_set: str) -> str:
-    """Name the column that a tag set is of."""
+    """Return the name of the column that a tag set belongs to, such as `feats` for `feats.Case`."""
     return tag_set.partition(".")[0]
 
 
 def tag_sets(bank: Treebank, columns: Sequence[str], *, least_rules: int, feats: str) -> tuple[TagSet, ...]:
-    """List the classes of some columns of a treebank, most frequent first; rules rarer than `least_rules` are no class.
+    """Return the tag sets of some columns of a treebank: names and classes, the most frequent class first.
 
-    FEATS are classes as they are (`whole`), feature by feature (`apart`), or as the treebank suggests (`auto`).
+    The classes of lemmas are rules that derive a lemma from a form; those that occur less than `least_rules` times are
+    dropped. If `feats` is `whole`, the classes of FEATS are its whole values. If it is `apart`, each feature is a tag
+    set of its own. If it is `auto`, it is `apart` for more than `MOST_WHOLE` distinct values, otherwise `whole`.
     """
     out: list[TagSet] = []
     for column in columns:
-        values = bank.column(column)
+        values = tag_column(column).values(bank)
         if column == "lemma":
             pairs = zip(bank.column("form").texts(), values.texts(), strict=True)
             out.append((column, frequent_rules(pairs, least_rules)))
@@ -70,71 +74,93 @@ def tag_sets(bank: Treebank, columns: Sequence[str], *, least_rules: int, feats:
 
 
 def classes(bank: Treebank, tag_set: str) -> Column:
-    """Say which class each word of a treebank has in a tag set."""
+    """Return the gold class of each word of a treebank in a tag set: a tag, the value of a feature, or a lemma rule."""
     column, _, feature = tag_set.partition(".")
-    values = bank.column(column)
+    values = tag_column(column).values(bank)
     if feature:
-        return _renamed(values, [features_of(value).get(feature, NONE) for value in values.names])
+        distinct = Column.of(features_of(value).get(feature, NONE) for value in values.names)
+        return Column(frozen_ints(distinct.ids[values.ids]), distinct.names)
     if column == "lemma":
         return Column.of(map(_rule, bank.column("form").texts(), values.texts()))
     return values
 
 
-def tag_columns(  # noqa: PLR0913 - what is known of words, and what it counts
+@dataclass(frozen=True, slots=True)
+class TagWeights:
+    """Weights of the evidence that is added to the network's scores of tags.
+
+    `lexicon` has two weights for each tag set, one for words in the lexicon and one for other words. `relations` is the
+    weight of a word's relation.
+    """
+
+    lexicon: Sequence[float] = ()
+    relations: float = 0.0
+
+
+def best_tags(  # noqa: PLR0913 - scores, and evidence beside them
     labels: LabelSet,
     scores: Mapping[int, Floats],
     forms: Column,
-    weights: Sequence[float] = (),
+    weights: TagWeights = TagWeights(),  # noqa: B008 - a frozen value
     *,
     relations: Column | None = None,
-    relation_weight: float = 0.0,
     rules: ScoreRules | None = None,
-    shares: bool,
-) -> tuple[dict[str, Column], dict[str, Shares]]:
-    """Give every word the value of its best class in each tag set that was scored; with `shares` say how likely.
+    probabilities: bool,
+) -> tuple[dict[str, Column], dict[str, ProbabilityArray]]:
+    """Return the best tag of every word by column, and by column their probabilities; none unless `probabilities`.
 
-    Lemmas of known words are looked up, by the parts of speech that were found. What a lexicon says is added to scores,
-    in place, with two weights for each tag set: for words that it has, and for others. Of tags that go together the
-    best combination is taken, for which the words' relations may speak. `rules` scores those of lemmas for the words
-    that need them, if they are not among the scores and nobody asks how likely they are.
+    `scores` has score tables [words, classes] by the index of the tag set in `labels`. The evidence of the lexicon is
+    added to them. If the label sets have combinations of tags, the best combination is chosen; `relations`, if given,
+    are evidence for it. Lemmas of known words are looked up by form and predicted part of speech; other lemmas are
+    derived with a rule. `rules` computes the scores of lemma rules for some words, if `scores` has none.
     """
-    seen = labels.lexicon.find(forms) if labels.lexicon is not None and weights else None
-    for number, rows in scores.items():
-        _with_lexicon(labels, number, rows, seen, weights)
-        if shares and seen is not None:
+    seen = labels.lexicon.find(forms) if labels.lexicon is not None and weights.lexicon else None
+    if seen is not None:
+        scores = _with_evidence(labels, scores, seen, weights.lexicon)
+        for rows in scores.values() if probabilities else ():
             np.subtract(rows, np.logaddexp.reduce(rows, axis=1, keepdims=True), out=rows)
-    chosen = _chosen(labels, scores, relations, relation_weight)
+    chosen = _chosen(labels, scores, relations, weights.relations)
     columns = _columns(labels.tags, chosen)
     lemma = number_of_lemmas(labels.tags)
-    if lemma is not None and (lemma in scores or rules is not None):  # which ask for parts of speech
+    if lemma is not None and (lemma in scores or rules is not None):  # after the parts of speech, which it needs
 
         def score(words: Numbers) -> Floats:
             if rules is None:
                 return scores[lemma][words]
-            return _with_lexicon(labels, lemma, rules(words), None if seen is None else seen.of(words), weights)
+            return _with_lexicon(labels, lemma, rules(words), None if seen is None else seen.of(words), weights.lexicon)
 
         names = labels.tags[lemma][1]
         texts, taken = _lemmas(score, names, forms, columns, labels.lemmas)
         columns["lemma"] = Column.of(texts)
-        if shares:
+        if probabilities:
             chosen[lemma] = _rules_of(texts, taken, names, forms, scores[lemma])
-    likely: dict[str, Shares] = {}
-    for number, best in chosen.items() if shares else ():
+    likely: dict[str, ProbabilityArray] = {}
+    for number, best in chosen.items() if probabilities else ():
         column = column_of(labels.tags[number][0])
-        share = np.exp(scores[number][np.arange(len(best)), best].astype(np.float64))
-        likely[column] = likely[column] * share if column in likely else share
+        probability = np.exp(scores[number][np.arange(len(best)), best].astype(np.float64))
+        likely[column] = likely.get(column, 1.0) * probability
     return columns, likely
 
 
 def number_of_lemmas(sets: Sequence[TagSet]) -> int | None:
-    """Find the tag set whose classes are rules of lemmas."""
+    """Return the index of the tag set `lemma`, whose classes are lemma rules, or None if there is none."""
     return next((number for number, (name, _) in enumerate(sets) if name == "lemma"), None)
+
+
+def _with_evidence(
+    labels: LabelSet, scores: Mapping[int, Floats], seen: Entries | None, weights: Sequence[float]
+) -> dict[int, Floats]:
+    """Return a copy of the score tables, by index of the tag set, with the evidence of the lexicon added.
+
+    `seen` are the lexicon's entries of the words, and `weights` those of the lexicon.
+    """
+    return {number: _with_lexicon(labels, number, rows.copy(), seen, weights) for number, rows in scores.items()}
 
 
 def _with_lexicon(
     labels: LabelSet, number: int, rows: Floats, seen: Entries | None, weights: Sequence[float]
 ) -> Floats:
-    """Add what the lexicon says to the scores of a tag set, in place."""
+    """Add the evidence of the lexicon to `rows`, the score table of tag set `number`, in place; return `rows`."""
     if labels.lexicon is not None and seen is not None:
         labels.lexicon.add(labels.tags[number][0], rows, seen, (weights[2 * number], weights[2 * number + 1]))
     return rows
@@ -143,7 +169,10 @@ def _with_lexicon(
 def _chosen(
     labels: LabelSet, scores: Mapping[int, Floats], relations: Column | None, relation_weight: float
 ) -> dict[int, Ints]:
-    """Choose a class for every word in each tag set but that of lemmas."""
+    """Return the index of every word's best class, by the index of the tag set; lemmas are left out.
+
+    Tag sets that have known combinations are decided together, with `relations` as evidence.
+    """
     names = {number: labels.tags[number][0] for number in sorted(scores)}
     together: Mapping[str, Ints] = {}
     if labels.combinations is not None:
@@ -157,7 +186,10 @@ def _chosen(
 
 
 def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Ints]) -> dict[str, Column]:
-    """Turn classes into columns; features that were told apart are put together."""
+    """Convert the chosen classes of each tag set to columns of texts, by name.
+
+    If each feature is a tag set of its own, their values are joined to one FEATS column.
+    """
     out: dict[str, Column] = {}
     features: dict[str, Column] = {}
     for number, best in chosen.items():
@@ -173,47 +205,58 @@ def _columns(sets: Sequence[TagSet], chosen: Mapping[int, Ints]) -> dict[str, Co
 def _rules_of(
     texts: Sequence[str], taken: Mapping[int, int], rules: Sequence[str], forms: Column, scores: Floats
 ) -> Ints:
-    """Say by which rule each word has its lemma: the one taken, or one that makes what was looked up, if there is."""
+    """Return for each word the index of the rule that derives its lemma.
+
+    `texts` are the lemmas. `taken` has the rules of words whose lemma was derived, by the word's index. If a lemma was
+    looked up, the rule is the one that derives it from the form, or the one with the best score if no rule does.
+    """
     out: Ints = scores.argmax(axis=1).astype(np.int32)
     numbers = {rule: number for number, rule in enumerate(rules)}
-    for place, (form, text) in enumerate(zip(forms.texts(), texts, strict=True)):
-        out[place] = taken[place] if place in taken else numbers.get(_rule(form, text), out[place])
+    for index, (form, text) in enumerate(zip(forms.texts(), texts, strict=True)):
+        out[index] = taken[index] if index in taken else numbers.get(_rule(form, text), out[index])
     return out
 
 
 def fitted_weights(labels: LabelSet, scores: Mapping[int, Floats], gold: Treebank) -> list[float]:
-    """Find the weights of the lexicon, two for each tag set, by which most tags of known sentences are right."""
-    assert labels.lexicon is not None  # noqa: S101 - as callers have seen
+    """Return the weights of the lexicon that maximize the accuracy of tags on a gold treebank.
+
+    There are two for each tag set, one for words in the lexicon and one for other words. `scores` are the network's
+    score tables for the words of `gold`.
+    """
+    assert labels.lexicon is not None  # noqa: S101 - callers have checked
     forms = gold.column("form")
     known = labels.lexicon.find(forms).places >= 0
     out = [0.0] * (2 * len(labels.tags))
-    for number in sorted(scores, key=lambda one: labels.tags[one][0] == "lemma"):  # which may ask for parts of speech
+    for number in sorted(scores, key=lambda each: labels.tags[each][0] == "lemma"):  # after the parts of speech
         right = [_right(labels, scores, gold, out, number, weight) for weight in WEIGHTS]
-        for place, words in enumerate((known, ~known)):
-            counts = [np.count_nonzero(one[words]) for one in right]
-            out[2 * number + place] = WEIGHTS[counts.index(max(counts))]
+        for column, words in enumerate((known, ~known)):
+            counts = [np.count_nonzero(hits[words]) for hits in right]
+            out[2 * number + column] = WEIGHTS[counts.index(max(counts))]
     return out
 
 
 def fitted_relation_weight(
     labels: LabelSet, scores: Mapping[int, Floats], gold: Treebank, relations: Column, weights: Sequence[float]
 ) -> float:
-    """Find the weight of relations by which most words have all tags right that go together."""
-    assert labels.combinations is not None  # noqa: S101 - as callers have seen
+    """Return the weight of relations with which most words of `gold` get the right combination of tags.
+
+    `scores` are the network's score tables for these words, `relations` their predicted relations, and `weights` those
+    of the lexicon.
+    """
+    assert labels.combinations is not None  # noqa: S101 - callers have checked
     known = dict(labels.tags)
     columns = {name: classes(gold, name) for name in labels.combinations.sets}
-    wanted = {name: numbers(column.ids, column.names, known[name]) for name, column in columns.items()}
-    forms, copies = gold.column("form"), {number: found.copy() for number, found in scores.items()}
-    tag_columns(labels, copies, forms, weights, shares=False)  # which adds what the lexicon says
-    scored = {labels.tags[number][0]: found for number, found in copies.items()}
+    expected = {name: numbers(column.ids, column.names, known[name]) for name, column in columns.items()}
+    seen = labels.lexicon.find(gold.column("form")) if labels.lexicon is not None and weights else None
+    scored = {labels.tags[number][0]: rows for number, rows in _with_evidence(labels, scores, seen, weights).items()}
     right = []
     for weight in WEIGHTS_OF_RELATIONS:
-        found = labels.combinations.best(scored, relations, weight)
-        right.append(np.count_nonzero(np.all([found[name] == wanted[name] for name in found], axis=0)))
+        best = labels.combinations.best(scored, relations, weight)
+        right.append(np.count_nonzero(np.all([best[name] == expected[name] for name in best], axis=0)))
     return WEIGHTS_OF_RELATIONS[right.index(max(right))]
 
 
-def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
+def _right(  # noqa: PLR0913, PLR0917 - a weight, and what it is tried on
     labels: LabelSet,
     scores: Mapping[int, Floats],
     gold: Treebank,
@@ -221,18 +264,19 @@ def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
     number: int,
     weight: float,
 ) -> npt.NDArray[np.bool_]:
-    """Tell which words get the right class of a tag set with a weight for it, or the right lemma."""
+    """Return for each word whether it gets the right class in tag set `number`, or the right lemma.
+
+    The lexicon has the weight `weight` in this tag set, and `weights` in the others.
+    """
     name, names = labels.tags[number]
     tried = [*weights]
     tried[2 * number : 2 * number + 2] = weight, weight
     if name == "lemma":
-        needed = {one: scores[one].copy() for one in scores if labels.tags[one][0] in {"lemma", "upos", "xpos"}}
-        found = tag_columns(labels, needed, gold.column("form"), tried, shares=False)[0]["lemma"].texts()
-        return np.array(
-            [one == right for one, right in zip(found, gold.column("lemma").texts(), strict=True)], np.bool_
-        )
+        needed = {each: scores[each] for each in scores if labels.tags[each][0] in {"lemma", "upos", "xpos"}}
+        tags, _ = best_tags(labels, needed, gold.column("form"), TagWeights(tried), probabilities=False)
+        return np.array([*map(str.__eq__, tags["lemma"].texts(), gold.column("lemma").texts())], np.bool_)
     column = classes(gold, name)
-    assert labels.lexicon is not None  # noqa: S101 - as callers have seen
+    assert labels.lexicon is not None  # noqa: S101 - callers have checked
     rows = scores[number].copy()
     labels.lexicon.add(name, rows, labels.lexicon.find(gold.column("form")), (weight, weight))
     right: npt.NDArray[np.bool_] = rows.argmax(axis=1) == numbers(column.ids, column.names, names)
@@ -240,36 +284,42 @@ def _right(  # noqa: PLR0913, PLR0917 - what is tried on what
 
 
 def joined(columns: Sequence[Column]) -> Column:
-    """Lay columns end to end, if they are several."""
+    """Concatenate the columns of consecutive parts of a treebank."""
     return columns[0] if len(columns) == 1 else Column.concat(columns)
 
 
 def _lemmas(
-    score: ScoreRules, rules: Sequence[str], forms: Column, found: Mapping[str, Column], known: KnownLemmas | None
+    score: ScoreRules, rules: Sequence[str], forms: Column, tags: Mapping[str, Column], known: KnownLemmas | None
 ) -> tuple[list[str], dict[int, int]]:
-    """Make the lemma of every word: by looking it up, or by the best rule, which is given too, by the word's place.
+    """Return the lemma of every word, and the indices of the rules that derived lemmas, by the word's index.
 
-    Of rules that are nearly as good as the best, one that makes a known lemma is better.
+    The lemma of a known word is looked up in `known` by its form and its predicted `tags`. Any other lemma is derived
+    with one of `rules`, scored with `score`. Among rules that score nearly as high as the best one, one that derives a
+    known lemma is preferred.
     """
     if known is None:
         known = KnownLemmas({})
-    upos, xpos = (found[name].texts() if name in found else [""] * len(forms) for name in ("upos", "xpos"))
+    upos, xpos = (tags[name].texts() if name in tags else [""] * len(forms) for name in ("upos", "xpos"))
     words = list(zip(forms.texts(), upos, xpos, strict=True))
-    met = {word: known.lemma(*word) for word in dict.fromkeys(words)}  # they come again and again
-    lemmas = [met[word] or "" for word in words]  # none is empty
-    unknown = [place for place, text in enumerate(lemmas) if not text]
+    met = {word: known.lemma(*word) for word in dict.fromkeys(words)}  # words are repeated
+    lemmas = [met[word] or "" for word in words]  # no lemma is empty
+    unknown = [index for index, text in enumerate(lemmas) if not text]
     taken: dict[int, int] = {}
     for start in range(0, len(unknown), SCORED_TOGETHER):
-        places = unknown[start : start + SCORED_TOGETHER]
-        rows = score(np.array(places, dtype=np.int64))
-        for place, row, best in zip(places, rows, rows.argmax(axis=1).tolist(), strict=True):
-            form, tag, _ = words[place]
-            taken[place], lemmas[place] = _by_rule(row, rules, form, best, known.lemmas(tag))
+        indices = unknown[start : start + SCORED_TOGETHER]
+        rows = score(np.array(indices, dtype=np.int64))
+        for index, row, best in zip(indices, rows, rows.argmax(axis=1).tolist(), strict=True):
+            form, tag, _ = words[index]
+            taken[index], lemmas[index] = _by_rule(row, rules, form, best, known.lemmas(tag))
     return lemmas, taken
 
 
 def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: Collection[str]) -> tuple[int, str]:
-    """Find the rule that makes the lemma of a form, and the lemma; if no rule fits, the form is its own."""
+    """Choose the rule that derives the lemma of `form`; return its index and the lemma.
+
+    `best` is the index of the rule with the highest score. A rule that scores nearly as high is preferred if its lemma
+    is in `known` and that of `best` is not. If no rule can be applied to the form, the lemma is the form.
+    """
     lemma = _apply(rules[best], form)
     if lemma is not None and (not known or lemma in known):
         return best, lemma
@@ -285,17 +335,11 @@ def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: 
 
 
 def _composed(features: Mapping[str, Column]) -> Column:
-    """Put FEATS together of the values of single features."""
+    """Build the FEATS column from one column for each feature, by the feature's name."""
     rows = np.stack([column.ids for column in features.values()], axis=1)
-    found, ids = np.unique(rows, axis=0, return_inverse=True)
+    distinct, ids = np.unique(rows, axis=0, return_inverse=True)
     texts = []
-    for row in found.tolist():
+    for row in distinct.tolist():
         values = {name: column.names[number] for (name, column), number in zip(features.items(), row, strict=True)}
         texts.append(features_text({name: value for name, value in values.items() if value != NONE}))
     return Column(frozen_ints(ids.reshape(-1)), tuple(texts))
-
-
-def _renamed(column: Column, texts: Sequence[str]) -> Column:
-    """Give the values of a column other texts, some of which may be the same."""
-    distinct = Column.of(texts)
-    return Column(frozen_ints(distinct.ids[column.ids]), distinct.names)

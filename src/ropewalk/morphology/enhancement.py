@@ -1,8 +1,14 @@
-"""Enhanced graphs made from basic trees without any learning: baselines for parsers of graphs.
+"""Enhanced graphs from basic trees, made by rules: baselines for graph parsers.
 
-The rules are those of Universal Dependencies' guidelines on enhanced dependencies, as far as trees, words and
-features tell: relations bear the words that mark them, conjuncts share heads and subjects, the subject of an `xcomp` is
-that of its clause, and a relative pronoun gives way to what it stands for. Gapping gets no empty nodes.
+The rules follow the guidelines of Universal Dependencies on enhanced dependencies, as far as trees, words and features
+allow it:
+
+- Relations contain the words that mark them, such as `nmod:of`.
+- Conjuncts share heads and subjects.
+- An `xcomp` has the object of its head as its subject, else the subject of its head.
+- A relative pronoun is replaced with its antecedent.
+
+Gapping gets no empty nodes.
 """
 
 from __future__ import annotations
@@ -15,22 +21,23 @@ from ropewalk.core.graphs import Graph, Graphs
 if TYPE_CHECKING:
     from ropewalk.treebank.treebank import Treebank
 
-MARKS: Final = {"nmod": "case", "obl": "case", "acl": "mark", "advcl": "mark"}  # relations, and what marks them
+MARKS: Final = {"nmod": "case", "obl": "case", "acl": "mark", "advcl": "mark"}  # relations, and those of their markers
 SUBJECTS: Final = ("nsubj", "csubj")
 RELATIVE: Final = "PronType=Rel"
 CONTROLLED: Final = "nsubj:xsubj"
-UNSHARED: Final = ("root", "conj", "cc", "punct", "parataxis", "ref")  # relations that a conjunct does not take over
+UNSHARED: Final = ("root", "conj", "cc", "punct", "parataxis", "ref")  # relations that conjuncts do not share
 
 
 def copied(bank: Treebank) -> Graphs:
-    """Take the basic trees as they are."""
+    """Return the basic trees of a treebank as graphs, without changes: the simplest baseline."""
     return bank.basic_graphs()
 
 
 def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
-    """Enhance the basic trees by the rules of the guidelines; relations may bear `cases`, such as `nmod:gen`.
+    """Return the enhanced graphs that the rules make of the basic trees of a treebank.
 
-    Heads that are no tree raise a `TreeError`.
+    With `cases` relations also contain the case of the word, as in `nmod:gen`. Raise a `TreeError` if the heads of a
+    sentence are no tree.
     """
     bank.trees()
     columns = [bank.column(name).texts() for name in ("form", "upos", "feats", "deprel")]
@@ -41,14 +48,17 @@ def by_rules(bank: Treebank, *, cases: bool = False) -> Graphs:
     )
 
 
-def _base(relation: str) -> str:
-    """Give a relation without its subtype."""
+def base_relation(relation: str) -> str:
+    """Return a relation without its subtype: `nsubj` for `nsubj:pass`."""
     return relation.partition(":")[0]
 
 
 @final
 class _Sentence:
-    """One sentence while its graph is made; words count from 1, and lists have a place for node 0."""
+    """The columns of one sentence, from which `graph` builds its enhanced graph.
+
+    Words count from 1; index 0 of each list is for node 0.
+    """
 
     def __init__(  # noqa: PLR0913 - the columns of a sentence
         self,
@@ -69,7 +79,7 @@ class _Sentence:
         self.words = range(1, len(self.heads))
         self.children: dict[tuple[int, str], list[int]] = {}
         for word in self.words:
-            self.children.setdefault((self.heads[word], _base(self.names[word])), []).append(word)
+            self.children.setdefault((self.heads[word], base_relation(self.names[word])), []).append(word)
         self.conjunctions = self._conjunctions()
         self.pronouns = self._pronouns()
         self.arcs = [{self.heads[word]: self._marked(word)} if word else {} for word in range(len(self.heads))]
@@ -87,34 +97,37 @@ class _Sentence:
         return self.children.get((word, name), [])
 
     def _conjunctions(self) -> dict[int, list[int]]:
-        """Find for each conjunct its conjunction, or that of the next conjunct of the same head that has one."""
-        found: dict[int, list[int]] = {}
+        """Return for each conjunct a list with its conjunction, or an empty list.
+
+        A conjunct without its own has that of the next conjunct of the same head that has one.
+        """
+        conjunctions: dict[int, list[int]] = {}
         last: dict[int, list[int]] = {}
         for word in reversed(self.words):
-            if _base(self.names[word]) == "conj":
+            if base_relation(self.names[word]) == "conj":
                 head = self.heads[word]
-                found[word] = last[head] = self._of(word, "cc")[:1] or last.get(head, [])
-        return found
+                conjunctions[word] = last[head] = self._of(word, "cc")[:1] or last.get(head, [])
+        return conjunctions
 
     def _pronouns(self) -> list[int]:
-        """Find the first relative pronoun among each word and all below it; 0 where there is none."""
+        """Return for each word the first relative pronoun among it and its descendants; 0 if there is none."""
         below: list[list[int]] = [[] for _ in self.heads]
         for word in self.words:
             below[self.heads[word]].append(word)
         order = [0]
         for node in order:
             order += below[node]
-        found = [word if RELATIVE in feats.split("|") else 0 for word, feats in enumerate(self.feats)]
+        first = [word if RELATIVE in feats.split("|") else 0 for word, feats in enumerate(self.feats)]
         for word in order[:0:-1]:
             head = self.heads[word]
-            found[head] = min(filter(None, (found[head], found[word])), default=0)
-        return found
+            first[head] = min(filter(None, (first[head], first[word])), default=0)
+        return first
 
     def _subjects(self, word: int) -> list[int]:
         return [child for name in SUBJECTS for child in self._of(word, name)]
 
     def _marked(self, word: int) -> str:
-        """Give a word's basic relation with the words that mark it, such as `nmod:of` and `conj:and`."""
+        """Return a word's basic relation followed by the word that marks it, such as `nmod:of` or `conj:and`."""
         relation = self.names[word]
         if relation in MARKS:
             marked = self._with(relation, self._of(word, MARKS[relation]) or self._of(word, "mark"))
@@ -130,12 +143,15 @@ class _Sentence:
         return f"{relation}:{text}" if text else relation
 
     def _relative(self, word: int) -> None:
-        """Let what a relative clause belongs to take the place of its pronoun."""
+        """If `word` heads a relative clause, replace its relative pronoun with the noun that the clause modifies.
+
+        The noun gets the arc of the pronoun, and the pronoun depends on the noun as `ref`.
+        """
         if self.names[word] != "acl:relcl" or not self.heads[word]:
             return
         noun = self.heads[word]
         pronoun = self.pronouns[word]
-        if self.heads[pronoun] not in self.arcs[pronoun]:  # there is none, or it stands for another noun already
+        if self.heads[pronoun] not in self.arcs[pronoun]:  # there is none, or it was replaced already
             return
         relation = self.arcs[pronoun].pop(self.heads[pronoun])
         self.arcs[pronoun][noun] = "ref"
@@ -145,27 +161,27 @@ class _Sentence:
             self.arcs[word][noun] = relation
 
     def _shared_heads(self, word: int) -> None:
-        """Give a conjunct the heads of the first."""
+        """If `word` is a conjunct, add to it the heads of the first conjunct, with their relations."""
         first = self.heads[word]
-        if not first or _base(self.names[word]) != "conj":
+        if not first or base_relation(self.names[word]) != "conj":
             return
         for head, relation in self.arcs[first].items():
-            if head != word and _base(relation) not in UNSHARED:
+            if head != word and base_relation(relation) not in UNSHARED:
                 self.arcs[word].setdefault(head, relation)
 
     def _shared_subjects(self, word: int) -> None:
-        """Give a conjunct without a subject that of the first."""
+        """If `word` is a conjunct without a subject, add to it the subjects of the first conjunct."""
         first = self.heads[word]
-        if not first or _base(self.names[word]) != "conj" or self._subjects(word) or self._of(word, "expl"):
+        if not first or base_relation(self.names[word]) != "conj" or self._subjects(word) or self._of(word, "expl"):
             return
         if self.upos[word] in {"VERB", "AUX", "_"} or self._of(word, "cop"):
             for subject in self._subjects(first):
                 self.arcs[subject].setdefault(word, self.names[subject])
 
     def _controlled(self, word: int) -> None:
-        """Give an open clause the subject that its head's object or subject is."""
+        """If `word` is an `xcomp`, add to it the object of its head, else the subject of its head, as its subject."""
         above = self.heads[word]
-        if not above or _base(self.names[word]) != "xcomp":
+        if not above or base_relation(self.names[word]) != "xcomp":
             return
         for subject in (self._of(above, "obj") or self._of(above, "iobj") or self._subjects(above))[:1]:
             self.arcs[subject].setdefault(word, CONTROLLED)

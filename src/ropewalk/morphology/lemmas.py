@@ -1,8 +1,8 @@
-"""Lemmas as rules: what must be done to a word's form to have its lemma, so that a tagger can predict it as a tag.
+"""Lemmas as rules that change a word's form into its lemma, so that a tagger can predict them as tags.
 
-A rule is text. `lower|-0+|-3+y` takes three characters off the end of the form, puts `y` there, and makes all lower
-case: `Cities` becomes `city`. Its parts are a casing, an edit at the beginning and an edit at the end; what lies
-between stays. `=be` is a whole lemma, for forms that share too little with it. This is the idea of UDPipe 2 (Straka,
+A rule is text. `lower|-0+|-3+y` removes three characters from the end of the form, adds `y`, and makes all lower case:
+`Cities` becomes `city`. Its parts are a casing, an edit at the beginning and an edit at the end; the characters
+between stay. `=be` is a whole lemma, for forms that share too little with it. This is the idea of UDPipe 2 (Straka,
 Straková and Hajič 2019), with one casing of four instead of a script of changes.
 """
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 WHOLE = "="
-LEAST_SHARED = 2  # characters; a single one counts only where both begin
+LEAST_SHARED = 2  # characters; a single one is enough only at the start of both
 
 
 def _lower(text: str) -> str:
-    """Make lower case of each character that has one of the same length."""
-    return "".join(low if len(low := one.lower()) == 1 else one for one in text)
+    """Return `text` in lower case; a character whose lower case is longer than one character stays."""
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
 
 def _capitalized(text: str) -> str:
     return text[:1].upper() + _lower(text[1:])
 
 
-CASINGS: dict[str, Callable[[str], str]] = {  # the first that gives the lemma is taken
+CASINGS: dict[str, Callable[[str], str]] = {  # the first that yields the lemma is used
     "lower": _lower,
     "same": str,
     "title": _capitalized,
@@ -36,12 +36,12 @@ CASINGS: dict[str, Callable[[str], str]] = {  # the first that gives the lemma i
 
 
 def lemma_rule(form: str, lemma: str) -> str:
-    """Give the rule that makes this lemma of this form."""
+    """Return the lemma rule that changes `form` into `lemma`, such as `lower|-0+|-3+y`."""
     at_form, at_lemma, shared = _longest_shared(_lower(form), _lower(lemma))
     if shared >= LEAST_SHARED or (shared and at_form == at_lemma == 0):
         cut = len(form) - at_form - shared
         before, after = lemma[:at_lemma], lemma[at_lemma + shared :]
-        for written in (_lower, str):  # what is added in lower case makes fewer rules, if the casing restores it
+        for written in (_lower, str):  # lower case makes fewer rules, if the casing restores the lemma
             edits = f"-{at_form}+{written(before)}|-{cut}+{written(after)}"
             for casing in CASINGS:
                 rule = f"{casing}|{edits}"
@@ -51,7 +51,10 @@ def lemma_rule(form: str, lemma: str) -> str:
 
 
 def apply_rule(rule: str, form: str) -> str | None:
-    """Make a form's lemma by a rule; None where it does not fit: it would cut more than there is, or leave nothing."""
+    """Return the lemma that `rule` makes of `form`.
+
+    Return None if it is no rule, would remove more characters than `form` has, or would leave an empty lemma.
+    """
     if rule.startswith(WHOLE):
         return rule[1:] or None
     casing, _, edits = rule.partition("|")
@@ -65,7 +68,7 @@ def apply_rule(rule: str, form: str) -> str | None:
 
 
 def frequent_rules(pairs: Iterable[tuple[str, str]], least_count: int) -> tuple[str, ...]:
-    """List the rules of forms and their lemmas that occur often enough, most frequent first."""
+    """Return the lemma rules of (form, lemma) `pairs` that occur `least_count` times or more, most frequent first."""
     rules: Counter[str] = Counter()
     for (form, lemma), count in Counter(pairs).items():
         rules[lemma_rule(form, lemma)] += count
@@ -74,19 +77,22 @@ def frequent_rules(pairs: Iterable[tuple[str, str]], least_count: int) -> tuple[
 
 
 def _edit(text: str) -> tuple[int, str]:
-    """Read `-2+xy`: how many characters go, and what comes instead; -1 characters where it is no edit."""
+    """Split an edit such as `-2+xy` into the number of removed characters and the added text.
+
+    The number is -1 if `text` is no edit.
+    """
     count, plus, added = text.removeprefix("-").partition("+")
     return (int(count) if plus and count.isascii() and count.isdigit() and len(count) < 10 else -1), added
 
 
-def _longest_shared(one: str, other: str) -> tuple[int, int, int]:
-    """Find the longest stretch that two texts share, the first of equals: where it begins in each, and its length."""
+def _longest_shared(first: str, second: str) -> tuple[int, int, int]:
+    """Return the longest shared span of two texts, or the first of several: its start in each, and its length."""
     best = (0, 0, 0)
-    ending = [0] * (len(other) + 1)  # lengths of the shared stretches that end here in both
-    for place, character in enumerate(one):
+    ending = [0] * (len(second) + 1)  # lengths of the shared spans that end here in both
+    for start, character in enumerate(first):
         diagonal = 0
-        for at, opposite in enumerate(other, start=1):
+        for at, opposite in enumerate(second, start=1):
             diagonal, ending[at] = ending[at], diagonal + 1 if character == opposite else 0
             if ending[at] > best[2]:
-                best = (place - ending[at] + 1, at - ending[at], ending[at])
+                best = (start - ending[at] + 1, at - ending[at], ending[at])
     return best

@@ -1,1 +1,1 @@
-"""Work in several processes."""
+"""Parallel computation in several worker processes."""

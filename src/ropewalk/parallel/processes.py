@@ -1,6 +1,6 @@
-"""The processes that `ropewalk.parallel.workers.apply` starts: given tasks, listened to, and replaced when they die.
+"""The implementation of `ropewalk.parallel.workers.apply`: worker processes that receive tasks and send results.
 
-Loaded when there is more than one process.
+This module is imported only for more than one process.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-END = b""  # what ends a worker
+END = b""  # the message that ends a worker
 AHEAD = 2  # tasks that a worker has at a time, so that it never waits for the next
-FORGIVEN = 2  # deaths of workers with the same task under way
+FORGIVEN = 2  # deaths of workers during the same task that are tolerated
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 PROGRAM = """import sys
 sys.path[:] = {path!r}
@@ -48,7 +48,7 @@ def results(
     here: Callable[[Task], Result] | None,
     share: bool,
 ) -> Iterator[Result]:
-    """Apply a function to tasks in `jobs` processes, as `ropewalk.parallel.workers.apply` says."""
+    """Yield the results of tasks, computed in `jobs` processes; the parameters are those of `workers.apply`."""
     starter = starter_of(make, share=share)
     crew = _Crew(starter, jobs)
     try:
@@ -60,12 +60,15 @@ def results(
 
 
 def starter_of(make: Callable[[], Callable[[Any], Any]], *, share: bool = sys.platform == "linux") -> Starter:
-    """Return what starts workers that apply the function made by `make`; with `share` it is made once for all."""
+    """Return a starter of worker processes that apply the function `make()`.
+
+    With `share`, `make` is called once and the workers are forks of that process; otherwise each worker calls it.
+    """
     return _Forking(make) if share else _Spawning(make)
 
 
 def _until(starter: Starter, tasks: Iterator[Task]) -> Iterator[Task]:
-    """Give tasks one by one as long as no worker could take the next."""
+    """Yield tasks, for the calling process to compute, until `starter` can start a worker at once."""
     while not starter.is_ready():
         try:
             yield next(tasks)
@@ -74,28 +77,32 @@ def _until(starter: Starter, tasks: Iterator[Task]) -> Iterator[Task]:
 
 
 class Starter(Protocol):
-    """Protocol for what starts workers, each of which ends when the connection to it is closed.
+    """Protocol for objects that start worker processes; a worker ends when its connection is closed.
 
-    A worker receives pickled tasks, and answers each with a pickled pair: whether the function returned, and its result
-    or exception.
+    A worker receives pickled tasks. It answers each with a pickled pair: True and the result of the function, or False
+    and the exception that the function raised.
     """
 
     def is_ready(self) -> bool:
-        """Return whether `start` would not wait."""
+        """Return whether `start` would return, or fail, without waiting."""
         ...
 
     def start(self) -> Connection:
-        """Start a worker, and return the connection to it."""
+        """Start a worker process; return the connection to it."""
         ...
 
     def close(self) -> None:
-        """Free what is needed to start workers."""
+        """Release the resources for starting workers."""
         ...
 
 
 @final
 class _Worker:
-    """A worker as it is seen from here: the way to it, and the tasks that it has, the first of them under way."""
+    """A worker process as its parent sees it.
+
+    `way` is the connection to it. `tasks` holds the indices of its tasks; it computes the first of them. A thread puts
+    its answers into the queue `heard`.
+    """
 
     def __init__(self, way: Connection, heard: queue.SimpleQueue[tuple[_Worker, bytes | None]]) -> None:
         self.way = way
@@ -105,7 +112,7 @@ class _Worker:
         self.listener.start()
 
     def _hear(self) -> None:
-        """Put what the worker says where others find it, and None when it is dead."""
+        """Add each answer of the worker to the queue, and None when the worker has died."""
         with self.way:
             with contextlib.suppress(OSError, EOFError):
                 while True:
@@ -115,7 +122,7 @@ class _Worker:
 
 @final
 class _Crew:
-    """Some workers, what each does, and results that wait for their turn."""
+    """A group of up to `size` workers, their tasks, and results that wait until earlier ones are yielded."""
 
     def __init__(self, starter: Starter, size: int) -> None:
         self._starter = starter
@@ -123,38 +130,38 @@ class _Crew:
         self._heard: queue.SimpleQueue[tuple[_Worker, bytes | None]] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._open: dict[int, bytes] = {}  # tasks without a result
-        self._deaths: dict[int, int] = {}  # how many workers died of a task
-        self._done: dict[int, bytes] = {}  # results that were not given out yet
+        self._deaths: dict[int, int] = {}  # the number of workers that died during a task
+        self._done: dict[int, bytes] = {}  # results that were not yielded yet
 
     def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Give the results of tasks in order; no more tasks are taken than keep the workers busy."""
+        """Yield the results of `tasks` in order; `tasks` is read only a few tasks ahead for each worker."""
         waiting = enumerate(tasks)
-        taken = given = 0
+        taken = yielded = 0
         ended = False
         while True:
             while not self._heard.empty():
                 self._listen()
-            # What is held is bounded also while the task whose turn it is takes long.
-            if not ended and taken - given < 2 * AHEAD * self._size and self._someone_free():
+            # The number of stored results is bounded, also while the next task in order takes long.
+            if not ended and taken - yielded < 2 * AHEAD * self._size and self._someone_free():
                 task = next(waiting, None)
                 ended = task is None
                 if task is not None:
                     self._open[taken] = _pickled(task[1])
                     self._give(taken)
                     taken += 1
-            elif given in self._done:
-                worked, value = pickle.loads(self._done.pop(given))  # noqa: S301 - written by our own worker
+            elif yielded in self._done:
+                worked, value = pickle.loads(self._done.pop(yielded))  # noqa: S301 - written by our own worker
                 if not worked:
                     raise value
-                given += 1
+                yielded += 1
                 yield value
-            elif given < taken:
+            elif yielded < taken:
                 self._listen()
             else:
                 return
 
     def close(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, even those that compute a task."""
         for worker in self._workers:
             with contextlib.suppress(OSError):  # it is dead already
                 worker.way.send_bytes(END)
@@ -166,18 +173,21 @@ class _Crew:
         return len(self._workers) < self._size or any(len(worker.tasks) < AHEAD for worker in self._workers)
 
     def _give(self, number: int) -> None:
-        """Give a task to who has the least to do; until there are enough workers, to a new one."""
+        """Send the task with index `number` to a new worker, or to the one with the fewest tasks if all are started."""
         if len(self._workers) < self._size:
             worker = _Worker(self._starter.start(), self._heard)
             self._workers.append(worker)
         else:
-            worker = min(self._workers, key=lambda one: len(one.tasks))
+            worker = min(self._workers, key=lambda worker: len(worker.tasks))
         worker.tasks.append(number)
-        with contextlib.suppress(OSError):  # it is dead, as `_listen` will find
+        with contextlib.suppress(OSError):  # it is dead; `_listen` handles that
             worker.way.send_bytes(self._open[number])
 
     def _listen(self) -> None:
-        """Wait for a result, or for the death of a worker, whose tasks others get."""
+        """Wait for an answer and store it. If it is the death of a worker, send its tasks to other workers.
+
+        Raise a `WorkerError` if too many workers have died during the same task.
+        """
         worker, answer = self._heard.get()
         if answer is not None:
             number = worker.tasks.popleft()
@@ -196,7 +206,7 @@ class _Crew:
 
 @final
 class _Forking:
-    """Starts workers as forks of one process that has made the function."""
+    """Starter of workers that are forks of one process, in which `make` was called."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = pickle.dumps(make)
@@ -211,7 +221,7 @@ class _Forking:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # an interrupt from the terminal is ours to handle
+                process_group=0,  # only the parent handles interrupts from the terminal
                 env=os.environ | ONE_THREAD,
             )
         self._socket = ours
@@ -220,12 +230,12 @@ class _Forking:
         self._is_ready = False
 
     def is_ready(self) -> bool:
-        """Tell whether a worker could be started at once, or it is known why not."""
+        """Return whether `start` would start a worker, or fail, at once."""
         return self._is_ready or self._way.poll() or self._process.poll() is not None
 
     def start(self) -> Connection:
-        """Start a worker."""
-        if self._process.poll() is not None:  # killed, and its forks perhaps too
+        """Fork a worker and return the connection to it; wait until the function is built."""
+        if self._process.poll() is not None:  # it was killed, perhaps with its forks
             self.close()
             self._begin()
         if not self._is_ready:
@@ -237,8 +247,8 @@ class _Forking:
         return Connection(ours.detach())
 
     def close(self) -> None:
-        """End the process that forks."""
-        if not self._is_ready:  # nobody waits for what it loads
+        """End the process that workers are forked from."""
+        if not self._is_ready:  # it still loads, and nothing needs it
             self._process.kill()
         self._way.close()
         self._socket.close()
@@ -247,7 +257,7 @@ class _Forking:
 
 @final
 class _Spawning:
-    """Starts workers that make the function each for itself."""
+    """Starter of spawned workers, each of which calls `make` itself."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = pickle.dumps(make)
@@ -255,11 +265,11 @@ class _Spawning:
 
     @staticmethod
     def is_ready() -> bool:
-        """Tell that a worker loads when it is started."""
+        """Return True: nothing is prepared in advance, so `start` can always be called."""
         return True
 
     def start(self) -> Connection:
-        """Start a worker."""
+        """Spawn a worker, wait until it has built the function, and return the connection to it."""
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve_spawned, args=(theirs, self._make), daemon=True)
@@ -276,7 +286,7 @@ class _Spawning:
 
 
 def _demand_ready(way: Connection) -> None:
-    """Wait until the function is made, or raise what went wrong."""
+    """Wait until the process at the other end has called `make`; raise the exception that `make` raised, if any."""
     try:
         failure = pickle.loads(way.recv_bytes())  # noqa: S301 - written by our own process
     except (EOFError, OSError) as ended:
@@ -286,12 +296,15 @@ def _demand_ready(way: Connection) -> None:
 
 
 def _make_function(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
-    """Make the function, and tell the other side whether that worked."""
+    """Unpickle and call `make`; return the function that it returns, or None if that failed.
+
+    Send the exception, or None, to the process that started this one.
+    """
     function: Callable[[Any], Any] | None = None
     failure: Exception | None = None
     try:
         function = pickle.loads(make)()  # noqa: S301 - written by the process that started this one
-    except Exception as caught:  # noqa: BLE001 - raised where somebody can handle it
+    except Exception as caught:  # noqa: BLE001 - raised in the process that started this one
         failure = caught
     try:
         way.send_bytes(_pickled(failure))
@@ -301,7 +314,10 @@ def _make_function(way: Connection, make: bytes) -> Callable[[Any], Any] | None:
 
 
 def _fork_on_demand(end: int) -> None:
-    """Run the process that forks: make the function, then a worker for each connection that comes in."""
+    """Run the process that workers are forked from: build the function, then fork a worker for each request.
+
+    `end` is the file descriptor of the socket on which the pickled `make` and then the workers' connections arrive.
+    """
     with Connection(os.dup(end)) as way:
         try:
             make = way.recv_bytes()
@@ -310,9 +326,9 @@ def _fork_on_demand(end: int) -> None:
         function = _make_function(way, make)
     if function is None:
         return
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the exit status of workers is not needed
     gc.collect()
-    gc.freeze()  # or collecting would write to shared pages
+    gc.freeze()  # otherwise garbage collection would write to shared pages
     requests = socket.socket(fileno=end)
     while True:
         word, files, _, _ = socket.recv_fds(requests, 1, 1)
@@ -326,25 +342,25 @@ def _fork_on_demand(end: int) -> None:
 
 
 def _serve_spawned(way: Connection, make: bytes) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the terminal is for the process that started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent handles interrupts from the terminal
     function = _make_function(way, make)
     if function is not None:
         _serve(way, function)
 
 
 def _serve(way: Connection, function: Callable[[Any], Any]) -> None:
-    """Apply the function to what comes in until nothing can come any more."""
+    """Run a worker: apply `function` to each task that arrives and send the result, until the connection closes."""
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    # Takes in the next task while this one is under way, so that the other side never waits to give it, and notices
-    # at once when there is no other side any more.
+    # Receives the next task while this one is computed, so that the sender never waits, and ends the process as soon as
+    # the connection closes.
     threading.Thread(target=_receive, args=(way, tasks), daemon=True).start()
     while True:
         task = pickle.loads(tasks.get())  # noqa: S301 - written by the process that started this one
         try:
             answer = _pickled((True, function(task)))
-        except Exception as failure:  # noqa: BLE001 - raised where somebody can handle it
+        except Exception as failure:  # noqa: BLE001 - raised in the process that started this one
             answer = _pickled((False, failure))
-        with contextlib.suppress(OSError):  # nobody wants it any more
+        with contextlib.suppress(OSError):  # the other process has closed the connection
             way.send_bytes(answer)
 
 

@@ -1,7 +1,7 @@
-"""Pictures of figures: bars and scatters, written as SVG or PNG.
+"""Plots: bars and scatters, written as SVG or PNG.
 
-matplotlib is loaded only here, and only when a picture is asked for; it comes with the extra `plot`. Equal
-figures give equal files.
+matplotlib, from the extra `plot`, is imported only here and only to draw. The same data give the same file, byte by
+byte.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Path = str | os.PathLike[str]
 SUFFIXES: Final = (".svg", ".png")
 SYMBOLS: Final = "oDs^v<>P"
 STYLE: Final = {
-    "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be drawn at random
+    "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be random
     "svg.fonttype": "none",  # text stays text
-    "text.parse_math": False,  # a dollar sign is one
+    "text.parse_math": False,  # dollar signs are literal
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -36,7 +36,7 @@ STYLE: Final = {
 
 
 class Point(NamedTuple):
-    """A point of a scatter; those of one group share a colour, those of one kind a symbol."""
+    """A point of a scatter plot; points of one `group` have the same colour, points of one `kind` the same symbol."""
 
     x: float
     y: float
@@ -45,7 +45,7 @@ class Point(NamedTuple):
 
 
 class AxisLabels(NamedTuple):
-    """What is written above a picture and along its axes."""
+    """The title of a plot and the labels of its axes."""
 
     title: str = ""
     x: str = ""
@@ -53,14 +53,10 @@ class AxisLabels(NamedTuple):
 
 
 def require(path: Path) -> None:
-    """Raise what drawing to this path would raise for its name or for want of matplotlib; draw nothing."""
+    """Raise `FormatError` if `path` is not named .svg or .png, and `MissingExtraError` if matplotlib is missing."""
     if not os.fspath(path).lower().endswith(SUFFIXES):
-        raise FormatError(
-            os.fspath(path),
-            0,
-            "picture-format",
-            f"no kind of picture; expected a name ending in {' or '.join(SUFFIXES)}",
-        )
+        problem = f"is no kind of picture; expected a name ending in {' or '.join(SUFFIXES)}"
+        raise FormatError(os.fspath(path), 0, "picture-format", problem)
     _matplotlib()
 
 
@@ -68,17 +64,21 @@ def bars(
     path: Path,
     names: Sequence[str],
     series: Mapping[str, Sequence[float]],
-    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a frozen value
     *,
     bounds: tuple[float | None, float | None] = (None, None),
 ) -> None:
-    """Draw a group of bars for each name, one bar for each series; `bounds` limit the axis of values."""
+    """Draw a bar chart into the file `path`: a group of bars for each name, with one bar for each series.
+
+    `series` has a value for each name. `bounds` are the lowest and highest value of the vertical axis; None means that
+    the data decide.
+    """
 
     def fill(axes: Axes) -> None:
         width = 0.8 / max(len(series), 1)
         for number, (label, values) in enumerate(series.items()):
             left = (number - (len(series) - 1) / 2) * width
-            axes.bar([place + left for place in range(len(names))], values, width, label=clean(label))
+            axes.bar([index + left for index in range(len(names))], values, width, label=clean(label))
         turned = sum(map(len, names)) > 60
         shown = list(map(clean, names))
         axes.set_xticks(range(len(names)), shown, rotation=45 if turned else 0, ha="right" if turned else "center")
@@ -91,13 +91,14 @@ def bars(
 def scatter(
     path: Path,
     points: Mapping[str, Point],
-    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a value that never changes
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a frozen value
     *,
     highest: tuple[bool, bool] = (True, True),
 ) -> None:
-    """Draw named points; those that no other beats on both axes are in bold, on a dashed line.
+    """Draw a scatter plot of named points into the file `path`.
 
-    `highest` tells for each axis whether more is better.
+    Points of the Pareto front have bold names and are connected with a dashed line. `highest` says for each axis
+    whether larger values are better.
     """
 
     def fill(axes: Axes) -> None:
@@ -108,7 +109,9 @@ def scatter(
         across, up = (max(values, default=0) - min(values, default=0) for values in (xs, ys))
         named: list[Point] = []
         for name, point in points.items():
-            crowded = any(abs(one.x - point.x) < 0.3 * across and abs(one.y - point.y) < 0.04 * up for one in named)
+            crowded = any(
+                abs(other.x - point.x) < 0.3 * across and abs(other.y - point.y) < 0.04 * up for other in named
+            )
             named.append(point)
             colour = f"C{groups.index(point.group or name) % 10}"
             symbol = SYMBOLS[kinds.index(point.kind) % len(SYMBOLS)]
@@ -129,7 +132,10 @@ def scatter(
 
 
 def pareto(points: Mapping[str, Point], *, highest: tuple[bool, bool] = (True, True)) -> tuple[str, ...]:
-    """Name the points that no other is as good as on both axes and better than on one."""
+    """Return the names of the points of the Pareto front: no other point is as good on both axes and better on one.
+
+    `highest` says for each axis whether larger values are better.
+    """
     signs = [1 if more else -1 for more in highest]
     values = {
         name: tuple(sign * part for sign, part in zip(signs, point[:2], strict=True)) for name, point in points.items()
@@ -150,7 +156,10 @@ def _matplotlib() -> ModuleType:
 
 
 def _draw(path: Path, fill: Callable[[Axes], None], labels: AxisLabels, series: int, *, width: float = 6.4) -> None:
-    """Fill one pair of axes and write the picture, whole or not at all."""
+    """Draw a plot whose axes `fill` draws on, and write it to `path`; if an error occurs, no file is written.
+
+    With several `series`, the plot has a legend.
+    """
     require(path)
     matplotlib = _matplotlib()
     kind = os.fspath(path).lower().rpartition(".")[2]

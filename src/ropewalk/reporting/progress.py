@@ -1,4 +1,4 @@
-"""A progress bar on standard error for work that takes over a second, and none where nobody watches."""
+"""A progress bar on standard error, on terminals only, for work that takes more than a second."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def track(
     total: float | None = None,
     size: Callable[[Item], float] = lambda _: 1.0,
 ) -> Iterator[Item]:
-    """Pass items on, and once a second has gone by show on a terminal how much of `total` is done.
+    """Yield `items`; after a second, show a progress bar named `what` on a terminal.
 
-    `size` tells how much of the total an item is; without a total the bar only pulses.
+    `size` returns the part of `total` that an item contributes. Without `total`, the bar shows no fraction.
     """
     if not sys.stderr.isatty():
         yield from items
@@ -48,7 +48,7 @@ def track(
 
 
 def progress_bar() -> Progress:
-    """Return a bar for standard error that disappears at its end."""
+    """Return a progress bar on standard error that disappears when it is finished."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

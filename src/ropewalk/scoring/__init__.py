@@ -1,1 +1,1 @@
-"""Scores, statistics and comparisons: what a result in a table rests on."""
+"""Scores, breakdowns, and significance of differences."""

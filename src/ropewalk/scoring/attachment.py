@@ -1,8 +1,8 @@
-"""Attachment scores of whole treebanks over the same words, each of them named by what it is a mean over.
+"""Attachment scores of treebanks over the same words, each named after what it averages over.
 
-UAS counts words with the right head, LAS words with the right head and relation. Over words every word
-weighs the same; over sentences every sentence does, as in the paper. UM and LM are the shares of sentences
-in which all of it is right. CLAS is the F1 of LAS over words with a content relation (Nivre & Fang 2017).
+UAS counts words with the right head, LAS words with the right head and relation. Over words, every word has the same
+weight; over sentences, every sentence, as in the paper. UM and LM are the fractions of sentences in which all heads, or
+all heads and relations, are right. CLAS is the F1 of LAS over words with a content relation (Nivre & Fang 2017).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ PENN_PUNCTUATION: Final = frozenset({"``", "''", ":", ",", "."})
 
 
 def is_punctuation(form: str) -> bool:
-    """Tell whether a word consists of punctuation alone, by Unicode's categories."""
+    """Return whether a word consists of punctuation alone, by Unicode's categories."""
     return all(unicodedata.category(sign).startswith("P") for sign in form)
 
 
@@ -70,10 +70,10 @@ PUNCTUATION: Final[Mapping[PunctuationBy, Callable[[str], bool]]] = MappingProxy
 class ScoringRules:
     """Rules of scoring: whether subtypes of relations and punctuation count.
 
-    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words are left out by what gold says of
-    them: `punctuation_by` is their relation, their tag `upos` or `xpos`, or their `form`, and `punctuation_list` the
-    relations, tags or forms that are left out. By default these are `punct`, `PUNCT`, the tags of punctuation of the
-    Penn Treebank, and forms that consist of punctuation alone.
+    Without `subtypes`, `nsubj:pass` counts as `nsubj`. Without `punctuation`, words that are punctuation in gold are
+    not scored. `punctuation_by` names the gold column that decides: the relation, the tag `upos` or `xpos`, or the
+    `form`. `punctuation_list` has the values of that column that are punctuation. If it is empty, they are the relation
+    `punct`, the tag `PUNCT`, the punctuation tags of the Penn Treebank, or forms of punctuation characters alone.
     """
 
     subtypes: bool = True
@@ -83,26 +83,40 @@ class ScoringRules:
 
 
 class Parts(NamedTuple):
-    """A score as a ratio of two sums over sentences: what each sentence adds above and below the line."""
+    """A score as a ratio of two sums over sentences: the numerator and denominator of each sentence."""
 
     numerators: Floats
     denominators: Floats
 
     @property
     def value(self) -> float:
-        """The score; not a number where there is nothing to score."""
+        """The score: the sum of the numerators divided by that of the denominators, or NaN if the latter is 0."""
         below = float(self.denominators.sum())
         return float(self.numerators.sum()) / below if below else float("nan")
 
 
+class _Score:
+    """A property of `AttachmentScores`: the value of one measure."""
+
+    def __init__(self, measure: Measure, doc: str) -> None:
+        self._measure: Measure = measure
+        self.__doc__ = doc
+
+    @overload
+    def __get__(self, scores: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, scores: AttachmentScores, owner: type) -> float: ...
+    def __get__(self, scores: AttachmentScores | None, owner: type) -> Self | float:
+        return self if scores is None else scores.parts(self._measure).value
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AttachmentScores:
-    """What was right in each sentence, and the scores that follow; all of them are shares from 0 to 1.
+    """Counts of correct words in each sentence, and the scores computed from them, each from 0 to 1.
 
-    Each array has one count a sentence: `words` counted, right `heads`, right heads and relations in
-    `labelled`; words with a content relation in gold (`content`), in the prediction (`content_predicted`),
-    and those of gold that are right (`content_labelled`). Sentences without a counted word have no part in
-    means over sentences.
+    Each array has one count for each sentence: counted `words`, right `heads`, right heads and relations in `labelled`;
+    words with a content relation in gold (`content`), in the prediction (`content_predicted`), and those of gold that
+    are right (`content_labelled`). Means over sentences leave out sentences without a counted word.
     """
 
     words: Ints
@@ -113,7 +127,10 @@ class AttachmentScores:
     content_labelled: Ints
 
     def parts(self, measure: Measure) -> Parts:
-        """Take one score apart by sentence."""
+        """Return the score `measure` as a numerator and a denominator for each sentence.
+
+        Raise `UnknownNameError` if `measure` is unknown.
+        """
         words = self.words.astype(np.float64)
         some = (self.words > 0).astype(np.float64)
         ratio: dict[Measure, Callable[[], tuple[npt.NDArray[Any], npt.NDArray[Any]]]] = {
@@ -130,40 +147,13 @@ class AttachmentScores:
         above, below = ratio[measure]()
         return Parts(above.astype(np.float64), below.astype(np.float64))
 
-    @property
-    def uas(self) -> float:
-        """UAS over words."""
-        return self.parts("uas").value
-
-    @property
-    def las(self) -> float:
-        """LAS over words."""
-        return self.parts("las").value
-
-    @property
-    def uas_sentences(self) -> float:
-        """UAS over sentences."""
-        return self.parts("uas_sentences").value
-
-    @property
-    def las_sentences(self) -> float:
-        """LAS over sentences."""
-        return self.parts("las_sentences").value
-
-    @property
-    def um(self) -> float:
-        """The share of sentences with all heads right."""
-        return self.parts("um").value
-
-    @property
-    def lm(self) -> float:
-        """The share of sentences with all heads and relations right."""
-        return self.parts("lm").value
-
-    @property
-    def clas(self) -> float:
-        """F1 of LAS over words with a content relation."""
-        return self.parts("clas").value
+    uas = _Score("uas", "UAS over words.")
+    las = _Score("las", "LAS over words.")
+    uas_sentences = _Score("uas_sentences", "UAS over sentences.")
+    las_sentences = _Score("las_sentences", "LAS over sentences.")
+    um = _Score("um", "The fraction of sentences with all heads right.")
+    lm = _Score("lm", "The fraction of sentences with all heads and relations right.")
+    clas = _Score("clas", "F1 of LAS over words with a content relation.")
 
 
 def score(  # noqa: PLR0913 - one keyword for each rule of scoring
@@ -175,16 +165,19 @@ def score(  # noqa: PLR0913 - one keyword for each rule of scoring
     punctuation_by: PunctuationBy = "relation",
     punctuation_list: Sequence[str] = (),
 ) -> AttachmentScores:
-    """Score trees over the same words with `ScoringRules`; a `MismatchError` names the first word that differs."""
+    """Return the attachment scores of predicted trees; `ScoringRules` explains the keywords.
+
+    Both treebanks must have the same words. Otherwise, `MismatchError` names the first word that differs.
+    """
     return scores_of(judge(gold, predicted, ScoringRules(subtypes, punctuation, punctuation_by, punctuation_list)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """What is right of each word: whether it is `counted`, its head is right (`heads`), its relation too (`labelled`).
+    """Judgements of each word: whether it is `counted`, its head is right (`heads`), its relation too (`labelled`).
 
-    Words that are not counted are right in nothing. `relations` are those of gold and `guesses` the
-    predicted ones, as numbers into one list of `names`.
+    Words that are not counted are never right. `relations` are the gold relations and `guesses` the predicted ones,
+    both as indices in `names`.
     """
 
     gold: Treebank
@@ -198,8 +191,11 @@ class Judged:
     names: tuple[str, ...]
 
 
-def judge(gold: Treebank, predicted: Treebank, rules: ScoringRules = ScoringRules()) -> Judged:  # noqa: B008 - a value that never changes
-    """Return what is right of each word."""
+def judge(gold: Treebank, predicted: Treebank, rules: ScoringRules = ScoringRules()) -> Judged:  # noqa: B008 - a frozen value
+    """Return for each word whether it is counted, and whether its predicted head and relation are right.
+
+    Raise `MismatchError` if the words differ, and `FormatError` if a gold word has no head.
+    """
     require_same_words(gold, predicted)
     missing = np.flatnonzero(gold.heads < 0)
     if len(missing):
@@ -222,7 +218,7 @@ def judge(gold: Treebank, predicted: Treebank, rules: ScoringRules = ScoringRule
 
 
 def scores_of(judged: Judged) -> AttachmentScores:
-    """Count what is right in each sentence."""
+    """Return the number of counted words and of right words in each sentence."""
     content = np.array([without_subtype(name) in CONTENT for name in judged.names], dtype=np.bool_)
     ours = judged.counted & content[judged.relations]
     theirs = judged.counted & content[judged.guesses]
@@ -231,12 +227,12 @@ def scores_of(judged: Judged) -> AttachmentScores:
 
 
 def without_subtype(relation: str) -> str:
-    """Take the subtype off a relation: `nsubj` of `nsubj:pass`."""
+    """Return a relation without its subtype: `nsubj` for `nsubj:pass`."""
     return relation.partition(":")[0]
 
 
 def _punctuation(gold: Treebank, rules: ScoringRules) -> Bools:
-    """Return for each word whether it is punctuation."""
+    """Return for each word of `gold` whether it is punctuation according to `rules`."""
     by, listed = rules.punctuation_by, rules.punctuation_list
     test = frozenset(listed).__contains__ if listed else PUNCTUATION[by]
     if by == "relation":
@@ -245,13 +241,16 @@ def _punctuation(gold: Treebank, rules: ScoringRules) -> Bools:
 
 
 def holds(column: Column, test: Callable[[str], bool]) -> Bools:
-    """Ask something of every word's string, once for each distinct one."""
-    held: Bools = np.array([test(name) for name in column.names], dtype=np.bool_)[column.ids]
-    return held
+    """Return for every word whether its text in `column` passes `test`; each distinct text is tested once."""
+    results: Bools = np.array([test(name) for name in column.names], dtype=np.bool_)[column.ids]
+    return results
 
 
 def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tuple[list[Ints], tuple[str, ...]]:
-    """Number the strings of several columns alike, those with the same key as one."""
+    """Return each column's texts as indices in one list of keys, and that list.
+
+    Texts for which `key` returns the same text have the same index.
+    """
     numbers: dict[str, int] = {}
     ids = [
         np.array([numbers.setdefault(key(name), len(numbers)) for name in column.names], dtype=np.int32)[column.ids]
@@ -261,16 +260,16 @@ def numbered(columns: Sequence[Column], key: Callable[[str], str] = str) -> tupl
 
 
 def require_same_words(gold: Treebank, predicted: Treebank) -> None:
-    """Raise a `MismatchError` if two treebanks are not over the same words in the same sentences."""
-    found = first_difference(gold, predicted)
-    if found:
-        raise MismatchError(found)
+    """Raise `MismatchError` unless two treebanks have the same words in the same sentences."""
+    difference = first_difference(gold, predicted)
+    if difference:
+        raise MismatchError(difference)
 
 
 def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
-    """Name the first place where the words of two treebanks part, or None if they never do."""
+    """Return a message about the first word where two treebanks differ, or None if they have the same words."""
     for bank in (gold, predicted):
-        demand_type("what is compared", bank, Treebank)
+        demand_type("treebanks to compare", bank, Treebank)
     alike = len(gold) == len(predicted) and gold.offsets == predicted.offsets
     if alike and gold.source is predicted.source and gold.columns.get("form") is predicted.columns.get("form"):
         return None
@@ -301,14 +300,17 @@ def first_difference(gold: Treebank, predicted: Treebank) -> str | None:
     return None
 
 
-def _parting(gold: Treebank, predicted: Treebank, sentence: int, inner: int, found: tuple[str, ...]) -> str:
-    """Say how two sentences part at a word, counted from 0, or where one of them ends."""
+def _parting(gold: Treebank, predicted: Treebank, sentence: int, inner: int, forms: tuple[str, ...]) -> str:
+    """Return a message about the difference of two sentences at the word with index `inner`.
+
+    `forms` has both forms of that word. If it has fewer, the message says that the lengths of the sentences differ.
+    """
     where = (
         f"{_place(gold, 'gold', sentence, inner)} and {_place(predicted, 'predicted', sentence, inner)}: "
         f"sentence {sentence + 1}, word {inner + 1}: "
     )
-    if len(found) == 2:
-        return where + f"{found[0]!r} in the first is {found[1]!r} in the second; expected the same words in both"
+    if len(forms) == 2:
+        return where + f"{forms[0]!r} in the first is {forms[1]!r} in the second; expected the same words in both"
     first, second = int(gold.lengths[sentence]), int(predicted.lengths[sentence])
     return where + f"the sentence has {first} words in the first and {second} in the second; expected the same words"
 
@@ -318,7 +320,7 @@ def _name(bank: Treebank, role: str) -> str:
 
 
 def _place(bank: Treebank, role: str, sentence: int, inner: int) -> str:
-    """Name file and line of a word; of the last one if the sentence ends before it."""
+    """Return the file and line of the word with index `inner`, or of the last word if the sentence is shorter."""
     if bank.source is None:
         return _name(bank, role)
     word = bank.offsets[sentence].start + min(inner, int(bank.lengths[sentence]) - 1)

@@ -1,7 +1,7 @@
-"""Attachment scores by what the words are: relation, arc length, sentence length, projectivity, part of speech.
+"""Attachment scores of groups of words: by relation, arc length, sentence length, projectivity, part of speech.
 
-Groups are made by the gold trees, so that every system is scored on the same words. Where a prediction has
-such a group too (its relation, the length of its arc), precision and F1 stand beside recall.
+Gold trees define the groups, so that every system is scored on the same words. Predicted trees also have relations and
+arc lengths, so these groups have precision and F1 besides recall.
 """
 
 from __future__ import annotations
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 By = Literal["relation", "distance", "length", "projectivity", "upos"]
 
 BREAKDOWNS: Final[tuple[By, ...]] = get_args(By)
-ARC_LENGTHS: Final = (1, 2, 3, 4, 5, 6, 8, 11, 21)  # where each bin of arc lengths begins
-SENTENCE_LENGTHS: Final = (1, 6, 11, 21, 31, 41, 61)  # likewise of sentence lengths
+ARC_LENGTHS: Final = (1, 2, 3, 4, 5, 6, 8, 11, 21)  # the shortest arc of each bin
+SENTENCE_LENGTHS: Final = (1, 6, 11, 21, 31, 41, 61)  # the shortest sentence of each bin
 
 
 class Grouping(NamedTuple):
-    """Names of groups, and the group of each word in gold and, where it has one there, in the prediction."""
+    """A division of words into groups: the groups' `names`, and the index of each word's group.
+
+    `gold` has each word's group in the gold tree, and `predicted` its group in the predicted tree. `predicted` is None
+    if only gold trees define the groups.
+    """
 
     names: tuple[str, ...]
     gold: Ints
@@ -41,7 +45,12 @@ class Grouping(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Breakdown:
-    """Counts for each group: words in gold and in the prediction, right heads, right heads and relations."""
+    """Counts of words for each group in `names`.
+
+    `gold` counts the words of the group in gold, `heads` those of them with the right head, and `labelled` those with
+    the right head and relation. `predicted` counts the words of the group in the prediction, or is None if only gold
+    trees define the groups.
+    """
 
     by: By
     names: tuple[str, ...]
@@ -52,34 +61,34 @@ class Breakdown:
 
     @property
     def uas(self) -> Floats:
-        """The share of each group's words with the right head."""
-        return _share(self.heads, self.gold)
+        """The fraction of each group's words with the right head."""
+        return _ratio(self.heads, self.gold)
 
     @property
     def las(self) -> Floats:
-        """The share of each group's words with the right head and relation: its recall."""
-        return _share(self.labelled, self.gold)
+        """The fraction of each group's words with the right head and relation: its recall."""
+        return _ratio(self.labelled, self.gold)
 
     @property
     def precision(self) -> Floats | None:
-        """The share of the words predicted to be of each group that have the right head and relation."""
-        return None if self.predicted is None else _share(self.labelled, self.predicted)
+        """The fraction of each group's predicted words with the right head and relation; None without such groups."""
+        return None if self.predicted is None else _ratio(self.labelled, self.predicted)
 
     @property
     def f1(self) -> Floats | None:
-        """The harmonic mean of precision and recall."""
-        return None if self.predicted is None else _share(2 * self.labelled, self.gold + self.predicted)
+        """The harmonic mean of each group's precision and recall; None without precision."""
+        return None if self.predicted is None else _ratio(2 * self.labelled, self.gold + self.predicted)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confusion:
-    """How often each relation of gold (rows) was predicted as each relation (columns), whatever the heads."""
+    """Counts of words by gold relation (rows) and predicted relation (columns); heads are ignored."""
 
     names: tuple[str, ...]
     counts: Ints
 
     def pairs(self) -> list[tuple[str, str, int]]:
-        """List the confusions of two relations, the most frequent first: gold, predicted, how often."""
+        """Return the confused pairs of relations, the most frequent first: gold, predicted, count."""
         wrong = self.counts * (1 - np.eye(len(self.names), dtype=np.int32))
         order = np.argsort(-wrong, axis=None, kind="stable")[: int((wrong > 0).sum())]
         rows, columns = np.unravel_index(order, wrong.shape)
@@ -90,40 +99,29 @@ class Confusion:
 
 
 def breakdown(judged: Judged, by: By) -> Breakdown:
-    """Score each group of words; groups of relations and tags come with the largest first, empty ones not at all."""
-    parts = []
+    """Return the counts of right words for each group of words; `by` says what defines the groups.
+
+    Empty groups are left out. Relations and tags are ordered by frequency in gold, the most frequent first.
+    """
+    names: list[str] = []
+    tables = []
     for group in groupings(judged, by):
-
-        def count(ids: Ints, mask: Bools, many: int = len(group.names)) -> Ints:
-            return frozen_ints(np.bincount(ids[mask], minlength=many))
-
-        sizes = count(group.gold, judged.counted)
-        guessed = None if group.predicted is None else count(group.predicted, judged.counted)
-        order = np.argsort(-sizes, kind="stable") if by in {"relation", "upos"} else np.arange(len(sizes))
-        order = order[(sizes + (0 if guessed is None else guessed))[order] > 0]
-        parts.append(
-            Breakdown(
-                by,
-                tuple(group.names[number] for number in order.tolist()),
-                sizes[order],
-                None if guessed is None else guessed[order],
-                count(group.gold, judged.heads)[order],
-                count(group.gold, judged.labelled)[order],
-            )
-        )
-    guesses = [part.predicted for part in parts if part.predicted is not None]
-    return Breakdown(
-        by,
-        tuple(name for part in parts for name in part.names),
-        frozen_ints(np.concatenate([part.gold for part in parts])),
-        frozen_ints(np.concatenate(guesses)) if guesses else None,
-        frozen_ints(np.concatenate([part.heads for part in parts])),
-        frozen_ints(np.concatenate([part.labelled for part in parts])),
-    )
+        counted = [(group.gold, mask) for mask in (judged.counted, judged.heads, judged.labelled)]
+        counted += [] if group.predicted is None else [(group.predicted, judged.counted)]
+        table = np.stack([np.bincount(ids[mask], minlength=len(group.names)) for ids, mask in counted])
+        order = np.argsort(-table[0], kind="stable") if by in {"relation", "upos"} else np.arange(table.shape[1])
+        order = order[(table[0] + table[3:].sum(axis=0))[order] > 0]
+        names += [group.names[number] for number in order.tolist()]
+        tables.append(table[:, order])
+    gold, heads, labelled, *predicted = map(frozen_ints, np.concatenate(tables, axis=1))
+    return Breakdown(by, tuple(names), gold, predicted[0] if predicted else None, heads, labelled)
 
 
 def parts_by_group(judged: Judged, by: By) -> dict[str, Parts]:
-    """Take the LAS of each group that gold has apart by sentence."""
+    """Return the LAS of each gold group, as a numerator and a denominator for each sentence.
+
+    Groups without counted words are left out.
+    """
     gold = judged.gold
     sentences = np.repeat(np.arange(len(gold)), gold.lengths)
     out: dict[str, Parts] = {}
@@ -140,7 +138,7 @@ def parts_by_group(judged: Judged, by: By) -> dict[str, Parts]:
 
 
 def confusion(judged: Judged) -> Confusion:
-    """Count which relations were taken for which, the most frequent relation of gold first."""
+    """Return the counts of predicted relations for each gold relation, the most frequent gold relation first."""
     many = len(judged.names)
     cells = np.bincount(
         (judged.relations.astype(np.int64) * many + judged.guesses)[judged.counted], minlength=many * many
@@ -153,7 +151,7 @@ def confusion(judged: Judged) -> Confusion:
 
 
 def groupings(judged: Judged, by: By) -> list[Grouping]:
-    """Put each word into a group, or into one of each of several kinds."""
+    """Return the groups of all words; `projectivity` has two groupings, by tree and by arc, the others one."""
     demand_known("breakdown", by, BREAKDOWNS)
     if by == "relation":
         return [Grouping(judged.names, judged.relations, judged.guesses)]
@@ -177,13 +175,16 @@ def groupings(judged: Judged, by: By) -> list[Grouping]:
 
 
 def arc_length_names() -> tuple[str, ...]:
-    """Name the groups of arc lengths: heads to the left, furthest first, then the root, then heads to the right."""
+    """Return the names of the groups of arc lengths.
+
+    Their order is: heads to the left, the farthest first; the root; heads to the right, the nearest first; no head.
+    """
     left = _bin_names(ARC_LENGTHS, "head {} to the left".format)
     return (*reversed(left), "root", *_bin_names(ARC_LENGTHS, "head {} to the right".format), "no head")
 
 
 def _arc_lengths(bank: Treebank) -> Ints:
-    """Group arcs by the signed distance from dependent to head."""
+    """Return for each word the index of its arc's group in `arc_length_names`."""
     many = len(ARC_LENGTHS)
     distance = bank.heads - bank.offsets.positions()
     size = np.searchsorted(ARC_LENGTHS, np.abs(distance), side="right")
@@ -194,14 +195,14 @@ def _arc_lengths(bank: Treebank) -> Ints:
 def _bin_names(starts: tuple[int, ...], name: Callable[[str], str]) -> tuple[str, ...]:
     stops = [start - 1 for start in starts[1:]]
     inner = [str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, stops, strict=False)]
-    return (*(name(one) for one in inner), name(f"{starts[-1]}+"))
+    return (*map(name, inner), name(f"{starts[-1]}+"))
 
 
 def _spread(values: Ints, bank: Treebank) -> Ints:
-    """Give every word the number of its sentence."""
+    """Return for every word the value of its sentence."""
     return frozen_ints(np.repeat(values, bank.lengths))
 
 
-def _share(some: Ints, of: Ints) -> Floats:
+def _ratio(part: Ints, whole: Ints) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(of > 0, some / of, np.nan)
+        return np.where(whole > 0, part / whole, np.nan)

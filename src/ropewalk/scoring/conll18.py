@@ -1,11 +1,11 @@
-"""The scores of the CoNLL 2018 shared task, which need neither the same tokens nor the same sentences.
+"""The scores of the CoNLL 2018 shared task, for files with different tokens and sentences.
 
-The texts of both files must be the same once spaces are gone. A token is a stretch of that text, and two
-tokens are the same if their stretches are. Words that are tokens are aligned as such. Around multiword
-tokens, words are aligned by the longest common subsequence of their forms within a stretch that no multiword
-token of either file sticks out of. All other scores are over aligned words, with precision, recall and F1
-(https://universaldependencies.org/conll18/evaluation.html). Relations count without subtypes, and of the
-features only those that are universal.
+The texts of both files must be the same without spaces. A token is a span of that text, and two tokens are the same if
+their spans are. Words outside multiword tokens are aligned if their spans are equal. Around multiword tokens, words are
+aligned with the longest common subsequence of their forms, within a span that no multiword token of either file extends
+beyond. All other scores are over aligned words, with precision, recall and F1
+(https://universaldependencies.org/conll18/evaluation.html). Relations count without subtypes, and only universal
+features count.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ropewalk.core.trees import check_heads, tree_error
+from ropewalk.core.ragged import starts_of
+from ropewalk.core.trees import check_heads
 from ropewalk.errors import FormatError, MismatchError, RootError, demand_type
 from ropewalk.scoring.attachment import CONTENT, holds, numbered, without_subtype
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ropewalk.core.arrays import Bools
-    from ropewalk.core.columns import Column
-    from ropewalk.core.ragged import Offsets, Places
+    from ropewalk.core.ragged import Places
 
 FUNCTION: Final = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
 FEATURES: Final = frozenset({
@@ -40,9 +38,9 @@ SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One line of the table: how many there are in gold and in the system's file, and how many are right.
+    """One score: the number of its units (such as tokens) in `gold`, in the `system`'s file, and of `correct` ones.
 
-    `aligned` is the number of aligned words that the score looks at, where it looks at aligned words.
+    `aligned` is the number of aligned words that are scored, or None if the score is not over aligned words.
     """
 
     gold: int
@@ -52,12 +50,12 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The share of the system's that is right."""
+        """The fraction of the system's units that are correct; 0 if it has none."""
         return self.correct / self.system if self.system else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of gold that the system got right."""
+        """The fraction of the gold units that the system found; 0 if there are none."""
         return self.correct / self.gold if self.gold else 0.0
 
     @property
@@ -67,16 +65,19 @@ class Score:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """The share of the aligned words that is right."""
+        """The fraction of the aligned words that are correct; None if the score is not over aligned words."""
         if self.aligned is None:
             return None
         return self.correct / self.aligned if self.aligned else 0.0
 
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
-    """Compute the whole table, in its order; what the task calls invalid output raises an error."""
+    """Return all scores of the shared task by name, in the order of its official table.
+
+    Raise `FormatError` if a tree is invalid or a form is empty, and `MismatchError` if the texts differ.
+    """
     for bank in (gold, system):
-        demand_type("what is compared", bank, Treebank)
+        demand_type("treebanks to compare", bank, Treebank)
     ours, theirs = _Side.of(gold), _Side.of(system)
     pairs = _align(ours, theirs)
     return {
@@ -88,7 +89,10 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
 
 def align(gold: Treebank, system: Treebank) -> Places:
-    """Pair the words of two treebanks over the same text: rows of (gold word, system word), rising in both."""
+    """Return the aligned words of two treebanks over the same text, as rows (gold word, system word).
+
+    Words are indices over the whole treebank. Both columns are in ascending order.
+    """
     return _align(_Side.of(gold), _Side.of(system))
 
 
@@ -101,7 +105,7 @@ def _word_scores(gold: Treebank, system: Treebank, pairs: Places) -> dict[str, S
         return np.asarray(ids[0][g] == ids[1][s])
 
     above, above_system = _parents(gold), _parents(system)
-    partner = np.full(system.words + 1, -2, dtype=np.int64)  # the last place is the root's
+    partner = np.full(system.words + 1, -2, dtype=np.int64)  # the last index is the root's
     partner[s] = g
     partner[-1] = -1
     upos, xpos, feats, relation = same("upos"), same("xpos"), same("feats"), same("deprel")
@@ -111,7 +115,7 @@ def _word_scores(gold: Treebank, system: Treebank, pairs: Places) -> dict[str, S
     def functional(bank: Treebank) -> Bools:
         return (bank.heads > 0) & holds(bank.relations, lambda name: without_subtype(name) in FUNCTION)
 
-    # Two words have the same function words if they have as many, and as many of these are aligned and alike.
+    # Two words have the same function words if they have equally many, and all of these are aligned and equal.
     ours, theirs = functional(gold), functional(system)
     alike = ours[g] & theirs[s] & head & relation & upos & feats
     shared = np.bincount(above[g[alike]], minlength=gold.words)
@@ -125,7 +129,8 @@ def _word_scores(gold: Treebank, system: Treebank, pairs: Places) -> dict[str, S
         inner = content[0][g]
         return Score(int(content[0].sum()), int(content[1].sum()), int((right & inner).sum()), int(inner.sum()))
 
-    inner = (_content(gold.relations), _content(system.relations))
+    ours, theirs = (holds(bank.relations, lambda name: without_subtype(name) in CONTENT) for bank in (gold, system))
+    inner = (ours, theirs)
     labelled = head & relation
     return {
         "UPOS": over(None, upos),
@@ -141,27 +146,23 @@ def _word_scores(gold: Treebank, system: Treebank, pairs: Places) -> dict[str, S
     }
 
 
-def _content(relations: Column) -> Bools:
-    return holds(relations, lambda name: without_subtype(name) in CONTENT)
-
-
 def _universal(features: str) -> str:
-    return "|".join(sorted(one for one in features.split("|") if one.partition("=")[0] in FEATURES))
+    return "|".join(sorted(feature for feature in features.split("|") if feature.partition("=")[0] in FEATURES))
 
 
 def _parents(bank: Treebank) -> Places:
-    """Number the head of each word over the whole treebank; -1 is the root."""
+    """Return the head of each word as an index over the whole treebank; -1 is the root."""
     starts = np.repeat(bank.offsets.starts, bank.lengths)
     return np.where(bank.heads > 0, starts + bank.heads - 1, -1).astype(np.int64)
 
 
 def _without_spaces(form: str) -> str:
-    """Drop what Unicode calls a space separator."""
+    """Return a form without Unicode's space separators."""
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
 
 
 class _Word(NamedTuple):
-    """A word's place in the text, whether a multiword token holds it, and the form it is compared by."""
+    """A word's span of the text, whether it is `inside` a multiword token, and its form in lower case."""
 
     start: int
     stop: int
@@ -169,15 +170,19 @@ class _Word(NamedTuple):
     form: str
 
     def within(self, stop: int) -> bool:
-        """Tell whether the word belongs to a stretch that ends there."""
+        """Return whether the word belongs to a span of text that ends at `stop`.
+
+        A word of a multiword token must begin before `stop`. Any other word must end at `stop` or before.
+        """
         return self.start < stop if self.inside else self.stop <= stop
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One file: its text without spaces, and where in it sentences, tokens and words lie, as (start, stop) rows.
+    """One file: its text without spaces, and the spans of sentences, tokens and words in it, as (start, stop) rows.
 
-    A word of a multiword token has the place of the whole token.
+    A word of a multiword token has the span of the whole token. `multiword` says which words are in multiword tokens.
+    `first` has the index of each token's first word.
     """
 
     bank: Treebank
@@ -190,7 +195,7 @@ class _Side:
 
     @classmethod
     def of(cls, bank: Treebank) -> _Side:
-        """Lay out a treebank; words without a text count as `_`."""
+        """Return a treebank's text and spans; raise `FormatError` if a tree is invalid or a form is empty."""
         _require_trees(bank)
         column = bank.column("form")
         bare = [_without_spaces(name) for name in column.names]
@@ -203,12 +208,13 @@ class _Side:
         for token, text in surface.texts.items():
             texts[first[token]] = _without_spaces(text)
         tokens = [texts[word] for word in first.tolist()]
-        ends = np.cumsum([len(token) for token in tokens], dtype=np.int64)
-        spans = np.stack([np.concatenate([np.zeros(min(1, len(ends)), dtype=np.int64), ends[:-1]]), ends], axis=1)
+        starts = starts_of([len(token) for token in tokens])
+        spans = np.stack([starts[:-1], starts[1:]], axis=1)
+        bounds = np.searchsorted(first, bank.offsets.array)  # of sentences among tokens
         side = cls(
             bank,
             "".join(tokens),
-            _sentence_spans(spans, first, bank.offsets),
+            np.stack([spans[bounds[:-1], 0], spans[bounds[1:] - 1, 1]], axis=1),
             spans,
             np.repeat(spans, sizes, axis=0),
             np.repeat(several, sizes),
@@ -216,22 +222,18 @@ class _Side:
         )
         empty = np.flatnonzero(spans[:, 0] == spans[:, 1])
         if len(empty):
-            raise FormatError(
-                bank.file,
-                side.line(int(empty[0])),
-                "empty-form",
-                "FORM holds nothing but spaces; expected at least one other character",
-            )
+            problem = "FORM has only spaces; expected at least one other character"
+            raise FormatError(bank.file, side.line(int(empty[0])), "empty-form", problem)
         return side
 
     def line(self, token: int) -> int:
-        """Give the number of a token's line, that of its first word if it has several."""
+        """Return the line number of a token in the file; for a multiword token, that of its first word."""
         word = int(self.first[token])
         sentence = self.bank.offsets.owner(word)
         return self.bank.line(sentence, word)
 
     def laid_out(self) -> list[_Word]:
-        """List the words with all that the alignment looks at, and one beyond the end that is never within."""
+        """Return all words for the alignment, and a sentinel: a word beyond the end of the text."""
         column = self.bank.column("form")
         plain = [name.lower() for name in column.names]
         bare = [_without_spaces(name).lower() for name in column.names]
@@ -245,27 +247,16 @@ class _Side:
         return [*words, _Word(beyond, beyond, inside=False, form="")]
 
 
-def _sentence_spans(tokens: Places, first: npt.NDArray[np.int64], offsets: Offsets) -> Places:
-    bounds = np.searchsorted(first, offsets.array)
-    return np.stack([tokens[bounds[:-1], 0], tokens[bounds[1:] - 1, 1]], axis=1)
-
-
 def _require_trees(bank: Treebank) -> None:
-    """Refuse what the task calls invalid: missing heads, cycles, several roots."""
-    found = check_heads(bank.heads, bank.offsets)
-    bad = np.flatnonzero((found.codes != 0) | (found.roots != 1))
-    if len(bad):
-        sentence = int(bad[0])
-        start, stop = bank.offsets.bounds(sentence)
-        heads = bank.heads[start:stop]
-        error = (
-            tree_error(heads, int(found.codes[sentence]), int(found.words[sentence]))
-            if found.codes[sentence]
-            else RootError((np.flatnonzero(heads == 0) + 1).tolist())
-        )
+    """Raise `FormatError` if a sentence is invalid in the shared task: missing heads, cycles, several roots."""
+    faults = check_heads(bank.heads, bank.offsets)
+    if faults.bad.any():
+        sentence = int(np.argmax(faults.bad))
+        where = bank.offsets[sentence]
+        error = faults.error(sentence) or RootError((np.flatnonzero(bank.heads[where] == 0) + 1).tolist())
         raise FormatError(
             bank.file,
-            bank.line(sentence, start + error.word - 1),
+            bank.line(sentence, where.start + error.word - 1),
             "tree",
             str(error).removeprefix(f"word {error.word}: ") + "; CoNLL 2018 scores need one tree with one root",
             word=str(error.word),
@@ -284,20 +275,20 @@ def _require_same_text(gold: _Side, system: _Side) -> None:
         return f"{side.bank.file}:{side.line(token)}"
 
     raise MismatchError(
-        f"{place(gold)} and {place(system)}: the texts part after {at:,} characters that are not spaces: "
+        f"{place(gold)} and {place(system)}: the texts differ after {at:,} characters that are not spaces: "
         f"{ours[at : at + SHOWN]!r} in the first, {theirs[at : at + SHOWN]!r} in the second; "
-        "expected the same text, whatever its tokens"
+        "expected the same text with any tokens"
     )
 
 
 def _spans(gold: Places, system: Places) -> Score:
-    """Count equal stretches; no stretch is empty, so each has a start of its own."""
+    """Return the score of spans that are in both files. No span is empty, so that no two have the same start."""
     _, a, b = np.intersect1d(gold[:, 0], system[:, 0], assume_unique=True, return_indices=True)
     return Score(len(gold), len(system), int((gold[a, 1] == system[b, 1]).sum()))
 
 
 def _align(gold: _Side, system: _Side) -> Places:
-    """Pair the words of both sides; texts that differ raise a `MismatchError`."""
+    """Return the aligned words as rows (gold word, system word); raise `MismatchError` if the texts differ."""
     _require_same_text(gold, system)
     same = np.array_equal(gold.words, system.words) and np.array_equal(gold.multiword, system.multiword)
     if same and not gold.multiword.any():
@@ -307,7 +298,7 @@ def _align(gold: _Side, system: _Side) -> Places:
     g = s = 0
     while g < len(gold.words) and s < len(system.words):
         if ours[g].inside or theirs[s].inside:
-            (low, g), (low_system, s) = _stretch(ours, theirs, g, s)
+            (low, g), (low_system, s) = _span(ours, theirs, g, s)
             pairs += [
                 (low + a, low_system + b)
                 for a, b in _common([word.form for word in ours[low:g]], [word.form for word in theirs[low_system:s]])
@@ -321,11 +312,12 @@ def _align(gold: _Side, system: _Side) -> Places:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _stretch(gold: list[_Word], system: list[_Word], g: int, s: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Find the words of both sides that are aligned by form around the multiword token at `g` or `s`.
+def _span(gold: list[_Word], system: list[_Word], g: int, s: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return two ranges of words, of gold and of the system, around the multiword token at index `g` or `s`.
 
-    One word of the other side may stick in from before the token; it has no partner. The stretch then takes
-    words of both sides by their starts, and grows with each multiword token that it takes.
+    The words of both ranges are then aligned by form. If the word of the other side begins before the token, it is left
+    out and has no partner. The span first ends with the token. Each further multiword token that begins in the span
+    extends it.
     """
     if gold[g].inside:
         stop = gold[g].stop
@@ -343,8 +335,11 @@ def _stretch(gold: list[_Word], system: list[_Word], g: int, s: int) -> tuple[tu
 
 
 def _common(first: list[str], second: list[str]) -> list[tuple[int, int]]:
-    """Give the places of a longest common subsequence, the earliest places of the second where there is a choice."""
-    rest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # how long it is from each pair of places on
+    """Return the pairs of indices of a longest common subsequence of `first` and `second`.
+
+    Of several longest ones, return the one with the earliest indices in `second`.
+    """
+    rest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # the longest length from each pair of indices on
     for a, b in itertools.product(reversed(range(len(first))), reversed(range(len(second)))):
         rest[a][b] = rest[a + 1][b + 1] + 1 if first[a] == second[b] else max(rest[a + 1][b], rest[a][b + 1])
     pairs: list[tuple[int, int]] = []

@@ -1,14 +1,14 @@
 """Scores of graphs over the same words, and those of the shared tasks on enhanced dependencies.
 
-An arc is right if its head, its dependent and its relation are; unlabelled, the relation does not count, and without
-subtypes only what stands before its first `:`. Precision, recall and F1 are over all arcs, arcs from node 0 included,
-or F1 is the mean over sentences; whole graphs are sentences in which every arc is there and no other. Empty nodes count
-as nodes, matched by their numbers.
+An arc is right if its head, its dependent and its relation are right. Unlabelled scores ignore the relation. Scores
+without subtypes ignore the part of the relation after its first `:`. Precision, recall and F1 are over all arcs,
+including those from node 0. There is also the mean F1 of sentences. A whole graph is right if its arcs are exactly the
+gold arcs. Empty nodes count as nodes and are matched by their ids, such as 3.1.
 
-ELAS and EULAS (Bouma, Seddah & Zeman 2020, 2021, IWPT shared tasks) do without empty nodes: a path of arcs through
-them becomes one arc whose relation is that of the path, `conj>nsubj`. ELAS is the F1 of arcs with whole relations and
-EULAS that of relations without subtypes, over words aligned as in CoNLL 2018. As in the tasks' program, each right pair
-of a gold and a predicted arc counts, so that in EULAS arcs that differ in subtypes alone count several times.
+ELAS and EULAS (Bouma, Seddah & Zeman 2020, 2021, IWPT shared tasks) have no empty nodes: a path of arcs through them
+becomes one arc whose relation is that of the path, `conj>nsubj`. ELAS is the F1 of arcs with whole relations and EULAS
+that of relations without subtypes, over words aligned as in CoNLL 2018. As in the tasks' program, each right pair of a
+gold and a predicted arc counts, so that in EULAS arcs that differ in subtypes alone count several times.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MEASURES: Final = ("elas", "eulas", "graph_f1", "graph_uf1", "graph_lm")
 
 
 def coarse(relation: str) -> str:
-    """Take a relation, or each of a path, without its subtypes."""
+    """Return a relation without its subtypes; in a path such as `conj>nsubj:pass`, each relation loses them."""
     return PATH.join(step.partition(":")[0] for step in relation.split(PATH))
 
 
@@ -52,7 +52,7 @@ KINDS: Final[Mapping[str, Callable[[str], str]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphScores:
-    """How many arcs each sentence has in gold and in the prediction, and how many are right."""
+    """Counts of arcs in each sentence: `gold` arcs, `predicted` arcs, and `right` ones, which are in both."""
 
     gold: Ints
     predicted: Ints
@@ -60,29 +60,29 @@ class GraphScores:
 
     @property
     def precision(self) -> float:
-        """The share of predicted arcs that are right; not a number where there are none."""
+        """The fraction of predicted arcs that are right; NaN if no arc is predicted."""
         return _ratio(int(self.right.sum()), int(self.predicted.sum()))
 
     @property
     def recall(self) -> float:
-        """The share of gold arcs that were predicted; not a number where there are none."""
+        """The fraction of gold arcs that were predicted; NaN if gold has no arcs."""
         return _ratio(int(self.right.sum()), int(self.gold.sum()))
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall, over arcs."""
+        """The harmonic mean of precision and recall over all arcs; NaN if there are none."""
         return _ratio(2 * int(self.right.sum()), int(self.gold.sum() + self.predicted.sum()))
 
     @property
     def f1_sentences(self) -> float:
-        """The mean F1 of sentences; those without an arc in either have no part in it."""
+        """The mean of the F1 of each sentence; sentences without gold and predicted arcs are left out."""
         both = (self.gold + self.predicted).astype(np.float64)
         some = both > 0
         return float((2 * self.right[some] / both[some]).mean()) if some.any() else float("nan")
 
     @property
     def whole(self) -> float:
-        """The share of sentences whose graph is right, those without arcs included."""
+        """The fraction of sentences whose predicted arcs are exactly the gold arcs, perhaps none."""
         right = (self.gold == self.right) & (self.predicted == self.right)
         return float(right.mean()) if len(right) else float("nan")
 
@@ -92,13 +92,17 @@ def _ratio(above: int, below: int) -> float:
 
 
 def score(gold: Graphs, predicted: Graphs) -> dict[str, GraphScores]:
-    """Score graphs over the same words, for each of `KINDS`; another number of words is a `MismatchError`."""
+    """Return the scores of graphs over the same words by kind: unlabelled, without subtypes, and labelled.
+
+    Raise `MismatchError` if the numbers of sentences or of their words differ.
+    """
     if len(gold) != len(predicted):
         raise MismatchError(f"{len(gold)} graphs in gold and {len(predicted)} predicted; expected as many")
-    words = [one.offsets.sums(~one.empty) for one in (gold, predicted)]
+    words = [graphs.offsets.sums(~graphs.empty) for graphs in (gold, predicted)]
     if not np.array_equal(words[0], words[1]):
         at = int(np.flatnonzero(words[0] != words[1])[0])
-        raise MismatchError(f"sentence {at + 1} has {words[0][at]} words in gold and {words[1][at]} in the prediction")
+        counts = f"{words[0][at]} words in gold and {words[1][at]} in the prediction"
+        raise MismatchError(f"sentence {at + 1} has {counts}; expected the same words")
     return {kind: _scores(gold, predicted, key) for kind, key in KINDS.items()}
 
 
@@ -109,12 +113,15 @@ def _scores(gold: Graphs, predicted: Graphs, key: Callable[[str], str]) -> Graph
         for graphs, ids in ((gold, ours), (predicted, theirs))
     ]
     both, counts = np.unique(np.concatenate(rows), axis=0, return_counts=True)
-    found = (rows[0], rows[1], both[counts > 1])
-    return GraphScores(*(np.bincount(one[:, 0], minlength=len(gold)).astype(np.int32) for one in found))
+    counted = (rows[0], rows[1], both[counts > 1])
+    return GraphScores(*(np.bincount(arcs[:, 0], minlength=len(gold)).astype(np.int32) for arcs in counted))
 
 
 def _ends(graphs: Graphs) -> Longs:
-    """Give for each arc its sentence and the numbers, as in CoNLL-U, of its dependent and head."""
+    """Return a row for each arc: the index of its sentence, then the CoNLL-U ids of its dependent and of its head.
+
+    An id is two integers: 3.1 is (3, 1).
+    """
     numbers = np.stack(graphs.numbers(), axis=1).astype(np.int64)
     starts = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences]
     heads = np.where(graphs.heads > 0, starts + graphs.heads - 1, -1)
@@ -123,7 +130,7 @@ def _ends(graphs: Graphs) -> Longs:
 
 
 class Collapsed(NamedTuple):
-    """The arcs of graphs between words alone: both ends counted from 0 over all words, -1 for the root."""
+    """Arcs between words; `heads` and `dependents` are indices over the words of all sentences, -1 for the root."""
 
     heads: Longs
     dependents: Longs
@@ -131,9 +138,9 @@ class Collapsed(NamedTuple):
 
 
 def collapse(graphs: Graphs) -> Collapsed:
-    """Do without empty nodes: paths through them become arcs, whose relations are joined by `>`.
+    """Return the arcs of graphs between words; a path through empty nodes becomes an arc with relations joined by `>`.
 
-    A path passes no empty node twice. Of equal arcs one is kept, and an arc may join a word to itself.
+    A path visits no empty node twice. Of several equal paths, one is kept. An arc may connect a word to itself.
     """
     words = np.cumsum(~graphs.empty) - 1
     starts = graphs.offsets.starts.astype(np.int64)[graphs.arc_sentences]
@@ -151,27 +158,31 @@ def collapse(graphs: Graphs) -> Collapsed:
 
 
 def between_words(graphs: Graphs) -> Graphs:
-    """Take graphs without empty nodes, as `collapse` does; arcs from a word to itself are left out."""
+    """Return graphs without empty nodes and without arcs from a word to itself; see `collapse` for the other arcs."""
     if not graphs.empty.any():
         return graphs
-    found = collapse(graphs)
-    kept = np.flatnonzero(found.heads != found.dependents)
+    collapsed = collapse(graphs)
+    kept = np.flatnonzero(collapsed.heads != collapsed.dependents)
     words = graphs.offsets.counted(~graphs.empty)
-    sentences = words.owners_of(found.dependents[kept])
+    sentences = words.owners_of(collapsed.dependents[kept])
     order = np.argsort(sentences, kind="stable")
     kept, starts = kept[order], words.starts[sentences[order]]
     return Graphs(
         words,
         np.zeros(words.total, dtype=np.bool_),
         Offsets.of_lengths(np.bincount(sentences, minlength=len(graphs))),
-        frozen_ints(np.where(found.heads[kept] < 0, 0, found.heads[kept] - starts + 1)),
-        frozen_ints(found.dependents[kept] - starts + 1),
-        found.relations.take(kept),
+        frozen_ints(np.where(collapsed.heads[kept] < 0, 0, collapsed.heads[kept] - starts + 1)),
+        frozen_ints(collapsed.dependents[kept] - starts + 1),
+        collapsed.relations.take(kept),
     )
 
 
 def _paths(graphs: Graphs, heads: Longs, nodes: Longs, arcs: Longs) -> set[tuple[int, int, str]]:
-    """Follow arcs from empty nodes back to words: dependent, head and relation of each path."""
+    """Return the paths through empty nodes as (dependent, head, joined relations), with a word or the root as head.
+
+    `heads` and `nodes` have the head and the dependent of every arc, as indices over all nodes. `arcs` are the indices
+    of the arcs from an empty node to a word: the last arcs of the paths.
+    """
     incoming: dict[int, list[tuple[int, str]]] = {}
     names = graphs.relations.names
     for arc in np.flatnonzero(graphs.empty[nodes]).tolist():
@@ -191,7 +202,7 @@ def _paths(graphs: Graphs, heads: Longs, nodes: Longs, arcs: Longs) -> set[tuple
 
 
 def enhanced(gold: Treebank, system: Treebank) -> dict[str, Score]:
-    """Compute ELAS and EULAS; the files must have the same text, but need not have the same words."""
+    """Return ELAS and EULAS of enhanced graphs; the treebanks must have the same text, but words may differ."""
     if first_difference(gold, system) is None:
         pairs = np.repeat(np.arange(gold.words)[:, None], 2, axis=1)
     else:
@@ -201,7 +212,7 @@ def enhanced(gold: Treebank, system: Treebank) -> dict[str, Score]:
     partner[-1] = -1
     ours, theirs = collapse(deps.read(gold)), collapse(deps.read(system))
 
-    def found(key: Callable[[str], str]) -> Score:
+    def matched(key: Callable[[str], str]) -> Score:
         (right, guessed), _ = numbered([ours.relations, theirs.relations], key)
         rows = np.concatenate(
             [
@@ -216,17 +227,17 @@ def enhanced(gold: Treebank, system: Treebank) -> dict[str, Score]:
         both = np.bincount(ids[:cut], minlength=many) * np.bincount(ids[cut:][seen], minlength=many)
         return Score(cut, len(guessed), int(both.sum()))
 
-    return {"ELAS": found(str), "EULAS": found(coarse)}
+    return {"ELAS": matched(str), "EULAS": matched(coarse)}
 
 
 def measures(gold: Treebank, predicted: Treebank) -> dict[str, float]:
-    """Score predicted graphs over the same words by every one of `MEASURES`.
+    """Return all `MEASURES` of predicted graphs over the same words.
 
-    They are ELAS, EULAS, the F1 of labelled and unlabelled arcs, and the share of whole graphs; paths through empty
-    nodes are arcs in all of them.
+    They are ELAS, EULAS, the F1 of labelled and of unlabelled arcs, and the fraction of graphs that are wholly right.
+    All of them replace paths through empty nodes with arcs between words.
     """
     tasks = enhanced(gold, predicted)
-    found = score(between_words(deps.read(gold)), between_words(deps.read(predicted)))
-    labelled = found["labelled"]
-    values = (tasks["ELAS"].f1, tasks["EULAS"].f1, labelled.f1, found["unlabelled"].f1, labelled.whole)
+    kinds = score(between_words(deps.read(gold)), between_words(deps.read(predicted)))
+    labelled = kinds["labelled"]
+    values = (tasks["ELAS"].f1, tasks["EULAS"].f1, labelled.f1, kinds["unlabelled"].f1, labelled.whole)
     return dict(zip(MEASURES, values, strict=True))

@@ -1,8 +1,9 @@
-"""A treebank as raw text with marks on its characters: what a segmenter learns.
+"""A treebank as raw text with marks on its characters: the training data of a segmenter.
 
-Sentences of a paragraph are joined by the spaces that the treebank gives them, a space by default; a blank line
-stands before each sentence with a `# newpar` or `# newdoc` comment. `wrap` breaks lines at spaces, as in the raw texts
-of the CoNLL shared tasks, where no line is longer than 80 characters; also at those inside of a token.
+A mark is a bit of a character: for example, `END` means that a token ends with it. Sentences of a paragraph are joined
+with the spaces of the treebank, by default one. A blank line precedes each sentence with a `# newpar` or `# newdoc`
+comment. `wrap` breaks lines at spaces, also at those inside a token, as in the raw texts of the CoNLL shared tasks,
+whose lines have at most 80 characters.
 """
 
 from __future__ import annotations
@@ -23,23 +24,27 @@ if TYPE_CHECKING:
 
 MarkBits = npt.NDArray[np.uint8]
 
-END = 1  # a token's last character
-SENTENCE = 2  # likewise, and a sentence's
-MULTIWORD = 4  # likewise, of a token of several words
-JOIN = 8  # the last character before spaces over which its token goes on
+END = 1  # the last character of a token
+SENTENCE = 2  # the last character of a sentence
+MULTIWORD = 4  # the last character of a token with several words
+JOIN = 8  # the last character before spaces inside a token
 PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aligned:
-    """Text, and the marks of each of its characters."""
+    """A text, and the marks of each character, as the sum of `END`, `SENTENCE`, `MULTIWORD` and `JOIN`."""
 
     text: str
     marks: MarkBits
 
 
 def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = PARAGRAPH) -> Aligned:
-    """Lay sentences out as raw text; `wrap` is the longest line, 0 for no limit."""
+    """Return sentences as one raw text, with marks on the characters where tokens and sentences end.
+
+    Lines of more than `wrap` characters are broken at spaces; 0 means no limit. `paragraph` is the text between two
+    paragraphs.
+    """
     pieces: list[str] = []
     ends: list[int] = []
     kinds: list[int] = []
@@ -53,8 +58,8 @@ def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = P
         for token in sentence.tokens:
             pieces += (gap, token.text)
             at += len(gap)
-            for place in joins(token.text):
-                ends.append(at + place)
+            for index in joins(token.text):
+                ends.append(at + index)
                 kinds.append(JOIN)
             at += len(token.text)
             ends.append(at - 1)
@@ -69,15 +74,15 @@ def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = P
 
 
 def joins(token: str) -> list[int]:
-    """Give the places in a token of the characters before spaces; mostly there are none."""
-    if token.isalnum():  # which is fast to tell, and a space is neither letter nor digit
+    """Return the index of the last character before each run of spaces in a token; most tokens have no spaces."""
+    if token.isalnum():  # a fast test: a space is neither letter nor digit
         return []
-    spaces = [is_space(one) for one in token]
-    return [place for place, pair in enumerate(pairwise(spaces)) if pair == (False, True)]
+    spaces = [is_space(character) for character in token]
+    return [index for index, pair in enumerate(pairwise(spaces)) if pair == (False, True)]
 
 
 def wrapped(text: str, width: int) -> str:
-    """Break lines longer than `width` at spaces where that can be done; each break takes the place of a space."""
+    """Return a text with lines longer than `width` broken at spaces where possible; a break replaces a space."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = paragraph

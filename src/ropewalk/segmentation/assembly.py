@@ -1,10 +1,10 @@
-"""From marks on the characters of a text to a treebank, whatever the marks are.
+"""Conversion of a text with marks on its characters to a treebank; any combination of marks is allowed.
 
-A token ends where a mark says so, before spaces unless a mark says that it goes on over them, before a blank line, at
-the end of the text, and after `MOST_CHARACTERS` without or `MOST_STRETCHES` with spaces between them. A sentence ends
-with a token where a mark says so, before a blank line, at the end of the text, and after `MOST_TOKENS`. Rules come
-before marks (see `rules`). Words have neither heads nor tags; spaces inside of one are a single one in its form. Places
-in the text are counted in code points.
+A token ends at an `END` mark, before spaces unless a `JOIN` mark continues it, before a blank line, and at the end of
+the text. It also ends after `MOST_CHARACTERS` characters without a space, or after `MOST_STRETCHES` spans with spaces
+between them. A sentence ends at a `SENTENCE` mark, before a blank line, at the end of the text, and after `MOST_TOKENS`
+tokens. Rules override marks (see `rules`). Words have neither heads nor tags. Each run of spaces inside a word becomes
+one space in its form. Positions in the text are counted in code points.
 """
 
 from __future__ import annotations
@@ -33,20 +33,23 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.multiwords import Splitter
     from ropewalk.segmentation.rules import Rules
 
-MOST_CHARACTERS = 1_000  # of a token, one after the other
-MOST_STRETCHES = 20  # of a token, with spaces between them
+MOST_CHARACTERS = 1_000  # of a token without spaces
+MOST_STRETCHES = 20  # spans of a token, with spaces between them
 MOST_TOKENS = 2_000  # of a sentence
 MOST_HELD = 1 << 22  # characters of a text that comes in pieces
-LineUnit = Literal["sentence", "paragraph"] | None  # what each line is, if it is known
-SENTENCES = 300  # of a treebank, when there is more text
-BETWEEN = "\n\n"  # several texts: a blank line, over which nothing reaches
-_SPACE, _NO_SPACE = 0, 1  # numbers of what mostly follows a token
+LineUnit = Literal["sentence", "paragraph"] | None  # what each line is, if that is known
+SENTENCES = 300  # of a treebank, if there is more text
+BETWEEN = "\n\n"  # between several texts: a blank line, which no token or sentence crosses
+_SPACE, _NO_SPACE = 0, 1  # ids of the most frequent texts after a token: one space, and nothing
 _DOCUMENT, _PARAGRAPH, _NOTHING = ("", True), (None, True), (None, False)  # what begins with a sentence, for `Heading`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marked:
-    """A part of a text, perhaps its last: marks of its characters, which are spaces, how many lines each breaks."""
+    """A part of a text, with the marks of each character, whether it is a space, and its number of line breaks.
+
+    `last` says whether the text ends with this part.
+    """
 
     text: str
     marks: MarkBits
@@ -63,25 +66,25 @@ class Marked:
             other.last,
         )
 
-    def after(self, place: int) -> Marked:
-        """Give the rest from a place on."""
-        return Marked(self.text[place:], self.marks[place:], self.spaces[place:], self.breaks[place:], self.last)
+    def after(self, index: int) -> Marked:
+        """Return the rest of the part from the character with this index on."""
+        return Marked(self.text[index:], self.marks[index:], self.spaces[index:], self.breaks[index:], self.last)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tokens:
-    """The tokens of a stretch of text: places of their first characters and just after their last ones."""
+    """The tokens of a part of a text; `starts` and `stops` are the positions where tokens begin and end."""
 
     starts: npt.NDArray[Any]
     stops: npt.NDArray[Any]
     multiword: Bools
     spaced: Bools  # whether there are spaces inside
-    ends: npt.NDArray[Any]  # the number of each sentence's last token
+    ends: npt.NDArray[Any]  # the index of each sentence's last token
     paragraph: Bools  # whether a blank line follows the token
-    following: int = -1  # the place of the token after the last, -1 if there is none
+    following: int = -1  # the position of the token after the last, -1 if there is none
 
     def part(self, low: int, high: int, ends: npt.NDArray[Any]) -> _Tokens:
-        """Keep the tokens of some sentences, whose last ones are given."""
+        """Return the tokens from index `low` up to `high`; `ends` has the index of each sentence's last token."""
         here = slice(low, high)
         following = int(self.starts[high]) if high < len(self.starts) else -1
         tokens = (self.starts[here], self.stops[here], self.multiword[here], self.spaced[here])
@@ -91,14 +94,15 @@ class _Tokens:
 def build(
     parts: Iterable[Marked], splitter: Splitter, rules: Rules | None = NEUTRAL, each_line: LineUnit = None
 ) -> Iterator[Treebank]:
-    """Make treebanks of consecutive parts of a text, to the last; how it is cut into parts makes no difference.
+    """Yield treebanks of the consecutive sentences of a text, from its marked parts.
 
-    Without rules, marks are all that counts: they may be known to be right. Text of nothing but spaces becomes a
-    treebank of no sentences that holds them.
+    The sentences do not depend on how the text is cut into parts. `splitter` splits multiword tokens. If `rules` is
+    None, only marks count, as for gold marks. `each_line` says whether each line is a sentence or a paragraph. If the
+    text has only spaces, yield a treebank without sentences that stores the spaces.
     """
     builder = _Builder(splitter, rules, each_line)
     pending: Marked | None = None  # begins where a sentence begins
-    lines = 0  # before it
+    lines = 0  # line breaks before `pending`
     for part in parts:
         pending = part if pending is None else pending + part
         banks, used = builder.add(pending)
@@ -111,61 +115,62 @@ def build(
 
 
 def demand_short(held: str, lines: int) -> None:
-    """Raise if the text held until a sentence ends is too long; `lines` counts those before it.
+    """Raise `FormatError` if `held`, the text in memory whose sentence has not ended yet, is too long.
 
-    The words of a window and of a sentence are limited, so only the spaces between them can make it so long.
+    `lines` is the number of lines before it. Windows and sentences have a limited number of words, so that only spaces
+    between words can make it too long.
     """
     if len(held) > MOST_HELD:
-        raise FormatError(
-            "<text>",
-            lines + 1,
-            "too-many-spaces",
-            f"more than {MOST_HELD:,} characters, nearly all of them spaces or control characters, the most that are "
-            "held at once; expected text",
+        problem = (
+            f"more than {MOST_HELD:,} characters without a sentence, nearly all of them spaces or control characters"
         )
+        raise FormatError("<text>", lines + 1, "too-many-spaces", f"{problem}; expected text")
 
 
 def build_many(
     whole: Marked, texts: Sequence[str], splitter: Splitter, rules: Rules = NEUTRAL, each_line: LineUnit = None
 ) -> tuple[Treebank, list[int]]:
-    """Make one treebank of several texts, which lie in `whole` with `BETWEEN` after each; count each one's sentences.
+    """Return one treebank with the sentences of several texts, and the number of sentences of each text.
 
-    Every text becomes what it would alone: blank lines end sentences, and no token and no rule reaches over one.
+    `whole` has the characters of all texts with their marks (ends of tokens and sentences), and `BETWEEN` after each
+    text. The result for a text does not depend on the others:
+    `BETWEEN` is a blank line, which ends sentences, and which no token and no rule crosses.
     """
     part = _ruled(whole, "", rules)
-    found = _tokens(part, each_line)
+    tokens = _tokens(part, each_line)
     bounds = starts_of([len(text) + len(BETWEEN) for text in texts])
-    first = np.searchsorted(found.starts, bounds)  # token of each text
-    counts = np.diff(np.searchsorted(found.ends, first))
-    if not len(found.ends):
+    first = np.searchsorted(tokens.starts, bounds)  # token of each text
+    counts = np.diff(np.searchsorted(tokens.ends, first))
+    if not len(tokens.ends):
         return _spaces("".join(texts)), [0] * len(texts)
     sizes = np.diff(first)
-    nexts = np.append(found.starts[1:], 0)
+    nexts = np.append(tokens.starts[1:], 0)
     some = np.flatnonzero(sizes)
     nexts[first[some + 1] - 1] = bounds[some + 1] - len(BETWEEN)
-    gaps = _gaps(whole.text, found.stops, nexts)
-    shown = _shown(whole.text, found, gaps)
+    gaps = _gaps(whole.text, tokens.stops, nexts)
+    shown = _shown(whole.text, tokens, gaps)
     before = {}
     headings: list[Heading] = []
     number = 0
     for text, count in enumerate(counts.tolist()):
         if count:
             start = int(bounds[text])
-            spaces = whole.text[start : int(found.starts[first[text]])]
+            spaces = whole.text[start : int(tokens.starts[first[text]])]
             if spaces:
                 before[number] = spaces
-            ends = found.ends[number : number + count]
-            headings += _headings(shown[number : number + count], found.paragraph[ends], 1, _DOCUMENT)
+            ends = tokens.ends[number : number + count]
+            headings += _headings(shown[number : number + count], tokens.paragraph[ends], 1, _DOCUMENT)
         number += count
     moved = np.repeat(bounds[:-1], sizes)
-    return _bank(whole.text, found, gaps, moved, splitter, before, headings), counts.tolist()
+    return _bank(whole.text, tokens, gaps, moved, splitter, before, headings), counts.tolist()
 
 
 def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
-    """Put rules in place of marks; `before` is what precedes, as far as they look back.
+    """Return a part with rules applied to its marks; `before` is the text before it, as far as rules look back.
 
-    Unless it is the text's last, nothing ends in the last run of characters without a space, which may not be whole,
-    and no sentence in the one before it: rules look ahead to the next, but for a blank line.
+    If the text continues after the part, its last run of characters without a space may be incomplete, so that no token
+    ends there. No sentence ends in the run before it, unless a blank line follows, because rules look ahead to the next
+    run.
     """
     text = before + part.text
     marks = np.concatenate([np.zeros(len(before), dtype=part.marks.dtype), part.marks])
@@ -175,7 +180,7 @@ def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
         if whole == text:
             *rest, run = text.rsplit(maxsplit=1) or [""]
             start = len(text) - min(len(run), MOST_CHARACTERS)
-            marks[start:] &= JOIN  # which rules may take away
+            marks[start:] &= JOIN  # rules may remove it
             whole = rest[0] if rest and len(run) <= MOST_CHARACTERS else ""
         if part.breaks[max(len(whole) - len(before), 0) :].sum() <= 1:
             run = (whole.rsplit(maxsplit=1) or [""])[-1]
@@ -184,7 +189,10 @@ def _ruled(part: Marked, before: str, rules: Rules) -> Marked:
 
 
 def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
-    """Find tokens and sentences; unless it is the end of the text, its last token may not be whole."""
+    """Return the tokens of a part, and the ends of its sentences.
+
+    If the text continues after the part, the last token may be incomplete, so that no sentence ends with it.
+    """
     inside = np.flatnonzero(~part.spaces)
     marks = part.marks[inside]
     ends = (marks & END).astype(np.bool_)
@@ -208,30 +216,32 @@ def _tokens(part: Marked, each_line: LineUnit) -> _Tokens:
         starts, spaced = starts[tokens], np.diff(tokens, append=len(first)) > 1
         final = np.append(tokens[1:], len(first)) - 1
         stops, last = stops[final], last[final]
-    lines = np.zeros(len(last), dtype=np.int64)  # that end after the token
+    lines = np.zeros(len(last), dtype=np.int64)  # line breaks after the token
     lines[:-1] = breaks[starts[1:]] - breaks[stops[:-1]]
     paragraph = lines > (each_line != "paragraph")
     closing = lines > 0 if each_line == "sentence" else (marks[last] & SENTENCE).astype(np.bool_) | paragraph
     if part.last and len(closing):
         closing[-1] = True
-    found = np.flatnonzero(closing)
-    bounds = np.append(-1, found)
+    sentence_ends = np.flatnonzero(closing)
+    bounds = np.append(-1, sentence_ends)
     if len(closing) and np.diff(np.append(bounds, len(closing) - 1)).max() > MOST_TOKENS:
         begun = np.zeros(len(closing), dtype=np.int64)
-        begun[found[found + 1 < len(closing)] + 1] = found[found + 1 < len(closing)] + 1
+        inner = sentence_ends[sentence_ends + 1 < len(closing)] + 1
+        begun[inner] = inner
         rank = np.arange(len(closing)) - np.maximum.accumulate(begun)
-        found = np.flatnonzero(closing | (rank % MOST_TOKENS == MOST_TOKENS - 1))
+        sentence_ends = np.flatnonzero(closing | (rank % MOST_TOKENS == MOST_TOKENS - 1))
     if not part.last:
-        found = found[found + 1 < len(closing)]
-    return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), spaced, found, paragraph)
+        sentence_ends = sentence_ends[sentence_ends + 1 < len(closing)]
+    return _Tokens(starts, stops, (marks[last] & MULTIWORD).astype(np.bool_), spaced, sentence_ends, paragraph)
 
 
 def _firsts(
     part: Marked, starts: npt.NDArray[Any], stops: npt.NDArray[Any], breaks: npt.NDArray[Any], each_line: LineUnit
 ) -> Bools:
-    """Tell which of the stretches that could be tokens begin one; any other goes on with the one before it.
+    """Return for each span of characters without spaces whether it begins a token.
 
-    A mark on a space says that no token goes over it.
+    Any other span continues the token of the span before it. `starts` and `stops` are the positions of the spans.
+    `breaks` has the number of line breaks before each position. No token crosses a space with an `END` mark.
     """
     before, after = stops[:-1], starts[1:]
     first = np.ones(len(starts), dtype=np.bool_)
@@ -241,14 +251,17 @@ def _firsts(
         | (part.marks[after - 1] & END > 0)
         | (breaks[after] - breaks[before] > (each_line is None))
     )
-    places = np.arange(len(first))
-    rank = places - np.maximum.accumulate(np.where(first, places, 0))
+    indices = np.arange(len(first))
+    rank = indices - np.maximum.accumulate(np.where(first, indices, 0))
     first |= rank % MOST_STRETCHES == 0
     return first
 
 
 class _Builder:
-    """Makes treebanks of consecutive parts of one text, counting characters and sentences over all of it."""
+    """Builder of treebanks from consecutive parts of one text.
+
+    Positions and sentence numbers are counted from the beginning of the whole text.
+    """
 
     def __init__(self, splitter: Splitter, rules: Rules | None, each_line: LineUnit) -> None:
         self._splitter = splitter
@@ -257,79 +270,91 @@ class _Builder:
         self._opening: tuple[str | None, bool] = _DOCUMENT  # what begins with the next sentence
         self._number = 1  # of the next sentence
         self._offset = 0  # of the next part's first character
-        self._before = ""  # what stands before it, as far as rules look back
+        self._before = ""  # the text before it, as far as rules look back
 
     def add(self, part: Marked) -> tuple[list[Treebank], int]:
-        """Make treebanks of the sentences that are whole; say where the next one begins."""
+        """Return treebanks of the complete sentences of a part, and the position in it where the next one begins.
+
+        The next part must begin at that position.
+        """
         ruled = part if self._rules is None else _ruled(part, self._before, self._rules)
-        found = _tokens(ruled, self._each_line)
-        if not len(found.ends):
+        tokens = _tokens(ruled, self._each_line)
+        if not len(tokens.ends):
             return [], 0
-        last = int(found.ends[-1])
-        used = len(part.text) if part.last else int(found.starts[last + 1])
+        last = int(tokens.ends[-1])
+        used = len(part.text) if part.last else int(tokens.starts[last + 1])
         banks = []
-        for start in range(0, len(found.ends), SENTENCES):
-            ends = found.ends[start : start + SENTENCES]
-            low, high = int(found.ends[start - 1]) + 1 if start else 0, int(ends[-1]) + 1
-            banks.append(self._part(part.text, found.part(low, high, ends), used))
+        for start in range(0, len(tokens.ends), SENTENCES):
+            ends = tokens.ends[start : start + SENTENCES]
+            low, high = int(tokens.ends[start - 1]) + 1 if start else 0, int(ends[-1]) + 1
+            banks.append(self._part(part.text, tokens.part(low, high, ends), used))
         self._offset += used
         seen = len(part.text[:used].rstrip()) - CONTEXT
         self._before = self._before[min(seen, 0) :] * (seen < 0) + part.text[max(seen, 0) : used]
         return banks, used
 
-    def _part(self, text: str, found: _Tokens, used: int) -> Treebank:
-        gaps = _gaps(text, found.stops, np.append(found.starts[1:], used if found.following < 0 else found.following))
-        before = {0: text[: found.starts[0]]} if self._number == 1 and found.starts[0] else {}
-        paragraph = found.paragraph[found.ends]
-        headings = _headings(_shown(text, found, gaps), paragraph, self._number, self._opening)
+    def _part(self, text: str, tokens: _Tokens, used: int) -> Treebank:
+        following = used if tokens.following < 0 else tokens.following
+        gaps = _gaps(text, tokens.stops, np.append(tokens.starts[1:], following))
+        before = {0: text[: tokens.starts[0]]} if self._number == 1 and tokens.starts[0] else {}
+        paragraph = tokens.paragraph[tokens.ends]
+        headings = _headings(_shown(text, tokens, gaps), paragraph, self._number, self._opening)
         self._number += len(headings)
         self._opening = _PARAGRAPH if paragraph[-1] else _NOTHING
-        moved = np.full(len(found.starts), -self._offset)
-        return _bank(text, found, gaps, moved, self._splitter, before, headings)
+        moved = np.full(len(tokens.starts), -self._offset)
+        return _bank(text, tokens, gaps, moved, self._splitter, before, headings)
 
 
 def _headings(texts: list[str], paragraph: Bools, number: int, opening: tuple[str | None, bool]) -> list[Heading]:
-    """Name sentences by their numbers, and say what begins with each: `opening` with the first."""
+    """Return the heading of each sentence: its number, its text, and whether a document or paragraph begins with it.
+
+    `number` is that of the first sentence. `opening` says what begins with the first sentence. `paragraph` says for
+    each sentence whether a paragraph ends with it.
+    """
     begins = [opening, *[_PARAGRAPH if ended else _NOTHING for ended in paragraph.tolist()]]
-    return [Heading(str(place), text, *begins[place - number]) for place, text in enumerate(texts, start=number)]
+    return [Heading(str(count), text, *begins[count - number]) for count, text in enumerate(texts, start=number)]
 
 
-def _shown(text: str, found: _Tokens, gaps: Column) -> list[str]:
-    """Give the running text of each sentence: one space wherever there are any."""
+def _shown(text: str, tokens: _Tokens, gaps: Column) -> list[str]:
+    """Return the text of each sentence, with one space for each run of spaces; `gaps` has the spaces after tokens."""
     odd = np.concatenate([[0], np.cumsum(gaps.ids > _NO_SPACE)])
-    first = np.append(0, found.ends[:-1] + 1)
-    stops = found.stops[found.ends]
-    out = [text[a:b] for a, b in zip(found.starts[first].tolist(), stops.tolist(), strict=True)]
-    for number in np.flatnonzero(odd[found.ends] > odd[first]).tolist():  # the last gap is no part of it
-        here = slice(int(first[number]), int(found.ends[number]) + 1)
-        rows = zip(found.starts[here].tolist(), found.stops[here].tolist(), gaps.ids[here].tolist(), strict=True)
+    first = np.append(0, tokens.ends[:-1] + 1)
+    stops = tokens.stops[tokens.ends]
+    out = [text[a:b] for a, b in zip(tokens.starts[first].tolist(), stops.tolist(), strict=True)]
+    for number in np.flatnonzero(odd[tokens.ends] > odd[first]).tolist():  # the last gap is no part of the sentence
+        here = slice(int(first[number]), int(tokens.ends[number]) + 1)
+        rows = zip(tokens.starts[here].tolist(), tokens.stops[here].tolist(), gaps.ids[here].tolist(), strict=True)
         out[number] = "".join(text[a:b] + " " * (gap != _NO_SPACE) for a, b, gap in rows).rstrip(" ")
-    if found.spaced.any():
-        out = list(map(single_spaced, out))
-    return out
+    return list(map(single_spaced, out)) if tokens.spaced.any() else out
 
 
-def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
+def _bank(  # noqa: PLR0913, PLR0917 - tokens, and the spaces and headings around them
     text: str,
-    found: _Tokens,
+    tokens: _Tokens,
     gaps: Column,
     moved: npt.NDArray[Any],
     splitter: Splitter,
     before: dict[int, str],
     headings: list[Heading],
 ) -> Treebank:
-    """Make a treebank of tokens; `moved` is taken off their places."""
-    starts, stops = found.starts, found.stops
+    """Return a treebank of tokens.
+
+    `gaps` has the spaces after each token, and `before` those before a sentence, by its index. `moved` is subtracted
+    from each token's positions in `text`.
+    """
+    starts, stops = tokens.starts, tokens.stops
     forms = [text[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
     texts: dict[int, str] = {}
     written: dict[int, str] = {}
-    for token in np.flatnonzero(found.spaced).tolist():
+    for token in np.flatnonzero(tokens.spaced).tolist():
         form = single_spaced(forms[token])
         if form != forms[token]:
             written[token], forms[token] = forms[token], form
     first: npt.NDArray[Any] = np.arange(len(forms) + 1)
     words = forms
-    split = {token: splitter.split(forms[token]) for token in np.flatnonzero(found.multiword & ~found.spaced).tolist()}
+    split = {
+        token: splitter.split(forms[token]) for token in np.flatnonzero(tokens.multiword & ~tokens.spaced).tolist()
+    }
     several = {token: parts for token, parts in split.items() if len(parts) > 1}
     if several:
         sizes = np.ones(len(forms), dtype=np.int64)
@@ -339,34 +364,26 @@ def _bank(  # noqa: PLR0913, PLR0917 - all that is known of tokens
         words = []
         done = 0
         for token, parts in several.items():
-            words += forms[done:token]
-            words += parts
+            words += [*forms[done:token], *parts]
             done = token + 1
         words += forms[done:]
-    surface = Surface(
-        frozen_ints(first),
-        texts,
-        gaps,
-        before,
-        frozen_ints(starts - moved),
-        frozen_ints(stops - moved),
-        written,
-    )
-    offsets = Offsets(first[np.append(0, found.ends + 1)])
+    positions = frozen_ints(starts - moved), frozen_ints(stops - moved)
+    surface = Surface(frozen_ints(first), texts, gaps, before, *positions, written)
+    offsets = Offsets(first[np.append(0, tokens.ends + 1)])
     return Treebank.of_words(Column.of(words), offsets, tokens=surface, headings=tuple(headings))
 
 
 def _spaces(text: str) -> Treebank:
-    """Make a treebank of no sentences that keeps a text of nothing but spaces."""
+    """Return a treebank without sentences that stores `text`, which has only spaces."""
     surface = replace(Surface.of_words(0), before={0: text} if text else {})
     return Treebank.of_words(Column.of([]), Offsets.of_lengths([]), tokens=surface, headings=())
 
 
 def _gaps(text: str, stops: npt.NDArray[Any], nexts: npt.NDArray[Any]) -> Column:
-    """Give the spaces after each token up to a place: mostly one, or none."""
+    """Return the spaces after each token: the text between its end in `stops` and the position in `nexts`."""
     ids = np.where(nexts == stops, _NO_SPACE, _SPACE).astype(np.int32)
     names = {" ": _SPACE, "": _NO_SPACE}
-    for place, start, stop in zip(range(len(ids)), stops.tolist(), nexts.tolist(), strict=True):
+    for token, start, stop in zip(range(len(ids)), stops.tolist(), nexts.tolist(), strict=True):
         if start < stop and (stop - start > 1 or text[start] != " "):
-            ids[place] = names.setdefault(text[start:stop], len(names))
+            ids[token] = names.setdefault(text[start:stop], len(names))
     return Column(frozen_ints(ids), tuple(names))

@@ -1,4 +1,4 @@
-"""How well sentences, tokens and words of raw text are found, by the measures of CoNLL 2018."""
+"""Scores of segmenters: sentences, tokens and words, with the measures of CoNLL 2018."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 MEASURES = ("Tokens", "Sentences", "Words")
 
 
-def scores(gold: Treebank, found: Treebank) -> dict[str, float]:
-    """Give the F1 of tokens, sentences and words; trees play no part."""
-    table = conll18.evaluate(_flat(gold), _flat(found))
+def scores(gold: Treebank, predicted: Treebank) -> dict[str, float]:
+    """Return the F1 of predicted tokens, sentences and words; trees are not scored."""
+    table = conll18.evaluate(_flat(gold), _flat(predicted))
     return {measure.lower(): table[measure].f1 for measure in MEASURES}
 
 
 def _flat(bank: Treebank) -> Treebank:
-    """Hang all words of a sentence on its first, as the scorer demands trees."""
+    """Return the treebank with all words of a sentence attached to its first word, because the scorer needs trees."""
     heads = np.ones(bank.words, dtype=np.int32)
     heads[bank.offsets.starts] = 0
     return bank.with_trees(heads, Column.of(["dep"] * bank.words))

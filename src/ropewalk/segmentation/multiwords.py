@@ -1,9 +1,13 @@
-"""Which words a multiword token stands for: a table and what becomes of ends or beginnings, learnt from a treebank."""
+"""Splitting of multiword tokens into words, learnt from a treebank.
+
+A table has the words of whole tokens. For tokens that are not in it, changes of their ends or beginnings produce words.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ropewalk.models.packed import texts_of
@@ -14,11 +18,15 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.tokens import RawToken
 
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u0060\u00b4\u02bc"), "'")
-CONTEXT = 3  # characters of the rest that may decide what becomes of an end or a beginning
+CONTEXT = 3  # characters beside a change that its key may also include
 
 
 class Change(NamedTuple):
-    """So many characters of a token give way to others, which the rest's word keeps, and to words of their own."""
+    """A change of a token's end or beginning that splits the token into words.
+
+    `length` characters are removed there and become `words`. The rest of the token is a word too, with the text `kept`
+    added where the characters were removed.
+    """
 
     length: int
     kept: str
@@ -26,23 +34,24 @@ class Change(NamedTuple):
 
     @classmethod
     def from_json(cls, stored: list[Any]) -> Change:
-        """Take what a file of JSON has for it."""
+        """Read a change from a JSON list: length, kept text, words; raise `TypeError` if the types are wrong."""
         length, kept, *words = stored
         if type(length) is not int or length < 0 or not isinstance(kept, str):
             raise TypeError(f"{stored!r:.40} where a number and texts are expected")
         return cls(length, kept, _words(words) if words else ())
 
 
-Changes = dict[str, Change]  # by what a token begins or ends with: at least what is changed
+Changes = dict[str, Change]  # by a token's end or beginning, which includes at least the changed characters
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """`table` gives the words of whole tokens, the changes what becomes of a token's end or beginning.
+    """Splitter of multiword tokens into words.
 
-    Tokens of `single` are one word, whatever their ends look like. All are in lower case, with `'`. The rest is one
-    word, or before an end several if the table says so. Where words laid end to end are the token, they keep its
-    letters; else they take over its casing.
+    `table` has the words of whole tokens. `endings` and `beginnings` have changes, by the end or beginning of the
+    tokens that they split. Tokens in `single` are one word, even if a change matches. All keys are in lower case, with
+    `'` for any apostrophe. After a change of its end, the rest of a token is one word, or several if it is in `table`.
+    If the words concatenate to the token, they have its letters; otherwise, they only follow its casing.
     """
 
     table: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -52,9 +61,10 @@ class Splitter:
 
     @classmethod
     def learn(cls, tokens: Iterable[RawToken]) -> Splitter:
-        """Take the most frequent words of each multiword token, and what becomes of its end or its beginning.
+        """Learn a splitter from the tokens of a treebank: the most frequent words of each multiword token, and changes.
 
-        What changes explain is left out of the table. A token that was one word wherever it stood stays one.
+        The table contains only the tokens that changes do not split correctly. A token that is never split in the data
+        stays one word.
         """
         single: set[str] = set()
         seen: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
@@ -66,9 +76,10 @@ class Splitter:
                 single.add(whole)
                 continue
             words = tuple(map(plain, token.words))
-            seen[whole][words if "".join(words) == whole else token.words] += 1
-            before, after = _alike(whole, words[0]), _alike(whole[::-1], words[-1][::-1])
+            words = tuple(map(plain, token.words))
             cut = "".join(words) == whole
+            seen[whole][words if cut else token.words] += 1
+            before, after = _alike(whole, words[0]), _alike(whole[::-1], words[-1][::-1])
             if before and (before >= after or cut):
                 change = Change(len(whole) - before, words[0][before:], words[1:])
                 ends.update((whole[-size:], change) for size in _sizes(change, whole))
@@ -86,7 +97,10 @@ class Splitter:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Splitter:
-        """Take what `to_json` gave; earlier versions knew nothing but ends that are cut off, as `suffixes`."""
+        """Build a splitter from the result of `to_json`.
+
+        Files of earlier versions have `suffixes` instead of changes: ends that are cut off.
+        """
         table = {text: _words(words) for text, words in stored["table"].items()}
         if "suffixes" in stored:
             return cls(table, {end: Change(len(end), "", _words(words)) for end, words in stored["suffixes"].items()})
@@ -97,19 +111,16 @@ class Splitter:
         return cls(table, endings, beginnings, frozenset(texts_of(stored.get("single", []))))
 
     def to_json(self) -> dict[str, Any]:
-        """Give what a file of JSON can hold."""
-        changes = {"endings": self.endings, "beginnings": self.beginnings}
-        return {
-            "table": {text: list(words) for text, words in self.table.items()},
-            **{
-                name: {key: [*one[:2], *one.words] for key, one in sorted(some.items())}
-                for name, some in changes.items()
-            },
-            **({"single": sorted(self.single)} if self.single else {}),
+        """Return the splitter as an object that can be written as JSON."""
+        changes = {
+            name: {key: [*change[:2], *change.words] for key, change in sorted(getattr(self, name).items())}
+            for name in ("endings", "beginnings")
         }
+        table = {text: list(words) for text, words in self.table.items()}
+        return {"table": table, **changes, **({"single": sorted(self.single)} if self.single else {})}
 
     def split(self, token: str) -> tuple[str, ...]:
-        """Give the words of a token: itself if nothing is known of it."""
+        """Return the words of a token; the token alone if it cannot be split."""
         low = plain(token)
         if low in self.single:
             return (token,)
@@ -127,36 +138,37 @@ class Splitter:
         return (token,)
 
 
-def _words(given: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever JSON holds
-    """Return the words of a token; raise unless they are texts, none of them empty."""
-    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
-        raise TypeError(f"{given!r:.40} where a list of words is expected")
-    return tuple(given)
+def _words(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON
+    """Return a JSON list of words as a tuple; raise `TypeError` unless it has words, all of them texts, none empty."""
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        raise TypeError(f"{value!r:.40} where a list of words is expected")
+    return tuple(value)
 
 
 def _sizes(change: Change, token: str) -> range:
-    """Say how long the ends or beginnings of a token may be that tell of a change."""
+    """Return the lengths of a token's ends or beginnings under which a change is stored."""
     return range(max(change.length, 1), min(change.length + CONTEXT + 1, len(token)))
 
 
-def _alike(one: str, other: str) -> int:
-    """Count the characters with which both begin."""
-    return next(
-        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
-        min(len(one), len(other)),
-    )
+def _alike(first: str, second: str) -> int:
+    """Return the length of the longest common prefix of two texts."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def plain(text: str) -> str:
-    """Write a token in lower case, and with one kind of apostrophe."""
+    """Return a text in lower case, with `'` for any apostrophe."""
     return text.lower().translate(_APOSTROPHES)
 
 
 def cased(token: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Give words the letters of a token that they make up, or else its casing."""
+    """Return the words of a token with its upper and lower case.
+
+    If the words concatenate to the token, their letters are those of the token. Otherwise, all are in upper case if the
+    token is, or the first begins with a capital if the token does.
+    """
     lengths = [len(word) for word in words]
     if plain("".join(words)) == plain(token) and sum(lengths) == len(token):
-        stops = [sum(lengths[: place + 1]) for place in range(len(words))]
+        stops = list(accumulate(lengths))
         return tuple(token[stop - length : stop] for stop, length in zip(stops, lengths, strict=True))
     if token.isupper() and len(token) > 1:
         return tuple(word.upper() for word in words)

@@ -1,9 +1,9 @@
-"""Text as a network reads it: every character a number, every run of spaces one sign, and stretches between spaces.
+"""Text as the input of a segmenter's network: an id for each character, one id for each run of spaces, and chunks.
 
-A *chunk* is a stretch without spaces together with the sign of the spaces before it; a longer one is cut, so that no
-chunk is longer than `LONGEST`. How many spaces there are makes no difference, only whether they hold a blank line, or a
-line break, and whether that ends a line of few chunks or of more. What cannot stand in a form counts as a space: white
-space, control characters, zero-width spaces.
+A *chunk* is a span without spaces, with the id of the spaces before it. It is cut after `LONGEST` characters. The id of
+a run of spaces does not depend on their number. It says whether the run contains a blank line, a line break after a
+line of fewer than `FEW` chunks, a line break after a longer line, or none. Characters that cannot be part of a form
+count as spaces: white space, control characters, zero-width spaces.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ Numbers = npt.NDArray[np.int64]
 Item = TypeVar("Item", str, tuple[int, int])
 
 LONGEST = 40  # characters of a chunk
-FEW = 8  # chunks; a line of fewer did not end for lack of room
-PADDING, OUTSIDE, SPACE, LINE, SHORT_LINE, PARAGRAPH = range(6)  # numbers of what is no character of a form
+FEW = 8  # chunks; a line with fewer was not wrapped
+PADDING, OUTSIDE, SPACE, LINE, SHORT_LINE, PARAGRAPH = range(6)  # ids of padding and spaces
 CATEGORIES = (
     "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
     "Sm", "Sc", "Sk", "So", "Cf", "Cs", "Co", "Cn",
 )  # fmt: skip
 FIRST_CATEGORY = PARAGRAPH + 1
 FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
-UNKNOWN, WORDLESS = 0, 1  # numbers of a word that is not known, and of a chunk without letters and digits
+UNKNOWN, WORDLESS = 0, 1  # word ids of unknown words, and of chunks without letters and digits
 _RUN = re.compile(f"[{re.escape(SPACES)}]+")
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
-_FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # to what a character sticks
+_FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # bits: attaches to the next character, to the one before, or is half of a flag
 _CODES = 0x110000
 _POWERS = np.cumprod(np.full(LONGEST, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
 
 def codes_of(text: str, characters: int = 0, lines: int = 0) -> npt.NDArray[np.uint32]:
-    """Give the code points of a text; lone surrogates, which UTF-8 cannot hold, are refused.
+    """Return the code points of a text; raise `FormatError` for lone surrogates, which UTF-8 cannot encode.
 
-    `characters` and `lines` count what stands before the text, if it is a part of a longer one.
+    If the text is a part of a longer one, `characters` and `lines` are the numbers of characters and lines before it.
+    The error names the position in the longer text.
     """
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
@@ -65,21 +66,22 @@ def codes_of(text: str, characters: int = 0, lines: int = 0) -> npt.NDArray[np.u
 
 
 def is_space(character: str) -> bool:
-    """Return whether a character stands between tokens, never in one."""
+    """Return whether a character counts as a space: white space, a control character or a zero-width space."""
     return character in SPACES
 
 
 def single_spaced(text: str) -> str:
-    """Write one space wherever there are any."""
+    """Return a text with each run of spaces replaced with one space."""
     return _RUN.sub(" ", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What a network reads of a text: `characters` and, for each chunk, `words`, and its `first` and `last` character.
+    """The input of a network, as arrays over characters and arrays over chunks; a run of spaces is one character.
 
-    `chunks` gives the chunk of each character read, `places` where in the text it stands; spaces have none, -1. `pairs`
-    has for each chunk the number of its word and the next together, if the network knows any such.
+    For each character, `characters` has its id, `chunks` the index of its chunk, and `places` its position in the text,
+    -1 for spaces. For each chunk, `words` has the id of its word, and `first` and `last` the indices of its first and
+    last character. `pairs` has the id of the pair of its word and the next, or is None if the vocabulary has no pairs.
     """
 
     characters: Numbers
@@ -91,26 +93,32 @@ class Reading:
     pairs: Numbers | None = None
 
     def opening(self, chunk: int) -> int:
-        """Give the place in the text where a chunk begins, the spaces before it left out; that of the end for none."""
+        """Return the position in the text where a chunk begins, after the spaces before it.
+
+        If `chunk` is the number of chunks, return the end of the last one.
+        """
         if chunk == len(self.first):
             return int(self.places[-1]) + 1
         first = int(self.first[chunk])
         return int(self.places[first + (self.places[first] < 0)])
 
     def openings(self) -> Numbers:
-        """Give the place in the text where each chunk begins, the spaces before it left out."""
-        found: Numbers = self.places[self.first + (self.places[self.first] < 0)]
-        return found
+        """Return the position in the text where each chunk begins, after the spaces before it."""
+        positions: Numbers = self.places[self.first + (self.places[self.first] < 0)]
+        return positions
 
     def joinable(self, start: int, stop: int) -> Bools:
-        """Tell which of some characters stand before spaces that a token may go over: those that hold no blank line."""
+        """Return for each character from `start` up to `stop` whether spaces that a token may contain follow it.
+
+        A token may contain spaces without a blank line.
+        """
         after = self.characters[start + 1 : stop + 1]
-        found = np.zeros(stop - start, dtype=np.bool_)
-        found[: len(after)] = (after >= SPACE) & (after < PARAGRAPH)
-        return found
+        out = np.zeros(stop - start, dtype=np.bool_)
+        out[: len(after)] = (after >= SPACE) & (after < PARAGRAPH)
+        return out
 
     def part(self, start: int, stop: int) -> dict[str, Numbers]:
-        """Give the arrays of some chunks, counted from 0 on."""
+        """Return the network's input arrays for the chunks from `start` up to `stop`; indices in them begin at 0."""
         low, high = int(self.first[start]), int(self.last[stop - 1]) + 1
         pairs = {} if self.pairs is None else {"pairs": self.pairs[start:stop]}
         return {
@@ -125,9 +133,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class CharacterVocabulary:
-    """The characters and words that a network knows; of others it knows the category, or nothing.
+    """The characters and words that have embeddings of their own; other characters have that of their category.
 
-    `pairs` are places in `words` of those that it knows to follow each other.
+    `pairs` are pairs of consecutive words with an embedding of their own, as two indices in `words`.
     """
 
     characters: str
@@ -136,25 +144,28 @@ class CharacterVocabulary:
 
     @classmethod
     def of(cls, text: str, least_characters: int, least_words: int, least_pairs: int = 0) -> CharacterVocabulary:
-        """Take what occurs often enough, most frequent first; of 0 pairs, none."""
-        characters = Counter(one for one in text if not is_space(one))
+        """Collect the characters, words and pairs of words of a text, the most frequent first.
+
+        Each must occur at least `least_characters`, `least_words` or `least_pairs` times. If `least_pairs` is 0, there
+        are no pairs.
+        """
+        characters = Counter(character for character in text if not is_space(character))
         chunks = [key(chunk) for chunk in text.split()]
         words = tuple(_frequent(Counter(filter(None, chunks)), least_words))
-        places = {word: place for place, word in enumerate(words)}
-        found = (
-            (places[a], places[b]) for a, b in pairwise(chunks if least_pairs else []) if a in places and b in places
-        )
-        pairs = tuple(_frequent(Counter(found), least_pairs))
+        numbers = {word: number for number, word in enumerate(words)}
+        followers = pairwise(chunks if least_pairs else [])
+        known = ((numbers[a], numbers[b]) for a, b in followers if a in numbers and b in numbers)
+        pairs = tuple(_frequent(Counter(known), least_pairs))
         return cls("".join(_frequent(characters, least_characters)), words, pairs)
 
 
 def _frequent(counts: Counter[Item], least: int) -> list[Item]:
-    return sorted((one for one, count in counts.items() if count >= least), key=lambda one: (-counts[one], one))
+    return sorted((item for item, count in counts.items() if count >= least), key=lambda item: (-counts[item], item))
 
 
 def key(chunk: str) -> str:
-    """Keep what words are looked up by: letters in lower case, and digits as 0."""
-    return "".join(_folded(one) for one in chunk[:LONGEST] if one.isalnum())
+    """Return the word of a chunk as the vocabulary has it: only letters, in lower case, and digits, all as 0."""
+    return "".join(_folded(character) for character in chunk[:LONGEST] if character.isalnum())
 
 
 def _folded(character: str) -> str:
@@ -163,15 +174,17 @@ def _folded(character: str) -> str:
 
 
 class CharacterReader:
-    """Reads text by a vocabulary. What it finds out about a character it remembers."""
+    """Converter of text to the input of a network, with a vocabulary; it caches ids and properties of characters."""
 
     def __init__(self, vocabulary: CharacterVocabulary, *, lines_apart: bool = False) -> None:
         self._lines_apart = lines_apart  # every line break is read as a blank line
-        self._numbers = np.zeros(_CODES, dtype=np.int16)  # pages of it that are never used take no memory
+        self._numbers = np.zeros(_CODES, dtype=np.int16)  # unused pages take no memory
         self._folds = np.zeros(_CODES, dtype=np.uint32)
         self._breaks = np.zeros(_CODES, dtype=np.uint8)
         self._glue = np.zeros(_CODES, dtype=np.uint8)
-        self._known = {one: number for number, one in enumerate(vocabulary.characters, start=FIRST_CHARACTER)}
+        self._known = {
+            character: number for number, character in enumerate(vocabulary.characters, start=FIRST_CHARACTER)
+        }
         hashes = _hashes(vocabulary.words)
         order = np.argsort(hashes)
         self._hashes = np.append(hashes[order], np.uint64(0))
@@ -180,63 +193,69 @@ class CharacterReader:
         pairs = np.array(vocabulary.pairs, dtype=np.int64).reshape(-1, 2) + WORDLESS + 1
         self._pairs = pairs[:, 0] * self._known_words + pairs[:, 1]
         self._pair_order = np.argsort(self._pairs)
-        self.categories = np.array(  # the category's number in place of each character's, for training
-            [
-                *range(FIRST_CHARACTER),
-                *(FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one)) for one in vocabulary.characters),
-            ]
+        of_known = (
+            FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(character)) for character in vocabulary.characters
         )
+        self.categories = np.array([*range(FIRST_CHARACTER), *of_known])  # to replace characters' numbers in training
 
     def numbers(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.int16]:
-        """Give the number of each character, `OUTSIDE` for spaces."""
-        found = self._numbers[codes]
-        if not found.all():
-            for code in set(codes[found == 0].tolist()):
+        """Return the id of each character: that of the character or of its Unicode category, `OUTSIDE` for spaces."""
+        numbers = self._numbers[codes]
+        if not numbers.all():
+            for code in set(codes[numbers == 0].tolist()):
                 self._learn(code)
-            found = self._numbers[codes]
-        return found
+            numbers = self._numbers[codes]
+        return numbers
 
     def spaces(self, codes: npt.NDArray[np.uint32]) -> tuple[Bools, npt.NDArray[np.uint8]]:
-        """Tell which characters are spaces, and how many lines each breaks."""
+        """Return for each character whether it is a space, and its number of line breaks."""
         return self.numbers(codes) == OUTSIDE, self._breaks[codes]
 
     def glued(self, codes: npt.NDArray[np.uint32]) -> Bools:
-        """Tell which characters make up one with the next: marks, joiners, emoji with their tones, flags."""
+        """Return for each character whether no token may end between it and the next.
+
+        These are characters before combining marks or skin tones, around joiners, and inside flags.
+        """
         glue = self._glue[codes]
-        found = np.zeros(len(codes), dtype=np.bool_)
+        out = np.zeros(len(codes), dtype=np.bool_)
         before, after = glue[:-1], glue[1:]
-        found[:-1] = (before & _FORWARD > 0) | (after & _BACKWARD > 0) | (before & after & _FLAG > 0)
-        return found
+        out[:-1] = (before & _FORWARD > 0) | (after & _BACKWARD > 0) | (before & after & _FLAG > 0)
+        return out
 
     def _learn(self, code: int) -> None:
-        one = chr(code)
-        if is_space(one):
-            self._breaks[code] = _BREAKS.get(one, 0)
+        character = chr(code)
+        if is_space(character):
+            self._breaks[code] = _BREAKS.get(character, 0)
             self._numbers[code] = OUTSIDE
             return
-        number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(one))
-        self._folds[code] = ord(_folded(one)) if one.isalnum() else 0
-        self._glue[code] = _glue(one)
-        self._numbers[code] = self._known.get("0" if one.isdecimal() else one, number)  # last: it says "learnt"
+        number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(character))
+        self._folds[code] = ord(_folded(character)) if character.isalnum() else 0
+        self._glue[code] = _glue(character)
+        key = "0" if character.isdecimal() else character
+        self._numbers[code] = self._known.get(key, number)  # last: a number other than 0 means that it is cached
 
     def read(self, codes: npt.NDArray[np.uint32], *, begins: bool = True) -> Reading:
-        """Read a text, or a part of one that begins with a chunk; its trailing spaces are not read."""
+        """Convert the code points of a text to the input of a network; trailing spaces are ignored.
+
+        With `begins`, the text begins with a paragraph. Otherwise, it is the rest of a longer text, from the beginning
+        of a chunk on.
+        """
         numbers = self.numbers(codes)
         inside = np.flatnonzero(numbers != OUTSIDE)
         if not len(inside):
             return Reading(*(np.zeros(0, dtype=np.int64) for _ in range(6)))
-        apart = np.ones(len(inside), dtype=np.bool_)  # whether spaces stand before it
+        apart = np.ones(len(inside), dtype=np.bool_)  # whether spaces precede it
         np.not_equal(np.diff(inside), 1, out=apart[1:])
         apart[0] = begins or inside[0] > 0
         runs = np.flatnonzero(apart)
-        places = np.arange(len(inside)) + np.cumsum(apart)  # of the characters of forms among all that are read
+        places = np.arange(len(inside)) + np.cumsum(apart)  # indices of form characters among all that are read
         size = len(inside) + len(runs)
         characters = np.empty(size, dtype=np.int64)
         characters[places] = numbers[inside]
         origin = np.zeros(len(inside), dtype=np.int64)
         origin[runs] = runs
         rank = np.arange(len(inside)) - np.maximum.accumulate(origin)
-        starts = np.flatnonzero(rank % LONGEST == 0)  # of chunks, among the characters of forms
+        starts = np.flatnonzero(rank % LONGEST == 0)  # of chunks, among the form characters
         gaps = self._gaps(codes, inside, runs, np.searchsorted(starts, runs))
         if begins:
             gaps[0] = PARAGRAPH
@@ -258,14 +277,16 @@ class CharacterReader:
         )
 
     def _paired(self, words: Numbers, apart: Bools) -> Numbers:
-        """Look up the word of each chunk and the next together; nothing reaches over a blank line."""
+        """Return for each chunk the id of the pair of its word and the next, `UNKNOWN` if it is not in the vocabulary.
+
+        Pairs do not cross a blank line: `apart` says which chunks follow one.
+        """
         keys = words[:-1] * self._known_words + words[1:]
-        at = self._pair_order[
-            np.minimum(np.searchsorted(self._pairs, keys, sorter=self._pair_order), len(self._pairs) - 1)
-        ]
-        found = np.full(len(words), UNKNOWN, dtype=np.int64)
-        found[:-1] = np.where((self._pairs[at] == keys) & ~apart[1:], at + 1, UNKNOWN)
-        return found
+        rows = np.minimum(np.searchsorted(self._pairs, keys, sorter=self._pair_order), len(self._pairs) - 1)
+        at = self._pair_order[rows]
+        out = np.full(len(words), UNKNOWN, dtype=np.int64)
+        out[:-1] = np.where((self._pairs[at] == keys) & ~apart[1:], at + 1, UNKNOWN)
+        return out
 
     def _gaps(
         self,
@@ -274,37 +295,45 @@ class CharacterReader:
         runs: npt.NDArray[Any],
         chunks: npt.NDArray[Any],
     ) -> Numbers:
-        """Give the sign of the spaces before each run; `chunks` counts the chunks before it."""
+        """Return the id of the spaces before each run of other characters.
+
+        `inside` has the positions of all characters that are no spaces, and `runs` the indices in it where runs begin.
+        `chunks` has the number of chunks before each run.
+        """
         broken = self._breaks[codes]
-        if not broken.any():  # as nearly always in a short text
+        if not broken.any():  # a shortcut for most short texts
             return np.full(len(runs), SPACE, dtype=np.int64)
         breaks = starts_of(broken)
         before = np.where(runs > 0, inside[runs - 1] + 1, 0)
         lines = (breaks[inside[runs]] - breaks[before]) << self._lines_apart
-        begun = np.maximum.accumulate(np.where(lines > 0, chunks, 0))  # chunks before the line that the run is in
+        begun = np.maximum.accumulate(np.where(lines > 0, chunks, 0))  # chunks before the line of the run
         short = chunks - np.concatenate([[0], begun[:-1]]) < FEW
         gaps: Numbers = np.select([lines > 1, lines < 1, short], [PARAGRAPH, SPACE, SHORT_LINE], LINE)
         return gaps
 
     def _words(self, codes: npt.NDArray[np.uint32], starts: npt.NDArray[Any]) -> Numbers:
-        """Look up the word of each chunk by a hash of its letters and digits."""
+        """Return the id of each chunk's word, which is found with a hash of its letters and digits.
+
+        `codes` are the characters without spaces, and `starts` the indices in them where chunks begin.
+        """
         folds = self._folds[codes].astype(np.uint64)
         counted = np.cumsum(folds != 0)
         before = counted[starts] - (folds[starts] != 0)
         rank = counted - 1 - np.repeat(before, np.diff(np.append(starts, len(codes))))
         hashes = np.add.reduceat(folds * _POWERS[np.maximum(rank, 0)], starts)
         at = np.minimum(np.searchsorted(self._hashes[:-1], hashes), len(self._hashes) - 1)
-        found = np.where(self._hashes[at] == hashes, self._ids[at], UNKNOWN)
-        found[hashes == 0] = WORDLESS
-        return found
+        words = np.where(self._hashes[at] == hashes, self._ids[at], UNKNOWN)
+        words[hashes == 0] = WORDLESS
+        return words
 
 
-def _glue(one: str) -> int:
-    if unicodedata.category(one)[0] == "M" or "\U0001f3fb" <= one <= "\U0001f3ff" or one >= "\U000e0020":
+def _glue(character: str) -> int:
+    tone = "\U0001f3fb" <= character <= "\U0001f3ff"
+    if unicodedata.category(character)[0] == "M" or tone or character >= "\U000e0020":
         return _BACKWARD
-    if one == "\u200d":
+    if character == "\u200d":
         return _FORWARD | _BACKWARD
-    return _FLAG if "\U0001f1e6" <= one <= "\U0001f1ff" else 0
+    return _FLAG if "\U0001f1e6" <= character <= "\U0001f1ff" else 0
 
 
 def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
@@ -313,20 +342,20 @@ def _hashes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
     stops = np.cumsum(lengths)
     ranks = np.arange(len(folds)) - np.repeat(stops - lengths, lengths)
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(folds * _POWERS[ranks])])
-    found: npt.NDArray[np.uint64] = sums[stops] - sums[stops - lengths]
-    return found
+    hashes: npt.NDArray[np.uint64] = sums[stops] - sums[stops - lengths]
+    return hashes
 
 
 def words_known(vocabulary: CharacterVocabulary) -> int:
-    """Count the rows of a table of words."""
+    """Return the number of word embeddings, including those for unknown words and for chunks without a word."""
     return len(vocabulary.words) + WORDLESS + 1
 
 
 def pairs_known(vocabulary: CharacterVocabulary) -> int:
-    """Count the rows of a table of pairs, 0 for none."""
+    """Return the number of embeddings of word pairs, including that for unknown pairs; 0 if there are no pairs."""
     return len(vocabulary.pairs) + 1 if vocabulary.pairs else 0
 
 
 def characters_known(vocabulary: CharacterVocabulary) -> int:
-    """Count the rows of a table of characters."""
+    """Return the number of character embeddings, including those for spaces and Unicode categories."""
     return len(vocabulary.characters) + FIRST_CHARACTER

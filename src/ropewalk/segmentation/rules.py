@@ -1,11 +1,11 @@
-"""What marks are to say whatever a network says, for what treebanks are too old and too small to teach.
+"""Rules that override the marks of a network, for cases that are missing in treebanks.
 
-Tokens are addresses of the web and of mail, `#tags` and `@names`, names of files and of programs such as `Node.js` and
-`C++`, hearts, dashes and ellipses. No sentence ends with an abbreviation (see `abbreviations`), nor with a question or
-an exclamation in quotes that goes on in a small letter or with who spoke, nor before a closing quote. Headings, quoted
-lines and items of lists begin sentences, and the first two end them with their line.
+Each of these is one token: web and mail addresses, `#tags` and `@names`, names of files and of programs such as
+`Node.js` and `C++`, hearts, dashes and ellipses. No sentence ends with an abbreviation (see `languages`), or before a
+closing quote. None ends with a quoted question or exclamation if a small letter or the speaker follows. Headings,
+quoted lines and list items begin sentences. A sentence also ends at the end of a heading or a quoted line.
 
-Whatever is looked for is found by a character that is rare; what is around it is looked at only then.
+For speed, each rule searches for a rare character first, and checks the text around it only then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ropewalk.segmentation import abbreviations, phrases
+from ropewalk.segmentation import languages
 from ropewalk.segmentation.alignment import END, SENTENCE
 from ropewalk.segmentation.reading import FEW
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from ropewalk.segmentation.alignment import MarkBits
 
-CONTEXT = 500  # characters around spaces that are looked at, before those with a line break and after any
-NEAR = 20  # characters before a heart, more than any word has that is looked for
+CONTEXT = 500  # characters around spaces that rules read, before those with a line break and after any
+NEAR = 20  # characters before a heart, more than any word in `lovers` has
 ALONE = re.compile(r"([—…❤])\1*")
 _QUOTES = r"[\"'\u2018\u2019\u201c\u201d«»]"
 CLOSING = re.compile(rf"[.?!]{_QUOTES}+(?!\S)")
-# What is rarely asked for is compiled when it is: that takes longer than to parse a short text.
+# Patterns that are rarely needed are compiled on demand: that takes longer than parsing a short text.
 _BREAKS = r"\n\x0b\x0c\x85\u2028\u2029"
 GAP = rf"(?!\S)[^\S{_BREAKS}]*\n?[^\S{_BREAKS}]*"  # spaces without a blank line, or the end of the text
-SPEAKER = (  # at most three words, a verb, perhaps a word, and a sign; `, "` may introduce what is said next
+SPEAKER = (  # at most three words, a verb, perhaps a word, and a sign; `, "` may introduce the next quotation
     rf"((?:[^\W\d_][^\s,;:?!]*{GAP}){{1,3}}?)([^\W\d_A-Z]\w*)(?:{GAP}\w+)?(?:[.;:?!]|,(?!(?:{GAP})?{_QUOTES}))"
 )
 NO_SPEAKER_YET = rf"(?:\S+{GAP}){{0,5}}\S*"  # too little text to know
@@ -66,43 +66,46 @@ NEXT_LINE = re.compile("\n" + _LINE)
 
 
 class Rules:
-    """The rules of all languages, and for some of them abbreviations; a language has the name that UD gives it."""
+    """The rules for a language: those of all languages, and its word lists if it has some.
+
+    `language` is its name in UD, such as `English`.
+    """
 
     def __init__(self, language: str = "") -> None:
-        self._abbreviations = abbreviations.pattern(language)
-        self._phrases = phrases.of(language)
+        self._abbreviations = languages.pattern(language)
+        self._words = languages.KNOWN.get(language, languages.Language())
 
     def apply(self, text: str, marks: MarkBits, first: int, *, last: bool) -> None:
-        """Change the marks of a text from a place on, where a sentence begins; what stands before is known.
+        """Apply all rules to the marks of a text, from position `first` on, where a sentence begins.
 
-        If it is not the last of the text, no sentence ends from where on what is still to come may change marks.
+        Without `last`, more text follows. Then marks of sentence ends that depend on that text are removed.
         """
         if self._abbreviations is not None:
-            for found in self._abbreviations.finditer(text, first):
-                if found[1] is None or found[1].islower():
-                    at = found.start()
+            for match in self._abbreviations.finditer(text, first):
+                if match[1] is None or match[1].islower():
+                    at = match.start()
                     marks[max(at - 1, 0)] = 0
                     marks[at] = END
         unknown = self._quotes(text, marks, first, last=last)
         unknown = min(_lines(text, marks, first, last=last), unknown)
-        for found in NAME.finditer(text, first):
-            stop = _name(text, marks, found)
-            if found["heart"]:
-                self._heart(text, marks, found.start(), stop)
-        for found in ALONE.finditer(text, first):
-            stop = _whole(text, marks, *found.span())
-            if found[1] == "❤":
-                self._heart(text, marks, found.start(), stop)
+        for match in NAME.finditer(text, first):
+            stop = _name(text, marks, match)
+            if match["heart"]:
+                self._heart(text, marks, match.start(), stop)
+        for match in ALONE.finditer(text, first):
+            stop = _whole(text, marks, *match.span())
+            if match[1] == "❤":
+                self._heart(text, marks, match.start(), stop)
         _addresses(text, marks, first)
         marks[unknown:] &= ~SENTENCE & 0xFF
 
     def _quotes(self, text: str, marks: MarkBits, first: int, *, last: bool) -> int:
-        """End sentences after closing quotes rather than before, and not where it goes on with who spoke.
+        """Move sentence ends from before closing quotes to after them; remove them if the sentence continues.
 
-        Gives the place from where on that is not known yet.
+        Return the position from which on more text is needed to decide, or the length of the text.
         """
-        for found in CLOSING.finditer(text, first):
-            start, stop = found.span()
+        for match in CLOSING.finditer(text, first):
+            start, stop = match.span()
             spoken = text[start] != "."
             if spoken:
                 marks[start] |= END
@@ -117,24 +120,24 @@ class Rules:
         return len(text)
 
     def _goes_on(self, text: str, stop: int, *, last: bool) -> bool | None:
-        """Tell whether a quotation goes on, in a small letter or with who spoke; None if more text is to tell."""
+        """Return whether a quotation continues with a small letter or a speaker; None if more text is needed."""
         spaces = re.compile(GAP).match(text, stop)
         start = spaces.end() if spaces else stop
         if text[start : start + 1].islower():
             return True
-        if not self._phrases.speech:
+        if not self._words.speech:
             return False
         if not last and len(text) < start + CONTEXT and re.compile(NO_SPEAKER_YET).fullmatch(text, start):
             return None
         speaker = re.compile(SPEAKER).match(text, start, start + CONTEXT)
-        if speaker is None or speaker[2] not in self._phrases.speech:
+        if speaker is None or speaker[2] not in self._words.speech:
             return False
         return all(word[0].isupper() for word in speaker[1].split())
 
     def _heart(self, text: str, marks: MarkBits, start: int, stop: int) -> None:
-        """End no sentence with a heart that is a verb, as in `I ❤ ropes`."""
+        """Remove the sentence end at a heart that is a verb, as in `I ❤ ropes`."""
         *_, before, beside = ["", *text[max(start - NEAR, 0) : start].split(" ")]
-        if not beside and before.split("\n")[-1] in self._phrases.lovers and text[stop : stop + 1] == " ":
+        if not beside and before.split("\n")[-1] in self._words.lovers and text[stop : stop + 1] == " ":
             marks[stop - 1] &= ~SENTENCE & 0xFF
 
 
@@ -142,14 +145,14 @@ NEUTRAL = Rules()
 
 
 def _lines(text: str, marks: MarkBits, first: int, *, last: bool) -> int:
-    """End sentences before lines that are units of their own, and with those that cannot go on.
+    """Mark sentence ends before headings, quoted lines and list items, and at the end of headings and quoted lines.
 
-    Gives the place from where on that is not known yet.
+    Return the position from which on more text is needed to decide, or the length of the text.
     """
     opening = None if first else LINE.match(text)
-    for found in chain([opening] if opening else [], NEXT_LINE.finditer(text, len(text[:first].rstrip()))):
-        at, sign, stop = found.start(), found.start(found.lastgroup or 0), found.end()
-        listed = not found["item"] or _listed(text, at, stop, found["item"], last=last)
+    for match in chain([opening] if opening else [], NEXT_LINE.finditer(text, len(text[:first].rstrip()))):
+        at, sign, stop = match.start(), match.start(match.lastgroup or 0), match.end()
+        listed = not match["item"] or _listed(text, at, stop, match["item"], last=last)
         if listed is None:
             return at
         if not listed:
@@ -158,15 +161,16 @@ def _lines(text: str, marks: MarkBits, first: int, *, last: bool) -> int:
         if text[sign] == "#":
             _whole(text, marks, sign, stop)
         marks[sign:stop] &= ~SENTENCE & 0xFF
-        if found["line"] and (end := text.find("\n", stop)) >= 0:
+        if match["line"] and (end := text.find("\n", stop)) >= 0:
             _end(text, marks, stop, end)
     return len(text)
 
 
 def _listed(text: str, at: int, stop: int, item: str, *, last: bool) -> bool | None:
-    """Tell whether a line that begins with a dash or number is an item; None if more text is to tell.
+    """Return whether a line that begins with a dash or number is a list item; None if more text is needed to decide.
 
-    It is if the line before ended by itself, or if one of both beside it is such an item too.
+    It is one if the line before ends with a colon or is so short that it was not wrapped, or if the line before or
+    after begins with a sign of the same kind.
     """
     before = text[max(at - CONTEXT, 0) : at]
     if before.rstrip().endswith(":"):
@@ -182,47 +186,47 @@ def _listed(text: str, at: int, stop: int, item: str, *, last: bool) -> bool | N
 
 
 def _is_item(line: re.Match[str] | None, item: str) -> bool:
-    """Tell whether a line begins as an item does."""
+    """Return whether the matched line begins with a list sign of the same kind as `item`, such as `2)` for `1)`."""
     return line is not None and line["item"] is not None and line["item"][-1] == item[-1]
 
 
 def _end(text: str, marks: MarkBits, start: int, stop: int) -> None:
-    """End a sentence with the last character of a stretch that is no space."""
+    """Mark a sentence end at the last character of the span that is no space."""
     length = len(text[start:stop].rstrip())
     if length:
         marks[start + length - 1] |= END | SENTENCE
 
 
-def _name(text: str, marks: MarkBits, found: re.Match[str]) -> int:
-    """Make a token of a name, and another of a genitive's ending after it; tell where the name ends."""
-    start, stop = found.span()
-    if found["name"]:
+def _name(text: str, marks: MarkBits, match: re.Match[str]) -> int:
+    """Mark a matched name as one token, and a possessive ending after it as another; return where the name ends."""
+    start, stop = match.span()
+    if match["name"]:
         start = _back(text, start, str.isalnum)
-    elif found["site"] or found["file"]:
-        start = _back(text, start, lambda one: one.isalnum() or one in "._-")
-        while found["site"] and text[start] in "._-":
+    elif match["site"] or match["file"]:
+        start = _back(text, start, lambda character: character.isalnum() or character in "._-")
+        while match["site"] and text[start] in "._-":
             start += 1
-    stop = _whole(text, marks, start, _stop(text, start, stop) if found["site"] else stop)
+    stop = _whole(text, marks, start, _stop(text, start, stop) if match["site"] else stop)
     _own(text, marks, stop)
     return stop
 
 
 def _back(text: str, start: int, fits: Callable[[str], bool]) -> int:
-    """Go back over characters that fit, and over the marks on them."""
+    """Return where the run of characters before `start` begins that pass the test `fits` or are combining marks."""
     while start and (fits(text[start - 1]) or _combines(text[start - 1])):
         start -= 1
     return start
 
 
 def _own(text: str, marks: MarkBits, stop: int) -> None:
-    """Make a token of a genitive's ending, if one stands at a place."""
+    """Mark a possessive ending as a token, if one begins at `stop`."""
     if POSSESSIVE.match(text, stop):
         marks[stop - 1] = END
         _whole(text, marks, stop, stop + 2)
 
 
 def _whole(text: str, marks: MarkBits, start: int, stop: int) -> int:
-    """Make a token of a stretch of text and the marks that follow it, to where it ends; a sentence may end with it."""
+    """Mark a span with the combining marks after it as one token, and return its end; a sentence end there is kept."""
     while stop < len(text) and _combines(text[stop]):
         stop += 1
     marks[start : stop - 1] = 0
@@ -244,22 +248,26 @@ def _addresses(text: str, marks: MarkBits, first: int) -> None:
             before = text[max(start - LONGEST_SCHEME, 0) : start].lower()
             start -= next((len(name) for name in SCHEMES if before.endswith(name)), 0)
         elif text[start] == "@":
-            start = _back(text, start, lambda one: one.isalnum() or one in "_.+%-")
+            start = _back(text, start, lambda character: character.isalnum() or character in "_.+%-")
             start -= len(MAIL) if text[max(start - len(MAIL), 0) : start].lower() == MAIL else 0
-        found = re.compile(ADDRESS).match(text, start) if start >= done else None
-        if found is None:
+        match = re.compile(ADDRESS).match(text, start) if start >= done else None
+        if match is None:
             continue
-        done = _stop(text, *found.span())
+        done = _stop(text, *match.span())
         _own(text, marks, _whole(text, marks, start, done))
 
 
 def _stop(text: str, start: int, stop: int) -> int:
-    """Tell where an address ends: before a bracket that it did not open, and before a genitive's ending."""
+    """Return where the address from `start` to `stop` really ends.
+
+    It ends before a closing bracket that it did not open, and before a possessive ending. A closing bracket at `stop`
+    belongs to it if it opened one.
+    """
     depth = 0
-    for place in range(start, stop):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
+    for index in range(start, stop):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
         if depth < 0:
-            stop = place
+            stop = index
             break
     else:
         if depth > 0 and text[stop : stop + 1] == ")":

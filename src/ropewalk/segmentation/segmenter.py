@@ -1,4 +1,4 @@
-"""Raw text to sentences and words by ONNX Runtime."""
+"""Segmenters, which divide raw text into sentences and words with a network in ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ LINE_UNITS = ("sentence", "paragraph")
 
 
 def network_sizes(context: int) -> list[InputSizes]:
-    """Return the sizes of what a segmenter's network reads: a window, and chunks of context to either side."""
+    """Return the largest sizes of the inputs of a segmenter's network.
+
+    They are those of a window with `context` chunks on both sides.
+    """
     chunks = WINDOW + 2 * context
     characters, of_chunks = varying(chunks * (LONGEST + 1)), (varying(chunks),)
     return [
@@ -53,7 +56,11 @@ def network_sizes(context: int) -> list[InputSizes]:
 
 
 class Segmenter:
-    """Finds the sentences, tokens and words of raw text; every character can be had back by `tokens.text_of`."""
+    """A segmenter, which divides raw text into sentences, tokens and words.
+
+    No character is lost: `tokens.text_of` restores the text from the result. Raise `ConfigError` if `each_line` is
+    unknown, and `ModelError` if the network does not fit the vocabulary.
+    """
 
     def __init__(
         self, stored: Stored, threads: int = 0, *, each_line: LineUnit = None, name: str = segmenter_files.GRAPH
@@ -70,41 +77,41 @@ class Segmenter:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], threads: int = 0, *, each_line: LineUnit = None) -> Segmenter:
-        """Load a segmenter from its folder; of `threads`, 0 is as many as ONNX Runtime likes.
+        """Load a segmenter from its folder; with 0 `threads`, ONNX Runtime chooses their number.
 
-        With `each_line` it takes each line for a `sentence`, or for a `paragraph`; empty lines begin paragraphs.
+        If `each_line` is `sentence` or `paragraph`, each line of a text is one. Empty lines separate paragraphs.
         """
         name = str(Path(path) / segmenter_files.GRAPH)
         return cls(segmenter_files.load(path), threads, each_line=each_line, name=name)
 
     def _demand_fit(self, vocabulary: CharacterVocabulary, name: str) -> None:
-        """Mark one character, the last that the vocabulary has, to find out now whether the network knows as many."""
+        """Raise `ModelError` unless the network fits the vocabulary.
+
+        To check this, the network scores one character with the largest ids of the vocabulary.
+        """
         last = {"characters": characters_known(vocabulary), "words": words_known(vocabulary)}
         if vocabulary.pairs:
             last["pairs"] = pairs_known(vocabulary)
-        given = {key: np.array([count - 1]) for key, count in last.items()}
+        inputs = {key: np.array([count - 1]) for key, count in last.items()}
         try:
-            shape = self._score({**given, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
+            shape = self._score({**inputs, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
         except Exception as failure:
-            raise ModelError(
-                name,
-                f"is of another segmenter than {segmenter_files.DESCRIPTION}; "
-                f"copy or train the segmenter again: {failure}",
-            ) from failure
+            problem = f"is of another segmenter than {segmenter_files.DESCRIPTION}"
+            raise ModelError(name, f"{problem}; copy or train the segmenter again: {failure}") from failure
         if shape not in {(1, 3), (1, 4)}:
             raise ModelError(name, f"marks a character with numbers of shape {shape}; expected (1, 3) or (1, 4)")
 
     def segment(self, text: str) -> Treebank:
-        """Find the sentences of a text; words have no heads yet, and there are none in text of nothing but spaces."""
+        """Return a treebank with the sentences of a text, without heads; it has none if the text has only spaces."""
         return self.segment_many([text])[0]
 
     def segment_many(self, texts: Sequence[str]) -> tuple[Treebank, list[int]]:
-        """Find the sentences of several texts, all in one treebank, and count those of each.
+        """Return the sentences of several texts in one treebank, and the number of sentences of each text.
 
-        A text becomes what it becomes alone; many short ones are done faster together.
+        The result for a text does not depend on the others. Many short texts take less time together than one by one.
         """
         texts = list(checked_texts(texts))
-        if max(map(len, texts), default=0) > BLOCK:  # in one go it would take much memory
+        if max(map(len, texts), default=0) > BLOCK:  # at once it would take much memory
             banks = [
                 Treebank.concat(self.stream([text])) if len(text) > BLOCK else self.segment_many([text])[0]
                 for text in texts
@@ -114,20 +121,20 @@ class Segmenter:
             marked = mark_many(texts, self._reader, self._score, self._context)
         except FormatError:
             for text in texts:
-                codes_of(text)  # names the place in its own text
+                codes_of(text)  # raises with the position in the text
             raise
         return build_many(marked, texts, self._splitter, self._rules, self._each_line)
 
     def stream(self, pieces: Iterable[str]) -> Iterator[Treebank]:
-        """Find the sentences of a text that comes in pieces, in memory that does not grow with it.
+        """Yield treebanks with the sentences of a text that comes in pieces; memory does not grow with the text.
 
-        Treebanks of some hundred sentences come out. Together they are what `segment` makes of the whole text,
-        wherever its pieces begin and end.
+        Each treebank has up to a few hundred sentences. Together, they equal the result of `segment` for the whole
+        text. Pieces may begin and end anywhere.
         """
         return build(self.marks(pieces), self._splitter, self._rules, self._each_line)
 
     def marks(self, pieces: Iterable[str]) -> Iterator[Marked]:
-        """Mark the characters of a text that comes in pieces."""
+        """Yield consecutive parts of a text that comes in pieces, with the network's marks on their characters."""
         return mark(pieces, self._reader, self._score, self._context)
 
     def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:

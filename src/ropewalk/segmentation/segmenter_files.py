@@ -1,4 +1,4 @@
-"""The files of a segmenter, `segmenter.json` and `segmenter.onnx`, which may lie in a parser's folder."""
+"""The files of a segmenter, `segmenter.json` and `segmenter.onnx`, perhaps in a parser's folder."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 FORMAT = "ropewalk-segmenter"
 VERSION = 2  # 1 had no hash
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
-MOST_CONTEXT = 1024  # chunks to either side that a network may see
-MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # as many as have numbers of 16 bits
+MOST_CONTEXT = 1024  # chunks on each side that a network may read
+MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # their numbers have 16 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """All of a segmenter: what it knows, how far it sees, its graph, and what it was told and scored in training."""
+    """The stored parts of a segmenter.
+
+    `context` is the number of chunks that the network reads on each side. `graph` is the network as an ONNX file.
+    `training` has the options and scores of its training.
+    """
 
     vocabulary: CharacterVocabulary
     splitter: Splitter
@@ -40,15 +44,15 @@ class Stored:
 
     @property
     def language(self) -> str:
-        """The language that it was trained for, or nothing."""
-        at: Any = self.training
+        """The language of the treebank that the segmenter was trained on, or an empty text if it is unknown."""
+        value: Any = self.training
         for name in ("config", "data", "name"):
-            at = at.get(name) if isinstance(at, dict) else None
-        return language_of(at) if isinstance(at, str) else ""
+            value = value.get(name) if isinstance(value, dict) else None
+        return language_of(value) if isinstance(value, str) else ""
 
 
 def save(path: Path, stored: Stored) -> None:
-    """Write a segmenter's files, the one that names the other last."""
+    """Write a segmenter's files into the folder `path`; the description has the network's hash and is written last."""
     home = files.make_folder(path)
     with files.creating(home / GRAPH) as file:
         file.write(stored.graph)
@@ -65,7 +69,7 @@ def save(path: Path, stored: Stored) -> None:
     }
     write_json(home / DESCRIPTION, {**table, "hash": _hash(table)}, compact=True)
     if (home / CONFIG).is_file() and (model := open_folder(home)).format == EXPORTED:
-        seal(home, model.table)  # with another segmenter it is another model
+        seal(home, model.table)  # the hash changes with the segmenter
 
 
 def _hash(table: dict[str, Any]) -> str:
@@ -74,48 +78,48 @@ def _hash(table: dict[str, Any]) -> str:
 
 
 def _sealed(path: str | os.PathLike[str]) -> ModelFolder | None:
-    """Return the folder of an exported model, whose files must be those that were exported; None for another."""
-    found = open_folder(path) if Path(path, CONFIG).is_file() else None
-    return found if found is not None and found.format == EXPORTED else None
+    """Return the model folder at `path` if it is an exported model, else None.
+
+    The `config.json` of an exported model has the hashes of its files.
+    """
+    folder = open_folder(path) if Path(path, CONFIG).is_file() else None
+    return folder if folder is not None and folder.format == EXPORTED else None
 
 
-def _text(given: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    if not isinstance(given, str):
-        raise TypeError(f"{given!r:.40} where a text is expected")
-    if not given.isascii() and any("\ud800" <= one <= "\udfff" for one in given):
-        raise ValueError("a text with a half of a character")
-    return given
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} where a text is expected")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise ValueError("a text with half of a character")
+    return value
 
 
-def _context(given: Any) -> int:  # noqa: ANN401 - whatever JSON holds
-    if type(given) is not int or not 0 <= given <= MOST_CONTEXT:
-        raise ValueError(f"a context of {given!r:.40} where a number from 0 to {MOST_CONTEXT:,} is expected")
-    return given
+def _stored(table: dict[str, Any], graph: bytes) -> Stored:
+    context, training = table["context"], table["training"]
+    if type(context) is not int or not 0 <= context <= MOST_CONTEXT:
+        raise ValueError(f"a context of {context!r:.40} where a number from 0 to {MOST_CONTEXT:,} is expected")
+    if not isinstance(training, dict):
+        raise TypeError(f"{training!r:.40} where a record of training is expected")
+    return Stored(_vocabulary(table), Splitter.from_json(table["multiwords"]), context, graph, training)
 
 
 def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:
-    """Read what the network knows; raise if a word or a pair is none that can be looked up."""
+    """Return the vocabulary in `segmenter.json`; raise `ValueError` or `TypeError` if a part of it is invalid."""
     characters, words = _text(table["characters"]), tuple(_text(table["words"]).split())
     if len(characters) > MOST_CHARACTERS:
         raise ValueError(f"{len(characters):,} characters where at most {MOST_CHARACTERS:,} are expected")
-    long = next((word for word in words if len(word) > LONGEST), None)
-    if long is not None:
-        raise ValueError(f"the word {long:.40} where at most {LONGEST} characters are expected")
+    for word in words:
+        if len(word) > LONGEST:
+            raise ValueError(f"the word {word:.40} where at most {LONGEST} characters are expected")
     pairs = tuple((first, second) for first, second in table.get("pairs", []))
-    odd = next((one for pair in pairs for one in pair if type(one) is not int or not 0 <= one < len(words)), None)
-    if odd is not None:
-        raise ValueError(f"a pair with {odd!r:.40} where the number of a word is expected")
+    for number in (number for pair in pairs for number in pair):
+        if type(number) is not int or not 0 <= number < len(words):
+            raise ValueError(f"a pair with {number!r:.40} where the number of a word is expected")
     return CharacterVocabulary(characters, words, pairs)
 
 
-def _record(given: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
-    if not isinstance(given, dict):
-        raise TypeError(f"{given!r:.40} where a record of training is expected")
-    return given
-
-
 def load(path: str | os.PathLike[str]) -> Stored:
-    """Read a segmenter's files."""
+    """Read a segmenter's files from the folder `path`; raise `ModelError` if one is missing or damaged."""
     home = Path(path)
     name = str(home / DESCRIPTION)
     sealed = _sealed(path)
@@ -126,23 +130,14 @@ def load(path: str | os.PathLike[str]) -> Stored:
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
     if type(table.get("version")) is not int or table["version"] not in {1, VERSION}:
-        raise ModelError(
-            name,
-            f"has version {table.get('version')!r}; this program reads 1 to {VERSION}: use the one that wrote it",
-        )
+        problem = f"has version {table.get('version')!r}; this program reads 1 to {VERSION}"
+        raise ModelError(name, f"{problem}: use the one that wrote it")
     if sealed is None and table["version"] > 1 and table.get("hash") != _hash(table):
         raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
     if hashlib.sha256(graph).hexdigest() != table.get("sha256"):
-        raise ModelError(
-            str(home / GRAPH), f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"
-        )
+        problem = f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"
+        raise ModelError(str(home / GRAPH), f"{problem}; train or copy the segmenter again")
     try:
-        return Stored(
-            _vocabulary(table),
-            Splitter.from_json(table["multiwords"]),
-            _context(table["context"]),
-            graph,
-            _record(table["training"]),
-        )
+        return _stored(table, graph)
     except (KeyError, TypeError, AttributeError, ValueError) as failure:
         raise ModelError(name, f"is damaged: {failure!r}; copy or train the segmenter again") from failure

@@ -1,4 +1,4 @@
-"""The tokens of a treebank with the spaces between them, and the raw text that they make."""
+"""The tokens of a treebank with the spaces between them, and the raw text that they form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RawToken(NamedTuple):
-    """A stretch of text, the words it stands for, and the spaces after it."""
+    """A token: its text, its words, and the spaces after it."""
 
     text: str
     words: tuple[str, ...]
@@ -30,7 +30,7 @@ class RawSentence:
 
 
 def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
-    """Give the tokens of each sentence; a word outside multiword tokens is a token of its own."""
+    """Yield for each sentence of a treebank its tokens and spaces; a word outside multiword tokens is a token."""
     surface = bank.surface
     forms = bank.column("form").texts()
     written = {**surface.texts, **surface.written}
@@ -46,7 +46,7 @@ def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
 
 
 def text_of(banks: Treebank | Iterable[Treebank]) -> str:
-    """Rebuild the text that sentences were found in, character by character."""
+    """Return the raw text of one or more treebanks, with all its spaces, exactly as it was before segmentation."""
     many = [banks] if isinstance(banks, Treebank) else banks
     return "".join(map(_text_of, many))
 
@@ -55,5 +55,5 @@ def _text_of(bank: Treebank) -> str:
     if not len(bank):
         return bank.surface.before.get(0, "")
     return "".join(
-        found.before + "".join(token.text + token.after for token in found.tokens) for found in tokens_of(bank)
+        sentence.before + "".join(token.text + token.after for token in sentence.tokens) for sentence in tokens_of(bank)
     )

@@ -1,7 +1,7 @@
-"""A text of any length, piece by piece, through a network that reads a window at a time.
+"""Marks for a text of any length: the network scores one window of text at a time.
 
-Windows hold so many chunks and overlap by as many as the network can see to either side. Where they begin depends on
-the text alone, not on its pieces, so the marks are the same however the text comes in.
+Windows have `WINDOW` chunks and overlap by the context that the network reads on each side. The text may come in
+pieces. Where windows begin does not depend on the pieces, so that marks do not depend on them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
 WINDOW = 1024  # chunks of a window whose marks are used
 BLOCK = 1 << 16  # characters that are read at a time
-_BITS = np.array([END, SENTENCE, MULTIWORD, JOIN], dtype=np.uint8)  # of which a network may leave out the last
+_BITS = np.array([END, SENTENCE, MULTIWORD, JOIN], dtype=np.uint8)  # a network may omit the last
 
 
 def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
-    """Cut and join pieces to blocks of `size` characters; the last, which is told apart, may be smaller."""
+    """Yield the text of all `pieces` in blocks of `size` characters, each with whether it is the last.
+
+    The last block is shorter and may be empty.
+    """
     waiting: list[str] = []
     held = 0
     for piece in checked_texts(pieces):
@@ -48,9 +51,10 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
 
 
 def mark_many(texts: Sequence[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Marked:
-    """Mark the characters of several texts at once, laid end to end with `BETWEEN` after each.
+    """Return the marks of several texts as one text, in which `BETWEEN` follows each of them.
 
-    Each is read alone by the network: its marks are exactly those that it gets by itself.
+    The network reads each text alone, so that its marks do not depend on the others. `context` is the number of chunks
+    that the network reads on each side of a window.
     """
     whole = "".join([part for text in texts for part in (text, BETWEEN)])
     codes = codes_of(whole)
@@ -64,31 +68,39 @@ def mark_many(texts: Sequence[str], reader: CharacterReader, score: CharacterSco
             _fill(marks, reading, score, (low, skip, end, min(end + context, stop)))
             skip, low = end, max(end - context, start)
     glued = reader.glued(codes)
-    glued[bounds[1:] - len(BETWEEN) - 1] = False  # nothing sticks to what is no part of its text
+    glued[bounds[1:] - len(BETWEEN) - 1] = False  # nothing attaches to the next text
     marks[glued] = 0
     return Marked(whole, marks, *reader.spaces(codes), last=True)
 
 
 def _fill(marks: MarkBits, reading: Reading, score: CharacterScorer, window: tuple[int, int, int, int]) -> None:
-    """Mark the characters of some chunks, in a window: where its context begins, they begin and end, and it ends."""
+    """Write the marks of a window's characters into `marks`.
+
+    `window` has four indices of chunks: the start of the context, the start and the end of the window, and the end of
+    the context.
+    """
     low, start, stop, high = window
     here = slice(int(reading.first[start]), int(reading.last[stop - 1]) + 1)
     scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
     places = reading.places[here]
-    found = (scores > 0) @ _BITS[: scores.shape[1]]
+    bits = (scores > 0) @ _BITS[: scores.shape[1]]
     if scores.shape[1] == len(_BITS):
-        joined = (found & JOIN > 0) & reading.joinable(here.start, here.stop)
-        found = np.where(joined, JOIN, found & (JOIN - 1))  # a token that goes on does not end
-    marks[places[places >= 0]] = found[places >= 0]
+        joined = (bits & JOIN > 0) & reading.joinable(here.start, here.stop)
+        bits = np.where(joined, JOIN, bits & (JOIN - 1))  # a token that continues does not end
+    marks[places[places >= 0]] = bits[places >= 0]
 
 
 def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Iterator[Marked]:
-    """Mark the characters of a text; `score` gives a row of numbers for each character of some chunks, [n, 3 or 4]."""
+    """Yield consecutive parts of a text that comes in pieces, with the marks of their characters.
+
+    `score` returns the network's scores [characters, 3 or 4], one for each kind of mark. A mark is set if its score is
+    positive. `context` is the number of chunks that the network reads on each side of a window.
+    """
     buffer = ""  # begins where a chunk begins, with the spaces before it
-    done = 0  # characters of the buffer whose marks are out
-    skip = 0  # chunks likewise
-    characters = lines = 0  # before the buffer
-    enough = 0  # a buffer shorter than this is not worth another look
+    done = 0  # characters of the buffer whose marks were yielded
+    skip = 0  # chunks of the buffer that were marked
+    characters = lines = 0  # counts of those before the buffer
+    enough = 0  # a shorter buffer is not read again
     for block, final in blocks(pieces, BLOCK):
         buffer += block
         demand_short(buffer, lines)
@@ -98,7 +110,7 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
         reading = reader.read(codes, begins=not characters)
         marks = np.zeros(len(codes), dtype=np.uint8)
         many = len(reading.first)
-        low = 0  # where the window's context begins
+        low = 0  # start of the window's context
         while many > skip and (final or many > skip + WINDOW + context):
             stop = min(skip + WINDOW, many)
             _fill(marks, reading, score, (low, skip, stop, min(stop + context, many)))

@@ -1,6 +1,6 @@
-"""A parser behind HTTP: UDPipe's protocol, an API of our own, and a page to look at trees.
+"""HTTP server for parsing: UDPipe's REST protocol, Ropewalk's own API, and a web page that shows trees.
 
-`application` makes the ASGI application, `run` serves it; `ropewalk serve` is a thin skin over both.
+`application` builds the ASGI application, and `run` serves it, as the command `ropewalk serve` does.
 """
 
 from ropewalk.serving.application import application

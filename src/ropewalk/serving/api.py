@@ -1,4 +1,4 @@
-"""Our own API, `/api/v1`: what answers at each path, and the table of them."""
+"""Ropewalk's own API, `/api/v1`: the function that answers each path, and the list `ENDPOINTS`."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ async def parse(fields: Fields, service: Service) -> object:
 
 
 async def stream(fields: Fields, service: Service) -> object:
-    """Parse a long text: one sentence a line, as they are ready."""
+    """Parse a long text: one sentence per line, as soon as it is ready."""
     source, model = source_of(fields), service.model(fields.text("model"))
     parts = service.stream(model, source)
     try:
-        first = await anext(parts)  # what is wrong with the request is known by now
+        first = await anext(parts)  # errors of the request are raised here, before the answer begins
     except StopAsyncIteration:
         return Response(b"", media_type=LINES)
 
@@ -78,46 +78,54 @@ async def stream(fields: Fields, service: Service) -> object:
 
 
 async def convert(fields: Fields, service: Service) -> object:
-    """Write CoNLL-U in another form, its trees as they are."""
+    """Convert CoNLL-U to another format, with its trees unchanged."""
     return await service.help(_converted, fields.text("conllu"), Writer.of(fields))
 
 
 def _converted(text: str, write: Writer) -> Response:
-    found = Document(read_conllu(text))
-    return write(found, found)
+    document = Document(read_conllu(text))
+    return write(document, document)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """The form of an answer, chosen before anything is computed."""
+    """Function that writes a parsed document in the format `output`.
+
+    It is built before the document is parsed, so that a wrong format is refused early. `fields` are those of the
+    request; they hold the options of pictures.
+    """
 
     output: str
     fields: Fields
 
     @classmethod
     def of(cls, fields: Fields) -> Writer:
-        """Read the form from the fields of a request."""
+        """Build a writer for the format that the field `output` of a request names, by default JSON."""
         return cls(fields.choice("output", OUTPUTS, "json"), fields)
 
-    def __call__(self, _: Document, found: Document) -> Response:
-        """Write a parsed document."""
+    def __call__(self, _: Document, document: Document) -> Response:
+        """Return a response with the parsed document.
+
+        Raise a `RequestError` if it is to be drawn and the request does not choose one of several sentences.
+        """
         if self.output not in views.FORMS:
             form = formats.get(self.output)
-            return Response(form.dumps(found), media_type=form.media_type)
-        if not len(found):
-            raise RequestError(400, "there is no sentence to draw")
-        if len(found) > 1 and "sentence" not in self.fields:
+            return Response(form.dumps(document), media_type=form.media_type)
+        if not len(document):
+            raise RequestError(400, "there is no sentence to draw; send at least one")
+        if len(document) > 1 and "sentence" not in self.fields:
             raise RequestError(
-                400, f"found {len(found)} sentences, and a picture shows one; say which in the field sentence, from 1"
+                400,
+                f"found {len(document)} sentences, and a picture shows one; choose it with the field sentence, from 1",
             )
-        number = self.fields.number("sentence", 1, low=1, high=len(found)) - 1
-        picture = views.picture_of(found.treebank, number, self.fields)
+        number = self.fields.number("sentence", 1, low=1, high=len(document)) - 1
+        picture = views.picture_of(document.treebank, number, self.fields)
         return Response(views.picture_text(picture, self.output, self.fields), media_type=views.FORMS[self.output])
 
 
 async def draw(fields: Fields, service: Service) -> object:
-    """Draw every sentence, its words as JSON beside it."""
+    """Draw every sentence; return also its words as JSON."""
     return await service.help(views.pictures, fields, service.settings.max_words)
 
 
@@ -127,12 +135,17 @@ async def labels(fields: Fields, service: Service) -> object:
 
 
 async def steps(fields: Fields, service: Service) -> object:
-    """Play the decoder over labels: every step, and HTML to show it."""
+    """Decode labels step by step; return every step, and HTML to show them."""
     return await service.help(views.step_answers, fields, service.settings.max_words)
 
 
+async def search(fields: Fields, service: Service) -> object:
+    """Find the words that match a pattern."""
+    return await service.help(views.search_answers, fields)
+
+
 async def encodings(_: Fields, service: Service) -> object:
-    """List the encodings, and those whose decoder can be watched."""
+    """List the encodings, and those whose decoder can be shown step by step."""
     return await service.help(views.encoding_list)
 
 
@@ -162,6 +175,12 @@ ENDPOINTS = (
         shared_fields("conllu", "words", "encoding", "repair", "theme", "sentence")
         | {"labels": TEXTS | {"description": "Labels to decode, instead of those of a tree."}},
         {"labels": ["<", ">^/^", ">^"], "words": ["She", "twists", "hemp"], "encoding": "optimal"},
+    ),
+    endpoint(
+        "search",
+        search,
+        shared_fields("conllu", "pattern"),
+        TREE | {"pattern": "{upos:VERB}=verb >nsubj {}=subject"},
     ),
     endpoint("encodings", encodings),
 )

@@ -1,4 +1,4 @@
-"""The application: every path, and what holds for all of them."""
+"""The ASGI application: all endpoints, and the checks and response headers that they share."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ropewalk.serving.settings import Settings
 
 SLASHES = re.compile("//+")
-LINGER_BYTES = 1 << 30  # read and discarded of a body that was refused: most clients read no answer before all is sent
-LINGER_PAUSE = 5.0  # seconds that such a client may pause; `max_seconds` is for all of it
+LINGER_BYTES = 1 << 30  # read and discarded after a body is refused: most clients read the answer only when all is sent
+LINGER_PAUSE = 5.0  # seconds that such a client may pause; `max_seconds` limits the whole
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -54,9 +54,13 @@ logger = logging.getLogger("ropewalk.serving")
 
 
 def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
-    """Build the application; without a `crew` the models are loaded here, and threads compute the answers."""
+    """Build the ASGI application.
+
+    `crew` is the group of workers that compute the answers. Without it, this process loads the models, and threads of
+    this process are the workers.
+    """
     rows = endpoints()
-    metrics = Metrics({one.path: one.label for one in rows})
+    metrics = Metrics({row.path: row.label for row in rows})
     service = Service(crew or Threads(Computer.load(settings)), settings, metrics)
 
     @asynccontextmanager
@@ -72,7 +76,7 @@ def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
         RopewalkError: _refused,
         Exception: _failed,
     }
-    routes = [one.route(service) for one in rows]
+    routes = [row.route(service) for row in rows]
     app = Starlette(routes=routes, exception_handlers=refusals, lifespan=lifespan)
     app.state.service = service
     app.add_middleware(Guard, service=service)
@@ -80,29 +84,32 @@ def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
 
 
 async def description(_request: Request, service: Service) -> Response:
-    """Describe the API as OpenAPI does."""
+    """Answer with the OpenAPI description of all endpoints."""
     return json_response(openapi.describe(endpoints(), service.default))
 
 
 async def health(_request: Request, _service: Service) -> Response:
-    """Answer that the process lives."""
+    """Answer that the process is alive."""
     return Response("alive\n", media_type="text/plain")
 
 
 async def ready(_request: Request, service: Service) -> Response:
-    """Answer whether requests are welcome."""
+    """Answer 200 if the server accepts requests, or 503 if it is starting or stopping."""
     good = service.ready and not service.draining
     return Response("ready\n" if good else "not ready\n", 200 if good else 503, media_type="text/plain")
 
 
 async def counts(_request: Request, service: Service) -> Response:
-    """Return all counts as Prometheus reads them."""
+    """Answer with all metrics in the text format of Prometheus."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 @cache
 def endpoints() -> tuple[Endpoint, ...]:
-    """Return every endpoint: ours, and those of other packages at paths that are not ours."""
+    """Return all endpoints: those of Ropewalk, and those that plugins add.
+
+    An endpoint of a plugin is left out if its path is one of Ropewalk's.
+    """
     own = (
         *api.ENDPOINTS,
         *udpipe.ENDPOINTS,
@@ -112,18 +119,21 @@ def endpoints() -> tuple[Endpoint, ...]:
         Endpoint("/metrics", counts),
         *static_files(),
     )
-    paths = {one.path for one in own}
-    return *own, *(one for one in plugins("ropewalk.endpoints", Endpoint).values() if one.path not in paths)
+    paths = {endpoint.path for endpoint in own}
+    return *own, *(added for added in plugins("ropewalk.endpoints", Endpoint).values() if added.path not in paths)
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    """Answer what the client can put right: in JSON to our own API, otherwise in plain text, as UDPipe does."""
+    """Return the response to a request that failed with `error`: JSON for `/api/`, otherwise plain text, like UDPipe.
+
+    The status is that of a `RequestError`, and 400 for other errors.
+    """
     status = error.status if isinstance(error, RequestError) else 400
     headers: dict[str, str] = {}
     if isinstance(error, RequestError) and error.retry_after is not None:
         headers["retry-after"] = str(error.retry_after)
     if status in {408, 413}:
-        headers["connection"] = "close"  # the rest of the body is not wanted
+        headers["connection"] = "close"  # the rest of the body is discarded
     if request.scope["path"].startswith("/api/"):
         kind = re.sub("(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
         return json_response({"error": {"kind": kind, "message": str(error)}}, status, headers)
@@ -134,8 +144,8 @@ def _refused_by_path(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is called for no other
     path, allowed = request.scope["path"][:200], (error.headers or {}).get("Allow")
     what = {
-        404: f"there is no {path} here; see /openapi.json",
-        405: f"{request.method} is not for {path}; allowed: {allowed}",
+        404: f"there is no {path} here; see /openapi.json for all paths",
+        405: f"{request.method} is not allowed for {path}; use {allowed}",
     }
     response = _refused(request, RequestError(error.status_code, what.get(error.status_code, error.detail)))
     response.headers.update(error.headers or {})
@@ -143,13 +153,16 @@ def _refused_by_path(request: Request, error: Exception) -> Response:
 
 
 def _failed(request: Request, _error: Exception) -> Response:
-    """Answer what is our own fault; Starlette passes the error on, and the server logs it."""
-    return _refused(request, RequestError(500, "the server failed at this request; its log says more"))
+    """Return the response 500 to a request; Starlette raises the exception again, and the server logs it."""
+    return _refused(request, RequestError(500, "the server failed at this request; see its log"))
 
 
 @final
 class Exchange:
-    """One request and its answer."""
+    """One HTTP request and its response: it wraps `receive` and `send` of ASGI.
+
+    It adds `headers` to the response, keeps count of requests that are being received, and measures the time.
+    """
 
     def __init__(self, service: Service, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._service = service
@@ -162,14 +175,17 @@ class Exchange:
         service.arriving(1)
 
     async def receive(self) -> Message:
-        """Receive a part of the request."""
+        """Receive the next ASGI message of the request; note when its body is complete."""
         message = await self._receive()
         if not message.get("more_body", False):
             self._arrived()
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
+        """Send an ASGI message of the response, with the additional headers.
+
+        If the request was refused before its body had arrived, the rest of the body is read before the response ends.
+        """
         if message["type"] == "http.response.start":
             self._status = message["status"]
             message["headers"] = [*message.get("headers", []), *self._headers]
@@ -177,13 +193,13 @@ class Exchange:
                 message["headers"].append((b"connection", b"close"))
         elif self._status in {408, 413} and not message.get("more_body", False) and not self._received:
             await self._send({**message, "more_body": True})
-            self._arrived()  # nobody waits for it any more
+            self._arrived()  # batches need not wait for it
             await self._linger()
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
 
     async def _linger(self) -> None:
-        """Read on, so that a client that still sends comes to read its answer instead of losing the connection."""
+        """Read and discard the rest of the request body: many clients read the response only after sending all."""
         size = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(self._service.settings.max_seconds):
@@ -195,7 +211,10 @@ class Exchange:
                         return
 
     def end(self, scope: Scope) -> None:
-        """Count the answer, and log it; no request can write a second line, or what a terminal would obey."""
+        """Count the finished response in the metrics, and log it in one line.
+
+        Control characters of the path and the query are escaped.
+        """
         self._arrived()
         seconds = time.perf_counter() - self._begun
         self._service.metrics.answered(scope["path"], self._status, seconds)
@@ -212,7 +231,11 @@ class Exchange:
 
 @final
 class Guard:
-    """Checks and headers of every request: host, double slashes, origins, counts, and one line in the log."""
+    """Middleware for every request.
+
+    It refuses `Host` headers that are not allowed, replaces double slashes in paths, adds CORS headers for allowed
+    origins, counts metrics, and writes a line to the log.
+    """
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
@@ -221,7 +244,7 @@ class Guard:
         self._hosts = Hosts(service.settings.allow_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Check one request, pass it to the application, and send the response with the additional headers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -238,16 +261,19 @@ class Guard:
             exchange.end(scope)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Refuse a request for a host that is not allowed; one without the header comes from no browser."""
-        found = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        if all(map(self._hosts.allows, found)):
+        """Return the response 421 if the `Host` header is not allowed, else None.
+
+        Requests without the header pass: browsers, for which the check is made, always send it.
+        """
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        if all(map(self._hosts.allows, hosts)):
             return None
         names = ", ".join(sorted(self._hosts.names))
-        why = f"the Host header is {', '.join(found)[:80]!r}; expected {names}, or a name that --allow-host allows"
+        why = f"the Host header is {', '.join(hosts)[:80]!r}; use {names}, or allow the name with --allow-host"
         return _refused(Request(scope), RequestError(421, why))
 
     def _allowed(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """Return the headers that let pages of other origins read answers, if the server was told to allow them."""
+        """Return the CORS headers of a response: they let web pages of an allowed origin read it."""
         if not self._origins:
             return []
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"")

@@ -1,6 +1,6 @@
-"""Computation of answers: the parsers of a server, applied to requests that came together.
+"""Computation of answers: a server's parsers are applied to batches of jobs from requests.
 
-It runs in a thread of the server or in processes of its own, so everything that goes in or comes out can be pickled.
+This code runs in threads of the server or in worker processes. So jobs and answers must be picklable.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from ropewalk.pipeline import Parser
     from ropewalk.serving.settings import Settings
 
-HELP = ""  # the lane of work that is not batched; the others are named like their models
+HELP = ""  # the lane of jobs without a parser; the other lanes have the names of models
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that is served, as its clients see it."""
+    """The facts about a served model that clients can see."""
 
     name: str
     generator: str
-    takes_text: bool  # whether it can cut text into words
+    takes_text: bool  # whether it can segment text
     language: str = ""
     treebank: str = ""
     licence: str = ""
-    columns: Sequence[str] | None = None  # what it predicts; None: all that it can
+    columns: Sequence[str] | None = None  # the predicted columns; None for all
 
     @property
     def components(self) -> list[str]:
-        """The tasks of the model, by the names of UDPipe."""
+        """The tasks that the model performs, under UDPipe's names: tokenizer, tagger, parser."""
         structures = {"tree", "graph"}
         return [
             *(["tokenizer"] if self.takes_text else []),
@@ -52,14 +52,18 @@ class ServedModel:
 
     @property
     def acknowledgements(self) -> list[str]:
-        """Whom to thank: the data it was trained on."""
+        """The treebank that the model was trained on, and its licence."""
         return [f"{self.treebank}, {self.licence}".strip(", ")] if self.treebank else []
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ParseJob:
-    """Sentences to read and parse; `finish` receives the document as read and as parsed, and makes the answer."""
+    """Job to read sentences and parse them.
+
+    `words` is the input. `finish(read, parsed)` receives the document before and after parsing, and returns the answer.
+    Without `parse`, the sentences are only read, and both documents have the same sentences.
+    """
 
     words: RequestSource | Treebank
     finish: Callable[[Document, Document], Any]
@@ -67,38 +71,42 @@ class ParseJob:
 
     @property
     def text(self) -> str | None:
-        """The text that positions refer to, if `words` is text."""
+        """The running text of the input, None if the input is not running text."""
         return self.words.text if isinstance(self.words, RequestSource) else None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that needs no parser."""
+    """Job to call `function(*arguments)`, which needs no parser."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
 
     def __call__(self, _: Computer) -> Any:  # noqa: ANN401 - the function's result
-        """Call the function."""
+        """Return the result of the function."""
         return self.function(*self.arguments)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Sentences and words of a source that is too long for a batch."""
+    """Job to segment an input that is too long for a batch, with the segmenter of a model."""
 
     model: str
     source: RequestSource
 
     def __call__(self, computer: Computer) -> Treebank:
-        """Read the source."""
+        """Return the sentences of the input as a treebank without new trees."""
         return self.source.read(computer.parsers[self.model], computer.longest)
 
 
 class Answers(NamedTuple):
-    """The answer to each job, or the exception that it raised; and words and sentences of each call of a parser."""
+    """The answers to a batch of jobs.
+
+    `values` has the answer or the exception of each job. `parsed` has the numbers of words and sentences of each call
+    of a parser, for the metrics.
+    """
 
     values: list[Any]
     parsed: list[tuple[int, int]]
@@ -106,7 +114,7 @@ class Answers(NamedTuple):
 
 @final
 class Computer:
-    """Loaded parsers. No sentence has more than `longest` words."""
+    """The loaded parsers of a server, which compute jobs; sentences of more than `longest` words are refused."""
 
     def __init__(self, parsers: dict[str, Parser], models: dict[str, ServedModel], longest: int) -> None:
         self.parsers = parsers
@@ -115,29 +123,37 @@ class Computer:
 
     @classmethod
     def load(cls, settings: Settings) -> Computer:
-        """Load models by name or folder, with one thread each; a folder is served under its last name."""
-        names = {one.name for one in installed()}
+        """Load the models of `settings`, with one thread each.
+
+        A model that is given as a path is served under the last part of the path. Raise an `OptionError` if two models
+        have the same name.
+        """
+        names = {model.name for model in installed()}
         parsers: dict[str, Parser] = {}
         models: dict[str, ServedModel] = {}
-        for given in settings.models:
-            name = given if given in names else Path(given).resolve().name
+        for path in settings.models:
+            name = path if path in names else Path(path).resolve().name
             if name in parsers:
-                raise OptionError(f"two models are called {name}; expected models with names of their own")
-            parser = load(given, settings.parsing, threads=1)
+                raise OptionError(f"two models are called {name}; serve models with different names")
+            parser = load(path, settings.parsing, threads=1)
             model = ServedModel(name, parser.generator, parser.segmenter is not None, columns=settings.parsing.columns)
-            if not given.startswith(HUB):
-                known = in_folder(locate(given))
+            if not path.startswith(HUB):
+                known = in_folder(locate(path))
                 model = replace(model, language=known.language, treebank=known.treebank, licence=known.licence)
             parsers[name], models[name] = parser, model
         return cls(parsers, models, settings.max_words)
 
     def warm_up(self) -> None:
-        """Parse a sentence with each model: the first takes longer than others, and should not be a client's."""
+        """Parse a sentence with each model, because the first call of a model takes longer than later ones."""
         for parser in self.parsers.values():
             parser.tokens([["Ready"]])
 
     def answers(self, lane: str, jobs: Sequence[Any]) -> Answers:
-        """Compute jobs of one lane: `ParseJob`s for the model of that name; for `HELP`, calls that take a computer."""
+        """Compute the answers to `jobs`.
+
+        If `lane` is the name of a model, they are `ParseJob`s. If it is `HELP`, they are functions of this object, such
+        as `Call` and `Read`.
+        """
         if lane != HELP:
             return _Batch(self.parsers[lane], self.longest, jobs).answers()
         return Answers([_attempt(job, self) for job in jobs], [])
@@ -146,13 +162,13 @@ class Computer:
 def _attempt(function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - the result, or what it raised
     try:
         return function(*arguments)
-    except Exception as failure:  # noqa: BLE001 - whatever fails is the answer to this request alone
+    except Exception as failure:  # noqa: BLE001 - the failure is the answer to this request alone
         return failure
 
 
 @final
 class _Batch:
-    """Jobs that are segmented and parsed together. A job that fails alone fails alone."""
+    """Jobs that are segmented and parsed together; if one of them fails, the others still get their answers."""
 
     def __init__(self, parser: Parser, longest: int, jobs: Sequence[ParseJob]) -> None:
         self._parser = parser
@@ -161,26 +177,29 @@ class _Batch:
         self._answers = Answers([None] * len(jobs), [])
 
     def answers(self) -> Answers:
-        """Compute all answers."""
+        """Compute and return the answers to all jobs: segment texts together, parse together, then call `finish`."""
         texts = {number: job.text for number, job in enumerate(self._jobs) if job.text is not None}
-        given = self._kept(texts, together(list(texts.values()), lambda some: cut(some, self._parser)))
+        read = self._kept(texts, together(list(texts.values()), lambda some: cut(some, self._parser)))
         others = [number for number in range(len(self._jobs)) if number not in texts]
-        given |= self._kept(others, [_attempt(self._read, self._jobs[number].words) for number in others])
-        given = self._kept(given, [_attempt(self._short, share) for share in given.values()])
+        read |= self._kept(others, [_attempt(self._read, self._jobs[number].words) for number in others])
+        read = self._kept(read, [_attempt(self._short, share) for share in read.values()])
         kinds: dict[tuple[bool, bool], list[int]] = {}  # treebanks that are joined must be of one kind
-        for number, share in given.items():
+        for number, share in read.items():
             if self._jobs[number].parse:
                 kinds.setdefault((share.bank.source is None, share.bank.tokens is None), []).append(number)
             else:
                 self._finish(number, share, share)
         for numbers in kinds.values():
-            outcomes = together([given[number] for number in numbers], self._parse)
+            outcomes = together([read[number] for number in numbers], self._parse)
             for number, share in self._kept(numbers, outcomes).items():
-                self._finish(number, given[number], share)
+                self._finish(number, read[number], share)
         return self._answers
 
     def _kept(self, numbers: Iterable[int], outcomes: Iterable[Share | Exception]) -> dict[int, Share]:
-        """Return the sentences of jobs by their numbers; the exception of another job is its answer."""
+        """Store exceptions in `outcomes` as the answers to their jobs; return the other outcomes by job index.
+
+        `numbers` are the indices of the jobs that the outcomes belong to.
+        """
         shares = {}
         for number, outcome in zip(numbers, outcomes, strict=True):
             if isinstance(outcome, Exception):
@@ -190,12 +209,12 @@ class _Batch:
         return shares
 
     def _read(self, words: RequestSource | Treebank) -> Share:
-        """Read what is cut into words already."""
+        """Return the sentences of an input that is not running text."""
         bank = words if isinstance(words, Treebank) else words.read(self._parser, self._longest)
         return Share(bank, range(len(bank)))
 
     def _short(self, share: Share) -> Share:
-        """Raise if a sentence has too many words."""
+        """Return `share`; raise a `RequestError` if one of its sentences has more words than allowed."""
         demand_lengths(share.bank.lengths[share.sentences.start : share.sentences.stop], self._longest)
         return share
 
@@ -204,8 +223,8 @@ class _Batch:
         self._answers.parsed.append((whole.words, len(whole)))
         return whole, [len(share.sentences) for share in shares]
 
-    def _finish(self, number: int, given: Share, parsed: Share) -> None:
+    def _finish(self, number: int, before: Share, parsed: Share) -> None:
         job = self._jobs[number]
-        read = Document(given.bank, job.text, sentences=given.sentences)
+        read = Document(before.bank, job.text, sentences=before.sentences)
         document = Document(parsed.bank, job.text, self._parser.generator, sentences=parsed.sentences)
         self._answers.values[number] = _attempt(job.finish, read, document)

@@ -1,4 +1,7 @@
-"""Where answers are computed: in threads of the server, or in processes that may die without harm to other requests."""
+"""Crews: groups of workers that compute answers, as threads of the server or as separate processes.
+
+If a worker process dies, only the requests that it computed are affected.
+"""
 
 from __future__ import annotations
 
@@ -31,37 +34,43 @@ if TYPE_CHECKING:
 
 HELPERS = 2  # threads for the lane `HELP`
 RESTART = 0.5  # seconds until the next attempt to start a worker process
-LENGTH = struct.Struct("!i")  # comes before each message, as `multiprocessing.connection.Connection` has it
-IGNORED = ("SIGINT", "SIGTERM", "SIGHUP")  # for the server to handle, also where a whole group of processes gets them
+LENGTH = struct.Struct("!i")  # precedes each message, as in `multiprocessing.connection.Connection`
+IGNORED = ("SIGINT", "SIGTERM", "SIGHUP")  # only the server handles them, also if the whole process group gets them
 logger = logging.getLogger("ropewalk.serving")
 
 
 class Crew(Protocol):
-    """Protocol for what computes: `size` workers that have the same models. A lane is a model's name, or `HELP`."""
+    """Protocol for crews: groups of `size` workers with the same models.
+
+    Jobs belong to lanes. A lane is the name of a model, or `HELP` for jobs that are not parsed in batches.
+    """
 
     size: int
     models: Mapping[str, ServedModel]
 
     def parallel(self, lane: str) -> int:
-        """Return how many workers may compute for a lane at a time."""
+        """Return the number of workers that can compute jobs of a lane at the same time."""
         ...
 
     def worker(self, lane: str) -> AbstractAsyncContextManager[Compute]:
-        """Wait for a free worker; it raises a `WorkerError` if it dies before it has answered."""
+        """Wait for a free worker; yield a function that computes a batch of jobs with it.
+
+        That function raises a `WorkerError` if the worker dies before it has answered.
+        """
         ...
 
     async def start(self) -> None:
-        """Begin to work for the running event loop."""
+        """Start the workers in the running event loop; return when they are ready for jobs."""
         ...
 
     def stop(self) -> None:
-        """End all workers; nothing happens the second time."""
+        """End all workers. A second call has no effect."""
         ...
 
 
 @final
 class Threads:
-    """A thread of this process for each model, and some for the lane `HELP`."""
+    """Crew of threads in this process: one for each model, and `HELPERS` for the lane `HELP`."""
 
     size = 1
 
@@ -76,26 +85,30 @@ class Threads:
 
     @asynccontextmanager
     async def worker(self, lane: str) -> AsyncIterator[Compute]:
-        """Provide a thread, which is free if no more than `parallel` are used."""
+        """Yield a function that computes jobs in a thread of the lane.
+
+        It does not wait for a free thread; callers use at most `parallel(lane)` at a time.
+        """
         loop = asyncio.get_running_loop()
         yield lambda jobs: loop.run_in_executor(self._pools[lane], self._computer.answers, lane, jobs)
 
     async def start(self) -> None:
-        """Warm up."""
+        """Parse a sentence with each model, so that the first request is not slow."""
         self._computer.warm_up()
 
     def stop(self) -> None:
-        """Finish what has begun, and end."""
+        """Wait for running jobs, then end the threads."""
         for pool in self._pools.values():
             pool.shutdown()
 
 
 @final
 class Processes:
-    """Worker processes. The models are loaded once and shared by all of them; a worker that dies is replaced.
+    """Crew of worker processes. The models are loaded once and shared by all workers; a worker that dies is replaced.
 
-    The server itself loads no model and computes nothing. Connections and queues are its own, so a worker's death
-    concerns only what that worker was computing. Workers end when the server does, because their channels end.
+    The server process loads no model and computes no answers. It owns the connections to clients and the queues, so the
+    death of a worker affects only the jobs of that worker. When the server ends, the connections to its workers close,
+    and the workers end too.
     """
 
     def __init__(self, settings: Settings, size: int) -> None:
@@ -114,12 +127,12 @@ class Processes:
         self._replacements: set[asyncio.Task[None]] = set()
 
     def parallel(self, lane: str) -> int:  # noqa: ARG002 - any worker computes for any lane
-        """Return the number of workers."""
+        """Return the number of workers, each of which computes jobs of any lane."""
         return self.size
 
     @asynccontextmanager
     async def worker(self, lane: str) -> AsyncIterator[Compute]:
-        """Wait for an idle worker."""
+        """Wait for an idle worker; yield a function that computes jobs of the lane with it."""
         while (worker := await self._idle.get()).is_dead:
             pass
         try:
@@ -129,7 +142,7 @@ class Processes:
                 self._idle.put_nowait(worker)
 
     async def start(self) -> None:
-        """Connect to the workers and warm them up."""
+        """Connect the workers to the event loop; parse a sentence in each, so that the first request is not slow."""
         for channel in self._new:
             try:
                 await self._employ(channel)
@@ -137,7 +150,7 @@ class Processes:
                 self._replace()
 
     def stop(self) -> None:
-        """End all workers, whatever they compute."""
+        """End all workers, even those that compute jobs."""
         self._stopping = True
         for replacement in self._replacements:
             replacement.cancel()
@@ -173,7 +186,7 @@ class Processes:
         replacement.add_done_callback(self._replacements.discard)
 
     async def _replacement(self) -> None:
-        """Start a worker, however many attempts it takes."""
+        """Start a new worker; try again every `RESTART` seconds until it works."""
         while True:
             try:
                 async with self._starting:
@@ -186,7 +199,7 @@ class Processes:
 
 @final
 class _Process(asyncio.Protocol):
-    """A worker process as the server's event loop sees it. It computes one thing at a time."""
+    """Connection to a worker process in the server's event loop; the worker computes one batch at a time."""
 
     def __init__(self) -> None:
         self.is_dead = False
@@ -195,12 +208,12 @@ class _Process(asyncio.Protocol):
         self._received = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the connection."""
+        """Store the connection to the worker process."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - as for every stream
         self._transport = transport
 
     async def compute(self, lane: str, jobs: Sequence[Any]) -> Answers:
-        """Compute jobs in the process."""
+        """Compute jobs of a lane in the worker process; raise a `WorkerError` if it is dead or dies."""
         if self.is_dead:
             raise WorkerError(0, 1)
         message = pickle.dumps((lane, jobs), protocol=5)
@@ -209,7 +222,7 @@ class _Process(asyncio.Protocol):
         return _unpickled(await self._answer)
 
     def data_received(self, data: bytes) -> None:
-        """Collect the bytes of an answer."""
+        """Collect bytes from the worker; when an answer is complete, deliver it to `compute`."""
         self._received += data
         if len(self._received) < LENGTH.size:
             return
@@ -221,7 +234,7 @@ class _Process(asyncio.Protocol):
                 self._answer.set_result(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - dead is dead
-        """Note that the process is dead."""
+        """Mark the process as dead, fail its running jobs, and call `mourn`."""
         self.is_dead = True
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(WorkerError(0, 1))
@@ -229,20 +242,20 @@ class _Process(asyncio.Protocol):
             self.mourn(self)
 
     def close(self) -> None:
-        """End the process."""
-        with suppress(RuntimeError):  # the event loop has ended before, and the connection with it
+        """Close the connection, which ends the worker process."""
+        with suppress(RuntimeError):  # the event loop, and with it the connection, has ended
             self._transport.abort()
 
 
 def _models_of(channel: Connection) -> Mapping[str, ServedModel]:
-    """Ask a worker which models it has."""
+    """Ask a worker process for the facts about its models; return them by name."""
     try:
         channel.send_bytes(pickle.dumps((HELP, [_models])))
         answer = channel.recv_bytes()
     except (OSError, EOFError) as ended:
         raise WorkerError(0, 1) from ended
-    found: Mapping[str, ServedModel] = _unpickled(answer).values[0]
-    return found
+    models: Mapping[str, ServedModel] = _unpickled(answer).values[0]
+    return models
 
 
 def _models(computer: Computer) -> Mapping[str, ServedModel]:
@@ -253,12 +266,12 @@ def _unpickled(answer: bytes) -> Answers:
     worked, value = pickle.loads(answer)  # noqa: S301 - written by our own worker
     if not worked:
         raise value
-    found: Answers = value
-    return found
+    answers: Answers = value
+    return answers
 
 
 def _compute_apart(settings: Settings) -> Callable[[tuple[str, Sequence[Any]]], Answers]:
-    """Load the models in a process of its own, and return what computes there."""
+    """Load the models in a worker process; return the function that computes the answers to (lane, jobs)."""
     for name in IGNORED:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -272,7 +285,10 @@ def _compute_apart(settings: Settings) -> Callable[[tuple[str, Sequence[Any]]], 
 
 
 def _portable(value: Any) -> Any:  # noqa: ANN401 - an answer or an exception
-    """Replace an exception that may not be picklable, and whose traceback would be lost, with its traceback."""
+    """Return `value`, or a `RuntimeError` with the traceback as message if it is an exception of another package.
+
+    Such an exception may not be picklable, and pickling would lose its traceback.
+    """
     if isinstance(value, Exception) and not isinstance(value, RopewalkError):
         return RuntimeError("".join(traceback.format_exception(value)))
     return value

@@ -1,7 +1,7 @@
-"""Endpoints: one value holds the path, what answers there, its label in the metrics and its description in OpenAPI.
+"""Endpoints: each has a path, a function that answers requests, a label in the metrics and an OpenAPI description.
 
-`api.ENDPOINTS` lists those of our own API. Another package adds one through the entry point group
-`ropewalk.endpoints`, whose objects are `Endpoint`s; docs/own-endpoint.md is a worked example.
+`api.ENDPOINTS` lists the endpoints of Ropewalk's own API. Another package adds an `Endpoint` through the entry point
+group `ropewalk.endpoints`; docs/own-endpoint.md is a worked example.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 NAME = re.compile("[a-z][a-z0-9-]*")
 SOURCES = ("text", "tokens", "conllu")
-OUTPUTS = (*(name for name, one in formats.known().items() if one.media_type), *FORMS)
+OUTPUTS = (*(name for name, form in formats.known().items() if form.media_type), *FORMS)
 EXAMPLE = "She walks backwards all day, twisting hemp into rope."
 EXAMPLE_CONLLU = (
     "1\tShe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n"
@@ -60,38 +60,43 @@ FIELDS: dict[str, Schema] = {
     },
     "conllu": TEXT | {"description": "CoNLL-U.", "example": EXAMPLE_CONLLU},
     "model": TEXT | {"description": "The name of a model, or an unambiguous beginning of it."},
-    "output": TEXT | {"enum": list(OUTPUTS), "default": "json", "description": "The form of the answer."},
-    "sentence": NUMBER | {"description": "Which sentence to draw, from 1, where there are several."},
+    "output": TEXT | {"enum": list(OUTPUTS), "default": "json", "description": "The format of the answer."},
+    "sentence": NUMBER | {"description": "The number of the sentence to draw, from 1, if there are several."},
     "tags": FLAG | {"default": True, "description": "Parts of speech under the words."},
     "relations": FLAG | {"default": True, "description": "Relations on the arcs."},
     "probabilities": FLAG | {"default": False, "description": "The probability of each arc beside its relation."},
-    "labels": TEXTS | {"description": "Encodings whose labels stand under the words."},
-    "cover": TEXT | {"enum": list(COVERS), "description": "Tell structural from auxiliary arcs by this rope cover."},
+    "labels": TEXTS | {"description": "Encodings whose labels are shown under the words."},
+    "cover": TEXT | {"enum": list(COVERS), "description": "Mark structural and auxiliary arcs of this rope cover."},
     "bracketing": FLAG | {"default": False, "description": "The brackets of the rope cover."},
     "against": TEXT | {"description": "CoNLL-U of the same words: differences are marked."},
     "theme": TEXT | {"enum": list(THEMES), "default": THEMES[0], "description": "The colours."},
-    "form": TEXT | {"enum": list(FORMS), "default": "svg", "description": "The form of each picture."},
+    "form": TEXT | {"enum": list(FORMS), "default": "svg", "description": "The format of each picture."},
     "encodings": TEXTS
     | {"description": "Names of encodings, with options if any.", "example": ["optimal", "brackets(planes=2)"]},
     "encoding": TEXT | {"default": "optimal", "description": "One of those that /encodings lists under steps."},
     "repair": TEXT
-    | {"enum": list(POLICIES), "default": "nearest", "description": "Where words go whose head the labels lack."},
+    | {"enum": list(POLICIES), "default": "nearest", "description": "The repair of words without a head."},
     "words": TEXTS | {"description": "The words of the labels."},
+    "pattern": TEXT | {"description": "Words in braces and the relations between them, as for `ropewalk search`."},
 }
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A path of the server. `operations` are OpenAPI's, by method; without them it is a GET that is not described."""
+    """A path of the server, and the function `handle` that answers its requests.
+
+    `operations` maps HTTP methods to their OpenAPI descriptions. If it is empty, the endpoint accepts GET and is not
+    documented.
+    """
 
     path: str
     handle: Handler
     operations: Mapping[str, Schema] = field(default_factory=dict)
-    label: str = "other"  # counts its requests in the metrics
+    label: str = "other"  # of its requests in the metrics
 
     def route(self, service: Service) -> Route:
-        """Return the route of an application."""
+        """Return the Starlette route that passes requests and `service` to `handle`."""
 
         async def answer(request: Request) -> Response:
             return await self.handle(request, service)
@@ -108,28 +113,28 @@ def endpoint(  # noqa: PLR0913 - the parts of an endpoint
     media_type: str = "application/json",
     schema: Schema | None = None,
 ) -> Endpoint:
-    """Build an endpoint of the API, `/api/v1/NAME`: a POST that takes `fields`, or a GET without them.
+    """Build the endpoint `/api/v1/NAME` of the API. It accepts POST if it has `fields`, otherwise GET.
 
-    `answer` receives the fields and the service, and returns a response or values for JSON. The first line of its
-    docstring is the summary. `fields` maps names to JSON schemas; a request with other fields is refused. `example` is
-    a body that works. `media_type` and `schema` describe the answer.
+    `answer` receives the fields of the request and the service. It returns a response, or a value to send as JSON. The
+    first line of its docstring is the summary in OpenAPI. `fields` maps the names of fields to JSON schemas; a request
+    with other fields is refused. `example` is a valid request body. `media_type` and `schema` describe the response.
     """
     if not NAME.fullmatch(name):
-        raise OptionError(f"the endpoint is named {name!r}; expected small letters, digits and hyphens")
+        raise OptionError(f"the endpoint is named {name!r}; use lower case, digits and hyphens")
     known = dict(fields or {})
 
     async def handle(request: Request, service: Service) -> Response:
-        found = await answer(await _fields_of(request, service, tuple(known)) if known else Fields({}, ()), service)
-        return found if isinstance(found, Response) else json_response(found)
+        reply = await answer(await _fields_of(request, service, tuple(known)) if known else Fields({}, ()), service)
+        return reply if isinstance(reply, Response) else json_response(reply)
 
     operation: Schema = {
         "summary": (inspect.getdoc(answer) or name).partition("\n")[0],
         "operationId": name,
         "responses": {
             "200": {"description": "The answer.", "content": {media_type: {"schema": schema or {}}}},
-            "400": {"description": "What is wrong with the request.", "content": ERROR},
-            "413": {"description": "Too much.", "content": ERROR},
-            "503": {"description": "Too many requests; Retry-After says when to try again.", "content": ERROR},
+            "400": {"description": "An error of the request.", "content": ERROR},
+            "413": {"description": "The request is too large.", "content": ERROR},
+            "503": {"description": "Too many requests; try again after Retry-After seconds.", "content": ERROR},
         },
     }
     if known:
@@ -141,38 +146,44 @@ def endpoint(  # noqa: PLR0913 - the parts of an endpoint
 
 
 def shared_fields(*names: str) -> dict[str, Schema]:
-    """Return the schemas of fields that several endpoints take."""
+    """Return the JSON schemas of the fields `names` from `FIELDS`, the fields that several endpoints share."""
     return {name: FIELDS[name] for name in names}
 
 
 def source_of(fields: Fields) -> RequestSource:
-    """Return what is to be parsed: the one of the fields `SOURCES` that is given."""
-    given = fields.one_of(*SOURCES)
-    if given == "text":
+    """Return the input of a request: its field `text`, `tokens` or `conllu`.
+
+    Raise a `RequestError` unless it has exactly one of them.
+    """
+    name = fields.one_of(*SOURCES)
+    if name == "text":
         return RequestText(fields.text("text"))
-    return Words(fields.sentences("tokens")) if given == "tokens" else Conllu(fields.text("conllu"))
+    return Words(fields.sentences("tokens")) if name == "tokens" else Conllu(fields.text("conllu"))
 
 
 def json_response(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Answer in JSON."""
+    """Return an HTTP response whose body is `value` as compact JSON."""
     return Response(compact(value), status, headers, "application/json")
 
 
-RAW = {"text/plain": "text", "text/x-conllu": "conllu"}  # bodies that are one field as it is
+RAW = {"text/plain": "text", "text/x-conllu": "conllu"}  # bodies that are the value of a field
 
 
 async def _fields_of(request: Request, service: Service, known: tuple[str, ...]) -> Fields:
-    """Receive the fields of a request: a JSON object; or text or CoNLL-U as it is, the other fields in the query."""
+    """Receive the body of a request and return its fields; raise a `RequestError` for fields that are not in `known`.
+
+    The body is a JSON object of all fields. Or it is plain text or CoNLL-U, and the other fields are in the query.
+    """
     body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
     kind, _ = content_type(request.headers.get("content-type", ""))
-    given = query_fields(request.scope["query_string"])
+    in_query = query_fields(request.scope["query_string"])
     if kind in RAW:
         try:
-            return Fields(given | {RAW[kind]: body.decode("utf-8")}, known)
+            return Fields(in_query | {RAW[kind]: body.decode("utf-8")}, known)
         except UnicodeDecodeError as failure:
-            raise RequestError(400, f"byte {failure.start + 1} of the body is not UTF-8; expected UTF-8") from failure
+            raise RequestError(400, f"byte {failure.start + 1} of the body is not UTF-8; send UTF-8") from failure
     if kind not in {"", "application/json"}:
-        raise RequestError(415, f"the body is {kind[:80]}; expected application/json, text/plain or text/x-conllu")
-    if given:
-        raise RequestError(400, "found fields in the query beside a JSON body; put all of them into the body")
+        raise RequestError(415, f"the body is {kind[:80]}; send application/json, text/plain or text/x-conllu")
+    if in_query:
+        raise RequestError(400, "there are fields in the query beside a JSON body; send all of them in the body")
     return Fields.of(body, known)

@@ -1,4 +1,4 @@
-"""The fields of a request in JSON, each of the kind that it should be."""
+"""The fields of an API request, with checks of their types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ KINDS = {bool: "true or false", dict: "an object", float: "a number", int: "a nu
 
 @final
 class Fields:
-    """A JSON object from a client: only known fields, and each read as what it should be."""
+    """The fields of a request by name; fields that are null count as absent.
+
+    The constructor raises a `RequestError` for fields that are not in `known`. Each method returns the field `name`, or
+    a default if it is absent, and raises a `RequestError` if its value has the wrong type.
+    """
 
     def __init__(self, values: dict[str, Any], known: Sequence[str]) -> None:
         if unknown := sorted(set(values) - set(known)):
@@ -25,12 +29,15 @@ class Fields:
 
     @classmethod
     def of(cls, body: bytes, known: Sequence[str]) -> Fields:
-        """Read a body."""
+        """Build the fields from the body of a request, which must be a JSON object of fields in `known`.
+
+        Raise a `RequestError` if it is not.
+        """
         try:
             values = json.loads(body)
         except (ValueError, RecursionError) as failure:
             why = "is nested too deeply" if isinstance(failure, RecursionError) else f"is no JSON: {failure}"
-            raise RequestError(400, f"the body {why}") from failure
+            raise RequestError(400, f"the body {why}; send a JSON object") from failure
         if not isinstance(values, dict):
             raise RequestError(400, f"the body is {_kind(values)}; expected an object")
         return cls(values, known)
@@ -39,33 +46,33 @@ class Fields:
         return name in self._values
 
     def text(self, name: str, default: str = "") -> str:
-        """Return text."""
+        """Return the field `name`, which must be text."""
         return checked(self._value(name, str, default), name)
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """Return true or false."""
+        """Return the field `name`, which must be a boolean."""
         return bool(self._value(name, bool, default))
 
     def number(self, name: str, default: int, *, low: int, high: int) -> int:
-        """Return a whole number within bounds."""
+        """Return the field `name`, which must be an integer from `low` to `high`."""
         value = self._value(name, int, default)
         if isinstance(value, bool) or not low <= value <= high:
-            raise RequestError(400, f"{name} is {str(value)[:40]}; expected a whole number from {low} to {high}")
+            raise RequestError(400, f"{name} is {str(value)[:40]}; expected an integer from {low} to {high}")
         return int(value)
 
     def choice(self, name: str, choices: Collection[str], default: str) -> str:
-        """Return one of some names."""
+        """Return the field `name`, which must be one of `choices`."""
         value = self.text(name, default)
         if value not in choices:
             raise RequestError(400, f"{name} is {value[:80]!r}; expected one of: {', '.join(choices)}")
         return value
 
     def texts(self, name: str, *, most: int) -> list[str]:
-        """Return a list of texts."""
+        """Return the field `name`, which must be a list of at most `most` texts; empty if it is absent."""
         return self._texts(name, self._value(name, list, []), most)
 
     def sentences(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """Return sentences of words."""
+        """Return the field `name`, which must be a list of sentences, each a list of words; empty if it is absent."""
         rows = self._value(name, list, [])
         for row in rows:
             if not isinstance(row, list):
@@ -73,12 +80,12 @@ class Fields:
         return tuple(tuple(self._texts(name, row, len(row))) for row in rows)
 
     def one_of(self, *names: str) -> str:
-        """Return which one of some fields is given; raise unless it is exactly one."""
-        found = [name for name in names if name in self]
-        if len(found) != 1:
-            given = ", ".join(found) or "none"
-            raise RequestError(400, f"expected exactly one of the fields {', '.join(names)}; found {given}")
-        return found[0]
+        """Return which of the fields `names` is present; raise a `RequestError` unless exactly one is."""
+        present = [name for name in names if name in self]
+        if len(present) != 1:
+            listed = ", ".join(present) or "none"
+            raise RequestError(400, f"expected exactly one of the fields {', '.join(names)}; found {listed}")
+        return present[0]
 
     def _texts(self, name: str, values: list[Any], most: int) -> list[str]:
         if len(values) > most:

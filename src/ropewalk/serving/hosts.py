@@ -1,7 +1,8 @@
-"""The `Host` headers that a server answers to.
+"""The `Host` headers that a server accepts.
 
-A page of a stranger whose name leads to this machine (DNS rebinding) could otherwise read answers as if they were its
-own. Names and addresses of the machine itself cannot lead elsewhere and are always allowed.
+Without this check, a foreign web page whose host name resolves to this machine (DNS rebinding) could read answers of
+the server. Names and addresses of the loopback interface, such as `localhost`, are always allowed: they cannot belong
+to another machine.
 """
 
 from __future__ import annotations
@@ -22,31 +23,34 @@ HEADER = re.compile(rf"({NAME.pattern})(?::[0-9]*)?")
 
 @final
 class Hosts:
-    """The names in `allowed` and those of the machine itself; every name if `allowed` is empty or has `*`."""
+    """The allowed host names: those in `allowed`, and those of the loopback interface, such as `localhost`.
+
+    If `allowed` is empty or contains `*`, every name is allowed.
+    """
 
     def __init__(self, allowed: Iterable[str]) -> None:
         names = list(allowed)
         for name in names:
             if name != EVERY and not _is_host(_written(name)):
                 raise OptionError(
-                    f"the allowed host is {name!r}; expected a name or an address without a port, such as example.org"
+                    f"the allowed host is {name!r}; use a name or an address without a port, such as example.org"
                 )
         self.every = not names or EVERY in names
         self.names = frozenset({"localhost", "127.0.0.1", "[::1]", *map(_written, names)})
 
     def allows(self, header: str) -> bool:
-        """Return whether a `Host` header is allowed."""
+        """Return whether a `Host` header, with or without a port, names an allowed host."""
         if self.every or header in self.names:
             return True
-        found = HEADER.fullmatch(header.lower())
-        if not found:
+        match = HEADER.fullmatch(header.lower())
+        if not match:
             return False
-        name = found[1].removesuffix(".")
+        name = match[1].removesuffix(".")
         return name in self.names or is_own(name)
 
 
 def is_own(name: str) -> bool:
-    """Return whether a name or an address is that of the loopback interface, wherever it is looked up."""
+    """Return whether a name or an address always belongs to the loopback interface."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     address = _address(name)
@@ -68,5 +72,5 @@ def _is_host(written: str) -> bool:
 
 
 def _written(name: str) -> str:
-    """Write a name as headers do."""
+    """Return a host name as `Host` headers contain it: in lower case, and IPv6 addresses in brackets."""
     return f"[{name.lower()}]" if ":" in name and not name.startswith("[") else name.lower().removesuffix(".")

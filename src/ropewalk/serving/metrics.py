@@ -1,4 +1,4 @@
-"""Counts that Prometheus reads."""
+"""Counts of requests, words and batches, which Prometheus reads from `/metrics`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTS = {
     "words_total": ("counter", "Words parsed."),
     "sentences_total": ("counter", "Sentences parsed."),
     "batches_total": ("counter", "Calls of the parser."),
-    "batch_words_max": ("gauge", "The most words that were parsed together."),
+    "batch_words_max": ("gauge", "The largest number of words parsed together."),
     "received_bytes_total": ("counter", "Bytes of request bodies."),
     "requests_in_flight": ("gauge", "Requests that are being answered."),
 }
@@ -22,7 +22,7 @@ COUNTS = {
 
 @final
 class Metrics:
-    """Counts of one server; `labels` maps paths to the names under which their requests are counted."""
+    """The metrics of a server; `labels` maps each path to the name under which its requests are counted."""
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         self._labels = labels
@@ -33,29 +33,29 @@ class Metrics:
         self._counts = dict.fromkeys(COUNTS, 0)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count a response: the path of its request, its HTTP status, and the `seconds` that it took."""
         route = self._labels.get(path.rstrip("/") or "/", OTHER)
         self._requests[route, f"{min(max(status // 100, 2), 5)}xx"] += 1
         self._buckets[next(bound for bound in BOUNDS if seconds <= float(bound))] += 1
         self._seconds += seconds
 
     def batch(self, words: int, sentences: int) -> None:
-        """Count what was parsed together."""
+        """Count a call of a parser with this number of words and sentences."""
         self._counts["words_total"] += words
         self._counts["sentences_total"] += sentences
         self._counts["batches_total"] += 1
         self._counts["batch_words_max"] = max(self._counts["batch_words_max"], words)
 
     def received(self, size: int) -> None:
-        """Count the bytes of a request's body."""
+        """Add the `size` in bytes of a request body."""
         self._counts["received_bytes_total"] += size
 
     def in_flight(self, change: int) -> None:
-        """Count requests that are being answered."""
+        """Add `change`, 1 or -1, to the number of requests that are being answered."""
         self._counts["requests_in_flight"] += change
 
     def text(self) -> str:
-        """Write all counts as Prometheus reads them."""
+        """Return all metrics in the format of Prometheus."""
         lines = _heading("requests_total", "counter", "Requests answered.")
         for (route, status), count in self._requests.items():
             lines.append(f'ropewalk_requests_total{{route="{route}",status="{status}"}} {count}')

@@ -1,4 +1,4 @@
-"""The description of the API, as OpenAPI 3.1 has it: the operations of all endpoints, and the schemas they share."""
+"""The description of the API in OpenAPI 3.1: the operations of all endpoints, and their shared schemas."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 MAYBE_TEXT = {"type": ["string", "null"]}
 MAYBE_NUMBER = {"type": ["integer", "null"]}
-SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+PROBABILITY = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 WORD = {
     "index": NUMBER,
     "text": TEXT,
     "upos": MAYBE_TEXT,
     "head": {"type": ["integer", "null"], "minimum": 0, "description": "0 for the root, null without a tree."},
     "relation": MAYBE_TEXT,
-    "probability": SHARE,
+    "probability": PROBABILITY,
     "start": MAYBE_NUMBER,
     "end": MAYBE_NUMBER,
     "space_after": FLAG,
     "lemma": TEXT,
     "xpos": TEXT,
     "feats": {"type": "object", "additionalProperties": TEXT},
-    "tag_probabilities": {"type": "object", "additionalProperties": SHARE},
+    "tag_probabilities": {"type": "object", "additionalProperties": PROBABILITY},
     "heads": {"type": "array", "items": {"type": "object"}, "description": "All heads in the enhanced graph."},
 }
 SENTENCE = {
@@ -37,7 +37,7 @@ SENTENCE = {
     "text": TEXT,
     "start": MAYBE_NUMBER,
     "end": MAYBE_NUMBER,
-    "probability": SHARE,
+    "probability": PROBABILITY,
     "words": {"type": "array", "items": {"$ref": "#/components/schemas/Word"}},
     "multiword_tokens": {"type": "array", "items": {"type": "object"}},
 }
@@ -54,7 +54,10 @@ SCHEMAS = {
 
 
 def describe(endpoints: Iterable[Endpoint], model: str) -> dict[str, Any]:
-    """Describe all endpoints; examples name the model where there is a field for it."""
+    """Return the OpenAPI document of all endpoints that have operations.
+
+    `model` is a model name, which is added to the examples of endpoints with a field `model`.
+    """
     return {
         "openapi": "3.1.0",
         "info": {
@@ -64,9 +67,9 @@ def describe(endpoints: Iterable[Endpoint], model: str) -> dict[str, Any]:
         },
         "servers": [{"url": "/"}],
         "paths": {
-            one.path: {method: _with_model(about, model) for method, about in one.operations.items()}
-            for one in endpoints
-            if one.operations
+            endpoint.path: {method: _with_model(about, model) for method, about in endpoint.operations.items()}
+            for endpoint in endpoints
+            if endpoint.operations
         },
         "components": {"schemas": {name: {"type": "object", "properties": of} for name, of in SCHEMAS.items()}},
     }

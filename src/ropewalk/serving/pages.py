@@ -1,4 +1,4 @@
-"""The page and its parts, read once: nothing that a request names is ever opened."""
+"""The web page and its files. They are read once at the start, so that a request never opens a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ PAGES = {"index.html": "/", "docs.html": "/docs", "icon.svg": "/favicon.ico"}
 
 
 def static_files() -> Iterator[Endpoint]:
-    """Read what answers each path of the page: files of the package, and styles and scripts of drawings."""
+    """Yield an endpoint for each file of the web page.
+
+    These are the files in the folder `static`, and the style sheet and the script of `ropewalk.drawing`.
+    """
     folder = Path(str(resources.files("ropewalk") / "serving" / "static"))
     for file in sorted(folder.iterdir()):
         if file.suffix in KINDS:

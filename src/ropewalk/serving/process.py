@@ -1,4 +1,4 @@
-"""Processes and connections: uvicorn, with an end to clients that are too slow, and a stop that loses no request."""
+"""The server process: uvicorn with limits for slow clients, and with a shutdown that answers all open requests."""
 
 from __future__ import annotations
 
@@ -29,15 +29,19 @@ if TYPE_CHECKING:
     from ropewalk.serving.settings import Settings
 
 BACKLOG = 2048
-LONGEST_HEAD = 64 * 1024  # bytes of a request before its body, an address with a text in it included
+LONGEST_HEAD = 64 * 1024  # bytes of a request before its body, including an address that contains a text
 KEEP_ALIVE = 75.0  # seconds that a connection may be idle
-LINGER = 0.5  # seconds in which open connections hear that the server is going
+LINGER = 0.5  # seconds in which open connections are told that the server stops
 MUST_STOP = (signal.SIGINT, signal.SIGTERM)
 SIGNALS = (*MUST_STOP, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 class Connection(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it; a head too long or too slow ends, and so does an answer that nobody reads."""
+    """uvicorn's HTTP protocol with limits for slow clients.
+
+    The connection is closed if the head of a request (its address and headers) is too long, if the head takes more than
+    `patience` seconds, or if the client does not read the response for `patience` seconds.
+    """
 
     patience = 30.0
 
@@ -49,19 +53,19 @@ class Connection(HttpToolsProtocol):
         self._unread: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for a request."""
+        """Start the timer that closes an idle connection."""
         super().connection_made(transport)
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Cancel the timers of the connection."""
         for timer in (self._slow, self._unread, self.timeout_keep_alive_task):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; of a head only so many, and only for so long."""
+        """Pass received bytes to uvicorn; limit the length and the time of the head of a request."""
         if self._in_head:
             self._head_bytes += len(data)
             if self._slow is None:
@@ -71,8 +75,8 @@ class Connection(HttpToolsProtocol):
             self.send_400_response(f"The address and the headers have more than {LONGEST_HEAD} bytes.")
 
     def on_headers_complete(self) -> None:
-        """Begin to answer."""
-        if self._head_bytes > LONGEST_HEAD + 65536:  # what is read at once may hold the beginning of a body
+        """Stop the timer of the head, which is complete; uvicorn then starts the response."""
+        if self._head_bytes > LONGEST_HEAD + 65536:  # the last bytes may include the beginning of a body
             raise ValueError("the head is too long")
         self._in_head = False
         self._head_bytes = 0
@@ -82,7 +86,7 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those after a body count too."""
+        """Pass a header to uvicorn; limit the length of trailers, the headers after a body."""
         if not self._in_head:
             self._head_bytes += len(name) + len(value)
             if self._head_bytes > LONGEST_HEAD:
@@ -90,24 +94,24 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_message_complete(self) -> None:
-        """Expect the next request."""
+        """Count the header lines of the next request on this connection from 0 again."""
         super().on_message_complete()
         self._in_head = True
         self._head_bytes = 0
 
     def on_response_complete(self) -> None:
-        """See that the answer is read in time."""
+        """Start the timer for the client to read, if a part of the response is not sent yet."""
         super().on_response_complete()
         if self.transport.get_write_buffer_size():
             self._expect_reader()
 
     def pause_writing(self) -> None:
-        """See that the client reads on in time."""
+        """Start the timer for the client to read, because the buffer of unsent bytes is full."""
         super().pause_writing()
         self._expect_reader()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Cancel the timer for the client to read, because it has read enough."""
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
@@ -125,7 +129,10 @@ class Connection(HttpToolsProtocol):
 
 @final
 class Server(uvicorn.Server):
-    """A server that, when it stops, first says so on every connection, and ends with exit code 0."""
+    """uvicorn server that sends `Connection: close` on open connections before it stops, and ends with exit code 0.
+
+    `started` is called when the server listens.
+    """
 
     def __init__(self, app: Starlette, settings: Settings, started: Callable[[], None] | None) -> None:
         class Patient(Connection):
@@ -151,29 +158,34 @@ class Server(uvicorn.Server):
         self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start to listen; then call `started`."""
         await super().startup(sockets)
         if self._started is not None:
             self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no new connections, answer what comes on those there are and say that they end, then end."""
+        """Stop the server: accept no new connections, and answer requests on open ones with `Connection: close`."""
         self._service.draining = True
-        await asyncio.sleep(0)  # take the connections that wait already
+        await asyncio.sleep(0)  # accept the connections that are waiting
         for server in self.servers:
             server.close()
-        for one in sockets or []:
-            one.close()
+        for listener in sockets or []:
+            listener.close()
         await asyncio.sleep(LINGER)
         await super().shutdown(None)
-        if self.force_exit:  # by a second Ctrl-C: what is cut off now is no failure to report
+        if self.force_exit:  # after a second Ctrl-C, interrupted requests are no failure to report
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at signals, and take them for answered; SIGHUP stays ignored where it is, as by nohup."""
-        heard = [number for number in SIGNALS if number in MUST_STOP or signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self.handle_exit) for number in heard}
+        """Stop the server at SIGINT, SIGTERM or SIGHUP in the `with` block; do not raise the signals again after it.
+
+        SIGHUP stays ignored if it was ignored before, as under nohup.
+        """
+        handled = [
+            number for number in SIGNALS if number in MUST_STOP or signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        before = {number: signal.signal(number, self.handle_exit) for number in handled}
         try:
             yield
         finally:
@@ -182,19 +194,21 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Listen at an address; port 0 is any that is free."""
+    """Return a socket that listens at `host` and `port`; port 0 is any free port. Raise an `OptionError` on failure."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # By its protocol asyncio knows that answers must not wait for what the client has to say to their beginnings.
-    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # asyncio sets TCP_NODELAY only for sockets of this protocol; otherwise answers would wait for acknowledgements.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        one.bind((host, port))
+        listener.bind((host, port))
     except (OSError, OverflowError, ValueError) as failure:  # ValueError: no name of any host
-        one.close()
-        raise OptionError(f"cannot listen at {host} port {port}: {failure}; give another --host or --port") from failure
-    one.listen(BACKLOG)
-    one.settimeout(0)
-    return one
+        listener.close()
+        raise OptionError(
+            f"cannot listen at {host} port {port}: {failure}; choose another --host or --port"
+        ) from failure
+    listener.listen(BACKLOG)
+    listener.settimeout(0)
+    return listener
 
 
 def run(
@@ -205,11 +219,12 @@ def run(
     workers: int = 1,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until a signal asks to stop: SIGINT, SIGTERM, or SIGHUP unless it is ignored.
+    """Run the server until a signal stops it: SIGINT, SIGTERM, or SIGHUP unless it is ignored.
 
-    One worker computes in a thread of this process. Several are processes that share the models. `started` is called
-    with the address once requests are taken. On a loopback address, requests for other hosts are refused, unless
-    `settings.allow_hosts` names them.
+    With one worker, threads of this process compute the answers. Several `workers` are processes that share the loaded
+    models. `started` is called with the address of the server when requests are accepted. If the server listens at a
+    loopback address, requests whose `Host` header names another host are refused, unless `settings.allow_hosts` allows
+    it.
     """
     if not host:
         raise OptionError("the host is empty; expected an address: 127.0.0.1 for this machine only, 0.0.0.0 for others")
@@ -218,18 +233,18 @@ def run(
     _allow_many_connections()
     crew = Processes(settings, workers) if workers > 1 else Threads(Computer.load(settings))
     try:
-        with listen(host, port) as one:
-            bound = one.getsockname()
+        with listen(host, port) as listener:
+            bound = listener.getsockname()
             if not settings.allow_hosts and is_own(bound[0]):
                 settings = replace(settings, allow_hosts=("localhost" if is_own(host) else host,))
             address = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
-            Server(application(settings, crew=crew), settings, lambda: started and started(address)).run([one])
+            Server(application(settings, crew=crew), settings, lambda: started and started(address)).run([listener])
     finally:
         crew.stop()
 
 
 def _allow_many_connections() -> None:
-    """Ask the system for as many open files as it allows: each connection is one."""
+    """Raise the limit of open files to 65536, or as far as the system allows: a connection counts as a file."""
     try:
         import resource
     except ImportError:  # not on every system

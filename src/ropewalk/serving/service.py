@@ -1,4 +1,4 @@
-"""The work for one request, within the limits of all."""
+"""The service behind the endpoints: it passes requests to workers and enforces the limits of the server."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ropewalk.serving.settings import Settings
     from ropewalk.serving.sources import RequestSource
 
-SLICE = 1000  # words of a long text that are parsed before others have their turn
+SLICE = 1000  # words of a long text that are parsed before other requests get their turn
 
 
 @final
 class Service:
-    """Answers requests: all that handlers share."""
+    """The state and the functions that all endpoints share; `crew` is the group of workers."""
 
     def __init__(self, crew: Crew, settings: Settings, metrics: Metrics) -> None:
         self.models = crew.models
@@ -47,12 +47,12 @@ class Service:
         self._most_in_flight = settings.max_requests * crew.size
 
     async def start(self) -> None:
-        """Begin to work for the running event loop."""
+        """Start the workers in the running event loop; then the server is ready."""
         await self._crew.start()
         self.ready = True
 
     def stop(self) -> None:
-        """End, after what has begun."""
+        """Cancel waiting jobs and end the workers."""
         self.ready = False
         for batcher in (self._helpers, *self._batchers.values()):
             batcher.stop()
@@ -64,19 +64,23 @@ class Service:
         return next(iter(self.models))
 
     def model(self, name: str) -> ServedModel:
-        """Find a model by its name or an unambiguous beginning of it; no name is the default."""
+        """Return a model by its name or an unambiguous beginning of it; "" is the default model.
+
+        Raise a `RequestError` if no model, or more than one, matches.
+        """
         if not name:
             return self.models[self.default]
         if name in self.models:
             return self.models[name]
-        found = [known for known in self.models if known.startswith(name)]
-        if len(found) != 1:
-            problem = f"is ambiguous: {', '.join(found)}" if found else f"is unknown; known: {', '.join(self.models)}"
+        matches = [known for known in self.models if known.startswith(name)]
+        if len(matches) != 1:
+            known = f"is ambiguous: {', '.join(matches)}; use one of these"
+            problem = known if matches else f"is unknown; known: {', '.join(self.models)}"
             raise RequestError(400, f"the model {name[:80]!r} {problem}")
-        return self.models[found[0]]
+        return self.models[matches[0]]
 
     def arriving(self, change: int) -> None:
-        """Count requests that are being received."""
+        """Add `change`, 1 or -1, to the number of requests that are being received; batches wait for them."""
         for batcher in self._batchers.values():
             batcher.arriving(change)
 
@@ -88,7 +92,11 @@ class Service:
         *,
         parse: bool = True,
     ) -> Any:  # noqa: ANN401 - the result of `finish`
-        """Read and parse a source; `finish` receives the document as read and as parsed, and makes the answer."""
+        """Segment and parse the input `source` of a request; return the answer that `finish` makes of it.
+
+        `finish(read, parsed)` receives the document before and after parsing. Without `parse`, the input is only read.
+        Raise a `RequestError` if there are too many requests, or if the answer takes too long.
+        """
         with self._admitted():
             async with asyncio.timeout(self.settings.max_seconds):
                 return await self._parse(model, source, finish, parse=parse)
@@ -98,34 +106,40 @@ class Service:
     ) -> Any:  # noqa: ANN401 - the result of `finish`
         if not source.is_long:
             return await self._batchers[model.name].run(ParseJob(source, finish, parse), size=1 + source.size // 5)
-        given: Treebank = await self._helpers.run(Read(model.name, source))
-        parts = [part async for part in self._parts(model, given)] if parse else [given]
+        sentences: Treebank = await self._helpers.run(Read(model.name, source))
+        parts = [part async for part in self._parts(model, sentences)] if parse else [sentences]
         whole = Document(Treebank.concat(parts), source.text, model.generator)
-        return await self._helpers.run(Call(finish, (Document(given, source.text), whole)))
+        return await self._helpers.run(Call(finish, (Document(sentences, source.text), whole)))
 
     async def stream(self, model: ServedModel, source: RequestSource) -> AsyncIterator[Treebank]:
-        """Parse a long text a part at a time; what is not taken is not parsed."""
+        """Segment an input, and yield treebanks of its parsed sentences, about `SLICE` words at a time.
+
+        The next part is parsed only when the caller asks for it.
+        """
         with self._admitted():
-            given: Treebank = await self._helpers.run(Read(model.name, source))
-            async for part in self._parts(model, given):
+            sentences: Treebank = await self._helpers.run(Read(model.name, source))
+            async for part in self._parts(model, sentences):
                 yield part
 
     async def help(self, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - its result
-        """Call a function that needs no parser and can be pickled, without keeping others waiting."""
+        """Return `function(*arguments)`, computed by a worker; the function must be picklable and need no parser."""
         with self._admitted():
             async with asyncio.timeout(self.settings.max_seconds):
                 return await self._helpers.run(Call(function, arguments))
 
-    async def _parts(self, model: ServedModel, given: Treebank) -> AsyncIterator[Treebank]:
-        for part in slices(given, SLICE):
+    async def _parts(self, model: ServedModel, sentences: Treebank) -> AsyncIterator[Treebank]:
+        for part in slices(sentences, SLICE):
             yield await self._batchers[model.name].run(ParseJob(part, _parsed), size=part.words)
 
     @contextmanager
     def _admitted(self) -> Iterator[None]:
-        """Let a request in if there is a place, and translate a timeout into an answer."""
+        """Count a request as being answered while the `with` block runs.
+
+        Raise a `RequestError` 503 if too many requests are being answered, or if the block raises a `TimeoutError`.
+        """
         if self._in_flight >= self._most_in_flight:
             raise RequestError(
-                503, f"{self._in_flight} requests are being answered, as many as allowed; try again", retry_after=1
+                503, f"{self._in_flight} requests are being answered, the most allowed; try again", retry_after=1
             )
         self._in_flight += 1
         self.metrics.in_flight(1)

@@ -1,4 +1,4 @@
-"""What a server is told once, when it starts."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from ropewalk.options import ParserOptions
 from ropewalk.serving.hosts import Hosts
 
 MOST_SECONDS = 86_400
-BODIES_HELD = 64  # bodies of the largest size that may be held at once, in parts or whole
+BODIES_HELD = 64  # bodies of the largest size that may be in memory at once
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Models, and limits that keep one client from harming another.
+    """The settings of a server: its models, and limits that protect clients from each other.
 
-    The first of `models` is the default one. A batch ends at `batch_words` words, or after `batch_seconds` if more
-    requests are on their way. `allow_origins` are the origins whose pages may read answers, `*` for all. If there are
-    `allow_hosts`, requests for other hosts than these and the machine itself are refused, unless one is `*`.
+    The first of `models` is the default model. A request may have up to `max_bytes` bytes, its sentences up to
+    `max_words` words, and it may take up to `max_seconds`. Up to `max_requests` requests for each worker are answered
+    at the same time. A batch has about `batch_words` words; it waits up to `batch_seconds` for more requests.
+
+    Web pages of `allow_origins` may read answers; `*` is every origin. If `allow_hosts` is not empty, requests whose
+    `Host` header names another host are refused, except for names of the loopback interface; `*` allows every host.
+    With `log_text`, the log contains the content of requests.
     """
 
     models: tuple[str, ...] = ("en",)
@@ -35,9 +39,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.models:
-            raise OptionError("found no model; expected at least one to serve")
+            raise OptionError("there is no model to serve; name at least one")
         if len(set(self.models)) < len(self.models):
-            raise OptionError(f"found models {', '.join(self.models)}; expected each once")
+            raise OptionError(f"found models {', '.join(self.models)}; name each once")
         least = min(self.max_bytes, self.max_words, self.max_requests, self.batch_words)
         if least < 1 or not self.max_seconds:
             raise OptionError(f"found a limit of {min(least, self.max_seconds)}; expected positive limits")
@@ -48,5 +52,5 @@ class Settings:
 
     @property
     def held_bytes(self) -> int:
-        """How many bytes of requests may be held at once, however many clients send them."""
+        """The largest total size, in bytes, of the request bodies that are being received at the same time."""
         return BODIES_HELD * self.max_bytes

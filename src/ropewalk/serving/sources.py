@@ -1,4 +1,4 @@
-"""What a request asks to be parsed: text, lines of text, words or CoNLL-U."""
+"""The input of a request: running text, one sentence per line, tokenized sentences or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 
     from ropewalk.pipeline import Parser
 
-LONG = 20_000  # characters: what is longer is cut into words beside the queue, and parsed a part at a time
+LONG = 20_000  # characters; longer input is segmented outside of the queue, and parsed part by part
 
 
 class RequestSource(ABC):
-    """Something to parse."""
+    """Base class for the input of requests; `value` is the input as it was received."""
 
     value: Any
 
     @abstractmethod
     def _bank(self, parser: Parser) -> Treebank:
-        """Cut it into sentences and words."""
+        """Return the input as sentences and words, with the segmenter of `parser` if it is text."""
 
     @property
     def size(self) -> int:
-        """Its number of characters, which says how long it takes to parse."""
+        """The approximate number of characters in the words of the input, used to estimate the time to parse it."""
         return len(self.value)
 
     @property
     def text(self) -> str | None:
-        """The text that positions refer to, if it is text."""
+        """The running text, None for other kinds of input; character positions of words refer to it."""
         return None
 
     @final
     @property
     def is_long(self) -> bool:
-        """Whether others should not have to wait for all of it."""
+        """Whether the input is so long that it is parsed in parts, so that other requests need not wait long."""
         return self.size > LONG
 
     @final
     def read(self, parser: Parser, max_words: int) -> Treebank:
-        """Cut it into sentences and words, none of more words than allowed."""
+        """Return the input as sentences and words; raise a `RequestError` if a sentence exceeds `max_words` words."""
         bank = self._bank(parser)
         demand_lengths(bank.lengths, max_words)
         return bank
@@ -64,7 +64,7 @@ class RequestSource(ABC):
 @final
 @dataclass(frozen=True, slots=True)
 class RequestText(RequestSource):
-    """Running text."""
+    """Running text, which a segmenter must split."""
 
     value: str
 
@@ -80,7 +80,7 @@ class RequestText(RequestSource):
 @final
 @dataclass(frozen=True, slots=True)
 class Lines(RequestSource):
-    """Text with one sentence a line; an empty line ends a paragraph."""
+    """Text with one sentence per line; an empty line ends a paragraph."""
 
     value: str
 
@@ -91,12 +91,12 @@ class Lines(RequestSource):
         bank, counts = cut([lines[number] for number in filled], parser)
         headings = [
             Heading(
-                str(place + 1),
+                str(index + 1),
                 " ".join(lines[number].split()),
-                None if place else "",
-                not place or number - 1 not in filled,
+                None if index else "",
+                not index or number - 1 not in filled,
             )
-            for place, number in enumerate(filled)
+            for index, number in enumerate(filled)
         ]
         return joined(bank, counts, [starts[number] for number in filled], headings)
 
@@ -104,13 +104,13 @@ class Lines(RequestSource):
 @final
 @dataclass(frozen=True, slots=True)
 class Words(RequestSource):
-    """Sentences that are cut into words already."""
+    """Sentences that are tokenized already."""
 
     value: tuple[tuple[str, ...], ...]
 
     @property
     def size(self) -> int:
-        """Its number of characters."""
+        """The number of characters in all words, with a space after each."""
         return sum(len(word) + 1 for words in self.value for word in words)
 
     def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - the words are there already
@@ -120,13 +120,13 @@ class Words(RequestSource):
 @final
 @dataclass(frozen=True, slots=True)
 class Conllu(RequestSource):
-    """CoNLL-U; line ends of other systems and missing or spare empty lines are put right."""
+    """CoNLL-U; CRLF line ends and missing or additional empty lines are corrected."""
 
     value: str
 
     @property
     def size(self) -> int:
-        """Its number of characters."""
+        """The approximate number of characters in all words: an eighth of the CoNLL-U."""
         return len(self.value) // 8  # most of it is no word
 
     def _bank(self, parser: Parser) -> Treebank:  # noqa: ARG002 - it is cut already
@@ -134,41 +134,47 @@ class Conllu(RequestSource):
 
 
 def cut(texts: Sequence[str], parser: Parser) -> tuple[Treebank, list[int]]:
-    """Cut texts into sentences and words: all of them, and how many sentences each text has."""
+    """Segment texts; return one treebank of all sentences, and the number of sentences of each text.
+
+    Raise a `ModelError` if the model has no segmenter.
+    """
     if parser.segmenter is None:
-        raise ModelError(parser.name, "has no segmenter and takes no text; give it tokens or CoNLL-U")
+        raise ModelError(parser.name, "has no segmenter and takes no text; send tokens or CoNLL-U")
     return parser.segmenter.segment_many([checked(text) for text in texts])
 
 
 def checked(text: str, name: str = "the text") -> str:
-    """Refuse what is no Unicode text: lone surrogates, which JSON can hold."""
+    """Return `text`; raise a `RequestError` if it has lone surrogates, which JSON allows but UTF-8 does not.
+
+    `name` is the name of the text in the message.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as failure:
         raise RequestError(
-            400, f"{name}: character {failure.start + 1} is a lone surrogate; expected Unicode text"
+            400, f"{name}: character {failure.start + 1} is a lone surrogate; send valid Unicode"
         ) from failure
     return text
 
 
 def read_conllu(text: str) -> Treebank:
-    """Read CoNLL-U as people paste it."""
+    """Read CoNLL-U from a text; wrong line ends and missing or additional empty lines are corrected."""
     tidy = checked(text).removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
     tidy = re.sub(r"\n[ \t]*(?:\n[ \t]*)+(?=\n)", "\n", tidy)
     return conllu.loads(f"{tidy}\n\n", "<conllu>") if tidy.strip() else Treebank.of([])
 
 
 def demand_lengths(lengths: npt.NDArray[np.int32], max_words: int) -> None:
-    """Refuse a sentence of more words than allowed."""
+    """Raise a `RequestError` if one of the sentence lengths, in words, is more than `max_words`."""
     if len(lengths) and int(lengths.max()) > max_words:
         number = int(lengths.argmax())
         raise RequestError(
-            413, f"sentence {number + 1} has {int(lengths[number])} words; at most {max_words} are taken"
+            413, f"sentence {number + 1} has {int(lengths[number])} words; send sentences of at most {max_words}"
         )
 
 
 def slices(bank: Treebank, words: int) -> Iterator[Treebank]:
-    """Cut a treebank into parts of about so many words, whole sentences each."""
+    """Yield consecutive parts of a treebank: whole sentences of up to `words` words together, or one longer one."""
     ends = np.cumsum(bank.lengths)
     start = 0
     while start < len(bank):
@@ -179,7 +185,10 @@ def slices(bank: Treebank, words: int) -> Iterator[Treebank]:
 
 
 def joined(bank: Treebank, counts: list[int], shifts: list[int], headings: list[Heading]) -> Treebank:
-    """Take so many sentences each time for one; their places in the text move by `shifts`."""
+    """Join consecutive sentences: the first `counts[0]` into one, the next `counts[1]` into one, and so on.
+
+    `shifts[i]` is added to the character positions of joined sentence `i`, and `headings[i]` is its heading.
+    """
     if not len(bank):
         return bank
     first = np.cumsum([0, *counts])

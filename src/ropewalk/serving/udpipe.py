@@ -1,7 +1,7 @@
-"""UDPipe's REST protocol: what its parameters ask for, and what its answers look like.
+"""UDPipe's REST protocol: its parameters and its answers.
 
-The rules are those of the service's reference, <https://lindat.mff.cuni.cz/services/udpipe/api-reference.php>, and of
-the formats in UDPipe 1's manual.
+It follows the API reference of the UDPipe service, <https://lindat.mff.cuni.cz/services/udpipe/api-reference.php>,
+and the description of formats in the manual of UDPipe 1.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from ropewalk import conllu
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.errors import RequestError
+from ropewalk.models import tag_columns
 from ropewalk.serving.bodies import form_fields, query_fields
 from ropewalk.serving.endpoints import EXAMPLE, TEXT, Endpoint, json_response
 from ropewalk.serving.sources import Conllu, Lines, RequestText, Words
+from ropewalk.treebank.source import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,12 +47,15 @@ OUTPUTS = {
 }
 TOKENIZER = ("ranges", "presegmented", "normalized_spaces", "joint_with_parsing")
 NO_BREAK_SPACE = "\u00a0"
-TAGS = ("lemma", "upos", "xpos", "feats")
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessRequest:
-    """What a request to `/process` asks for."""
+    """The parameters of a request to `/process`.
+
+    `source` is the input. `tags` and `trees` are whether the answer has tags and trees from the model. `ranges` is
+    whether it has character positions, and `normalized_spaces` whether the original spaces are dropped from it.
+    """
 
     source: RequestSource
     model: str
@@ -63,12 +68,12 @@ class ProcessRequest:
 
     @property
     def parses(self) -> bool:
-        """Whether the parser is needed."""
+        """Whether the model must parse: the request asks for tags or trees."""
         return self.tags or self.trees
 
 
 def request_of(fields: Mapping[str, str]) -> ProcessRequest:
-    """Read the parameters of a request to `/process`."""
+    """Build a request to `/process` from its form fields; raise a `RequestError` if a field is wrong or missing."""
     if "data" not in fields:
         raise RequestError(400, "Required argument 'data' is missing.")
     tokenizer = _options("tokenizer", fields.get("tokenizer", ""), TOKENIZER)
@@ -76,9 +81,10 @@ def request_of(fields: Mapping[str, str]) -> ProcessRequest:
     if name == "generic_tokenizer":
         tokenizer |= input_options
     from_text = "tokenizer" in fields or name == "generic_tokenizer"
+    source = Lines if "presegmented" in tokenizer else RequestText
     output, output_options = _format("output", fields.get("output") or "conllu", OUTPUTS)
     return ProcessRequest(
-        _text(fields["data"], tokenizer) if from_text else _source(fields["data"], name),
+        _source(fields["data"], name) if not from_text else source(fields["data"]),
         fields.get("model", ""),
         "tagger" in fields,
         "parser" in fields,
@@ -103,17 +109,13 @@ def _options(what: str, value: str, known: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _text(data: str, options: frozenset[str]) -> RequestSource:
-    return Lines(data) if "presegmented" in options else RequestText(data)
-
-
 def _source(data: str, name: str) -> RequestSource:
     if name == "conllu":
         return Conllu(data)
     lines = [line.removesuffix("\r") for line in data.split("\n")]
     if name == "horizontal":
-        found = [[word for word in line.split(" ") if word] for line in lines]
-        return _words(words for words in found if words)
+        rows = [[word for word in line.split(" ") if word] for line in lines]
+        return _words(words for words in rows if words)
     blocks = groupby(lines, key=lambda line: bool(line.strip()))
     return _words(list(block) for filled, block in blocks if filled)
 
@@ -122,36 +124,41 @@ def _words(sentences: Iterable[list[str]]) -> RequestSource:
     return Words(tuple(tuple(word.replace(NO_BREAK_SPACE, " ").strip(" ") or word for word in s) for s in sentences))
 
 
-def answer(asked: ProcessRequest, generator: str, given: Document, parsed: Document) -> str:
-    """Write what was asked for: of the parser's work only that."""
-    bank = _chosen(asked, given.treebank, parsed.treebank)
-    if asked.output == "conllu":
+def answer(request: ProcessRequest, generator: str, read: Document, parsed: Document) -> str:
+    """Return the text of the answer in the output format of the request.
+
+    `read` is the document before parsing, `parsed` after it. Only the tags or trees that the request asks for are taken
+    from `parsed`.
+    """
+    bank = _chosen(request, read.treebank, parsed.treebank)
+    if request.output == "conllu":
         return conllu.dumps(bank, generator=generator).decode("utf-8")
-    write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[asked.output]
-    return "".join(write(sentence, asked.output_options) for sentence in bank)
+    write = {"horizontal": _horizontal, "vertical": _vertical, "plaintext": _plain}[request.output]
+    return "".join(write(sentence, request.output_options) for sentence in bank)
 
 
-def _chosen(asked: ProcessRequest, given: Treebank, parsed: Treebank) -> Treebank:
-    bank = given
-    if asked.tags:
-        bank = bank.with_columns({name: parsed.column(name) for name in TAGS})
-    if asked.trees:
+def _chosen(request: ProcessRequest, read: Treebank, parsed: Treebank) -> Treebank:
+    bank = read
+    if request.tags:
+        columns = {tag.column for tag in tag_columns.known().values()}
+        bank = bank.with_columns({name: parsed.column(name) for name in COLUMNS if name in columns})
+    if request.trees:
         bank = bank.with_trees(parsed.heads, parsed.relations)
-    return bank if bank.tokens is None else replace(bank, tokens=_surface(asked, bank.tokens))
+    return bank if bank.tokens is None else replace(bank, tokens=_surface(request, bank.tokens))
 
 
-def _surface(asked: ProcessRequest, tokens: Surface) -> Surface:
-    if not asked.ranges:
+def _surface(request: ProcessRequest, tokens: Surface) -> Surface:
+    if not request.ranges:
         unknown = frozen_ints(np.full(len(tokens), -1, dtype=np.int32))
         tokens = replace(tokens, starts=unknown, stops=unknown)
-    if asked.normalized_spaces:
+    if request.normalized_spaces:
         after = Column(tokens.after.ids, tuple(" " * bool(spaces) for spaces in tokens.after.names))
         tokens = replace(tokens, after=after, before={}, written={})
     return tokens
 
 
 def _begins(sentence: Sentence) -> str:
-    """Return an empty line before a paragraph that is not the first."""
+    """Return a line break if the sentence begins a paragraph or document that is not the first, else empty text."""
     heading = sentence.treebank.heading(sentence.number)
     return "\n" if sentence.number and (heading.paragraph or heading.document is not None) else ""
 
@@ -179,12 +186,13 @@ async def process(request: Request, service: Service) -> Response:
     """Process text as UDPipe's service does."""
     asked = request_of(await _parameters(request, service))
     model = service.model(asked.model)
-    found: Response = await service.parse(model, asked.source, partial(_processed, asked, model), parse=asked.parses)
-    return found
+    finish = partial(_processed, asked, model)
+    response: Response = await service.parse(model, asked.source, finish, parse=asked.parses)
+    return response
 
 
-def _processed(asked: ProcessRequest, model: ServedModel, given: Document, parsed: Document) -> Response:
-    result = answer(asked, model.generator, given, parsed)
+def _processed(request: ProcessRequest, model: ServedModel, read: Document, parsed: Document) -> Response:
+    result = answer(request, model.generator, read, parsed)
     return json_response({"model": model.name, "acknowledgements": model.acknowledgements, "result": result})
 
 
@@ -196,14 +204,14 @@ async def models(request: Request, service: Service) -> Response:
 
 
 async def _parameters(request: Request, service: Service) -> dict[str, str]:
-    found = query_fields(request.scope["query_string"])
+    fields = query_fields(request.scope["query_string"])
     if request.method == "POST":
         body = await service.bodies.receive(request.receive, request.headers.get("content-length"))
         form = form_fields(request.headers.get("content-type", ""), body)
-        if twice := sorted(set(found) & set(form)):
-            raise RequestError(400, f"the field {twice[0][:80]!r} is given in the query and in the body; give it once")
-        found |= form
-    return found
+        if twice := sorted(set(fields) & set(form)):
+            raise RequestError(400, f"the field {twice[0][:80]!r} is in the query and in the body; send it once")
+        fields |= form
+    return fields
 
 
 def _endpoint(handle: Handler, **get: object) -> Endpoint:
@@ -212,7 +220,7 @@ def _endpoint(handle: Handler, **get: object) -> Endpoint:
     body = {"content": {"application/x-www-form-urlencoded": form, "multipart/form-data": form}}
     reply = {
         "200": {"description": "The answer.", "content": {"application/json": {"schema": {"type": "object"}}}},
-        "400": {"description": "What is wrong with the request.", "content": {"text/plain": {"schema": TEXT}}},
+        "400": {"description": "An error of the request.", "content": {"text/plain": {"schema": TEXT}}},
     }
     operations: dict[str, Schema] = {
         "get": {"summary": summary, "operationId": f"udpipe_{name}_get", "responses": reply} | get,

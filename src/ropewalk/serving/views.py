@@ -1,10 +1,10 @@
-"""What can be seen of trees without a parser: pictures, labels of encodings, the steps of the decoder."""
+"""API answers that need no parser: pictures of trees, labels of encodings, steps of decoding, matches of patterns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ropewalk import PictureOptions, draw, encodings
+from ropewalk import PictureOptions, draw, encodings, search
 from ropewalk.core.repair import POLICIES
 from ropewalk.core.ropes import COVERS
 from ropewalk.drawing import steps, trace
@@ -23,33 +23,36 @@ FORMS = {"svg": "image/svg+xml", "tikz": "text/x-tex", "text": "text/plain", "ht
 THEMES = ("auto", "light", "dark")
 MOST_SENTENCES = 200
 MOST_ENCODINGS = 20
+MOST_MATCHES = 10_000
 LONGEST_STEPS = 250  # words: each step shows the whole stack
 
 
 def sentences(fields: Fields, max_words: int, name: str = "conllu") -> Treebank:
-    """Read the sentences of a field, not too many and none too long."""
+    """Read the CoNLL-U in the field `name`; raise a `RequestError` if it has too many or too long sentences."""
     bank = read_conllu(fields.text(name))
     demand_lengths(bank.lengths, max_words)
     if len(bank) > MOST_SENTENCES:
-        raise RequestError(413, f"{name} has {len(bank)} sentences; at most {MOST_SENTENCES} are drawn at a time")
+        raise RequestError(413, f"{name} has {len(bank)} sentences; send at most {MOST_SENTENCES} at a time")
     return bank
 
 
 def pictures(fields: Fields, max_words: int) -> dict[str, Any]:
-    """Draw every sentence; beside each picture, its words, and for each encoding whether it covers the tree."""
+    """Return for each sentence its picture, its words as JSON, and its labels in each requested encoding."""
     bank = sentences(fields, max_words)
     against = sentences(fields, max_words, "against") if "against" in fields else None
     if against is not None and len(against) != len(bank):
-        raise RequestError(400, f"against has {len(against)} sentences and conllu {len(bank)}; expected as many")
+        raise RequestError(
+            400, f"against has {len(against)} sentences and conllu {len(bank)}; send the same sentences in both"
+        )
     form = fields.choice("form", FORMS, "svg")
     out = []
     for number in range(len(bank)):
-        found = labels_of(bank[number], fields)
-        written = [one["encoding"] for one in found if one["columns"]]
+        labels = labels_of(bank[number], fields)
+        written = [row["encoding"] for row in labels if row["columns"]]
         other = None if against is None else against[number]
         picture = picture_of(bank, number, fields, labels=written, against=other)
         out.append(
-            {"picture": picture_text(picture, form, fields), "sentence": bank[number].to_json(), "labels": found}
+            {"picture": picture_text(picture, form, fields), "sentence": bank[number].to_json(), "labels": labels}
         )
     return {"sentences": out}
 
@@ -62,7 +65,11 @@ def picture_of(
     labels: list[str] | None = None,
     against: Sentence | None = None,
 ) -> Picture:
-    """Draw one sentence as the fields ask."""
+    """Draw the sentence with index `number`, with the picture options in `fields`.
+
+    `labels` names the encodings whose labels are drawn, by default those in `fields`. Differences from `against` are
+    marked.
+    """
     options = PictureOptions(
         tags=fields.flag("tags", default=True),
         relations=fields.flag("relations", default=True),
@@ -77,7 +84,7 @@ def picture_of(
 
 
 def picture_text(picture: Picture, form: str, fields: Fields) -> str:
-    """Write a picture in one of `FORMS`."""
+    """Return a picture as text in the format `form`, one of `FORMS`; `fields` may choose the colours."""
     if form in {"svg", "html"}:
         theme = _theme(fields)
         return picture.svg(theme=theme) if form == "svg" else picture.html(theme=theme)
@@ -89,14 +96,17 @@ def _theme(fields: Fields) -> Theme:
 
 
 def labels_of(sentence: Sentence, fields: Fields, name: str = "labels") -> list[dict[str, Any]]:
-    """Write a tree's labels in each encoding asked for, or say why it has none, or only those of another tree."""
+    """Return the labels of a sentence's tree in each encoding that the field `name` lists.
+
+    If an encoding does not cover the tree, `why` is the reason, and the labels are those of a lifted tree, or absent.
+    """
     out = []
     for spec in fields.texts(name, most=MOST_ENCODINGS):
         encoding = encodings.get(spec)
         covered, why, columns = True, None, []
         try:
-            found = encoding.encode(_bank_of(sentence))
-            columns = [{"name": name, "labels": found.texts(place)} for place, name in enumerate(encoding.columns)]
+            encoded = encoding.encode(_bank_of(sentence))
+            columns = [{"name": name, "labels": encoded.texts(column)} for column, name in enumerate(encoding.columns)]
             covered = bool(encoding.covers(sentence.tree).all())
             if not covered:
                 why = _why(spec, sentence)
@@ -120,7 +130,7 @@ def _bank_of(sentence: Sentence) -> Treebank:
 
 
 def label_answers(fields: Fields, max_words: int) -> dict[str, Any]:
-    """Write the labels of every sentence."""
+    """Return the words of each sentence, and its labels in each encoding of the field `encodings`."""
     bank = sentences(fields, max_words)
     rows = [
         {"words": list(bank[number].forms), "encodings": labels_of(bank[number], fields, "encodings")}
@@ -130,7 +140,10 @@ def label_answers(fields: Fields, max_words: int) -> dict[str, Any]:
 
 
 def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
-    """Play the decoder over labels, those given or those of a tree: HTML to show, and every step as data."""
+    """Decode labels step by step; return the heads, the data of each step, and HTML that shows the steps.
+
+    The labels are those in the field `labels`, or those of a tree in the field `conllu`.
+    """
     encoding = encodings.get(fields.text("encoding", "optimal"))
     if fields.one_of("conllu", "labels") == "labels":
         labels = fields.texts("labels", most=min(max_words, LONGEST_STEPS))
@@ -157,8 +170,27 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
     }
 
 
+def search_answers(fields: Fields) -> dict[str, Any]:
+    """Search CoNLL-U for a pattern; return for each match its sentence and words.
+
+    `sentence` counts from 1. `words` maps the names in the pattern to word indices. `hits` are the indices of all words
+    to mark.
+    """
+    pattern = search.compile(fields.text("pattern"))
+    matches = pattern.search(read_conllu(fields.text("conllu")), max_matches=MOST_MATCHES)
+    rows = [
+        {
+            "sentence": match.sentence.number + 1,
+            "words": {name: word.index for name, word in match.words.items()},
+            "hits": [word.index for word in match.hits],
+        }
+        for match in matches
+    ]
+    return {"matches": rows}
+
+
 def encoding_list() -> dict[str, Any]:
-    """Describe every encoding, and name those whose decoder can be watched."""
+    """Return a description of every encoding, and the names of those whose decoder can be shown step by step."""
     out = []
     for name in encodings.known():
         encoding = encodings.get(name)

@@ -1,1 +1,1 @@
-"""Training with torch: encoders, heads, the loop, teachers, exports, experiments and segmenters."""
+"""Training with torch: encoders, classifiers, the loop, teachers, exports and segmenters."""

@@ -1,4 +1,4 @@
-"""The model card: what a model learnt from, how, with what result, and how to make it again."""
+"""Model cards: a model's data, options and scores, and how to train it again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ropewalk.training.loop import TrainingState
 
 PACKAGES = ("ropewalk", "torch", "transformers", "tokenizers", "accelerate", "safetensors", "numpy")
-FOLDERS = re.compile(r"(?<![\w.~-])/(?:[^\s/=,'\"]+/)+")  # of absolute paths, which mean nothing elsewhere
+FOLDERS = re.compile(r"(?<![\w.~-])/(?:[^\s/=,'\"]+/)+")  # of absolute paths, which mean nothing on other machines
 SHOWN = {
     "uas": "UAS, over words",
     "las": "LAS, over words",
@@ -39,7 +39,7 @@ SHOWN = {
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of Python and of what training rests on."""
+    """Return the versions of Python and of the packages that training uses."""
     out = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -52,9 +52,9 @@ def versions() -> dict[str, str]:
 def card(
     config: Config, state: TrainingState, scores: Mapping[str, Mapping[str, float]], command: str, sources: str = ""
 ) -> str:
-    """Write the card; `scores` has a table of measures for each part of the data that was scored.
+    """Return the text of a model card; `scores` has the measures of each part of the data that was scored.
 
-    `sources` says where texts without trees come from.
+    `command` is the command line of the training. `sources` describes the texts without trees that a teacher annotated.
     """
     data, model = config.data, config.model
     shape = head_shape(model)
@@ -65,7 +65,8 @@ def card(
     source += f", enhanced graphs by `{model.graph.encoding}`" if model.graph.encoding else ""
     run = f"Seed {config.seed}; {state.epoch} of {config.training.epochs} epochs, the best was epoch {state.best_epoch}"
     tags = f" It predicts {', '.join(name.upper() for name in model.tags)} too." if model.tags else ""
-    names = [name for name in SHOWN if any(name in table for table in scores.values())]
+    shown = SHOWN | {name: f"{name.upper()}, over words" for name in model.tags if name not in SHOWN}
+    names = [name for name in shown if any(name in table for table in scores.values())]
     lines = [
         "---",
         "library_name: ropewalk",
@@ -90,7 +91,7 @@ def card(
         "| measure | " + " | ".join(scores) + " |",
         "| --- |" + " ---: |" * len(scores),
         *(
-            f"| {SHOWN[name]} | " + " | ".join(f"{100 * table[name]:.2f}" for table in scores.values()) + " |"
+            f"| {shown[name]} | " + " | ".join(f"{100 * table[name]:.2f}" for table in scores.values()) + " |"
             for name in names
         ),
         "",
@@ -111,19 +112,22 @@ def card(
 
 
 def names_of(paths: Sequence[str]) -> str:
-    """List files by their names, without folders."""
+    """Return the names of files, without folders."""
     return ", ".join(f"`{Path(path).name}`" for path in paths)
 
 
 def _taught(teacher: TeacherOptions) -> list[str]:
-    """Say which teachers were learnt from, and which texts they annotated."""
+    """Return sentences for the card about the teachers and the texts that they annotated; none without a teacher."""
     if not teacher.model:
         return []
     names = names_of(teacher.model)
-    learnt = f"A teacher was learnt from beside it: {names}."
+    learnt = f"It was also trained on the probabilities of a teacher: {names}."
     if len(teacher.model) > 1:
-        learnt = f"The mean of {len(teacher.model)} teachers was learnt from beside it: {names}."
-    return [learnt, *([f"It annotated text without trees too: {names_of(teacher.texts)}."] if teacher.texts else [])]
+        learnt = f"It was also trained on the mean probabilities of {len(teacher.model)} teachers: {names}."
+    return [
+        learnt,
+        *([f"The teacher annotated text without trees: {names_of(teacher.texts)}."] if teacher.texts else []),
+    ]
 
 
 def _energy(state: TrainingState) -> str:

@@ -1,40 +1,52 @@
-"""What stands on top of an encoder: small networks from word vectors to scores.
+"""Classifiers: small networks from word vectors to scores.
 
-A head for relations says itself what it computes of words alone, and whether it needs to know what they hang on. One
-of pairs has two sides, what a word brings as a dependent and what it brings as a head, and a score that is made
-of both, as has the one for arcs. Training, prediction and the export to ONNX all go through the same methods.
+A relation classifier declares which outputs it computes from words alone, and whether its scores depend on heads. A
+classifier of pairs computes two vectors of each word, called sides: one as a dependent and one as a head. It scores an
+arc from the dependent's and the head's side. The classifier of arcs has sides too. Training, prediction and the export
+to ONNX use the same methods.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
 
 import torch
 from torch import Tensor, nn
 
+from ropewalk.models.scorer import TREES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.models.scorer import Group
+
 DISTANCES = (-32, -16, -8, -4, -2, -1, 0, 1, 3, 7, 15, 31)  # upper bounds of the classes of head minus word
-IMPOSSIBLE = -1e4  # the score of what must not be chosen
+IMPOSSIBLE = -1e4  # the score of an arc that must not be chosen
 SLOPE = 0.1  # of LeakyReLU below zero
-PAIRS = ("pair_words", "pair_heads")  # outputs: see `HeadNetworks.outputs`
+PAIRS = TREES.sides("pair")  # outputs: see `models.scorer.Classifiers.outputs`
 
 
 @final
 class FeedForward(nn.Module):
-    """Two layers with LeakyReLU between them (the paper, sections 5 and A.2), or one layer if `hidden` is 0."""
+    """Classifier of words: two layers with LeakyReLU between them (the paper, sections 5 and A.2).
+
+    If `hidden` is 0, it has one layer.
+    """
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
         self.layers = _layers(size, hidden, out, dropout)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Score labels: [words, size] to [words, out]."""
+        """Return the score of each class for each word: [words, size] to [words, out]."""
         scores: Tensor = self.layers(words)
         return scores
 
 
 class RelationHead(nn.Module, ABC):
-    """Relations of words to what they hang on, from the words alone or from both."""
+    """Base class of relation classifiers: they score relations from words alone, or from words and their heads."""
 
     outputs: ClassVar[tuple[str, ...]]  # names of what `word_scores` computes
     distances: ClassVar[tuple[int, ...]] = ()  # upper bounds of the classes of distances that relations depend on
@@ -42,24 +54,25 @@ class RelationHead(nn.Module, ABC):
 
     @property
     def pairs(self) -> PairScorer | None:
-        """What scores a word together with its head, if relations depend on both."""
+        """This classifier if its scores depend on a word and its head, otherwise None."""
         return None
 
     @abstractmethod
     def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
-        """Compute what follows from each word alone."""
+        """Return the tensors named in `outputs`, computed from each word's vector alone: each [words, …]."""
 
     @abstractmethod
     def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:
-        """Score the relation of each word: [words, relations].
+        """Return each word's relation scores under its head: [words, relations].
 
-        `places` are those of their heads among all words, -1 is the root, and `classes` those of the distances.
+        `places` are the row indices of the heads in `vectors`, -1 for the root. `classes` are the distance classes of
+        word and head; see `models.scorer.distance_classes`.
         """
 
 
 @final
 class WordRelations(RelationHead):
-    """Relations from a word alone: two layers, or one layer if `hidden` is 0."""
+    """Classifier of relations from the word alone: two layers, or one layer if `hidden` is 0."""
 
     outputs = ("relations",)
     restorable = True
@@ -69,54 +82,64 @@ class WordRelations(RelationHead):
         self.layers = _layers(size, hidden, out, dropout)
 
     def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
-        """Give the log-probabilities of relations."""
+        """Return each word's log-probabilities of relations, [words, relations], under the name `relations`."""
         return {"relations": self.layers(vectors).log_softmax(-1)}
 
-    def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:  # noqa: ARG002 - they say nothing here
-        """Score relations, which are the same under any head."""
+    def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:  # noqa: ARG002 - not used here
+        """Return each word's relation scores, [words, relations]; they do not depend on its head."""
         scores: Tensor = self.layers(vectors)
         return scores
 
 
 class PairScorer(RelationHead):
-    """Relations from what a word brings as a dependent and what another brings as its head."""
+    """Base class of relation classifiers that score pairs of a word, as a dependent, and its head.
+
+    Both are represented by vectors of their own, called sides.
+    """
 
     outputs = PAIRS
 
     @property
     def pairs(self) -> PairScorer:
-        """Itself."""
+        """This classifier."""
         return self
 
     @abstractmethod
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        """Return each word's vector as a dependent and its vector as a head: two tensors [words, hidden]."""
 
     @abstractmethod
     def classes(self) -> Tensor:
-        """Give what is added to the side of a head: a row for each distance, the last for the root in its place."""
+        """Return the vectors that are added to a head's side: one for each distance class, then the root's side.
+
+        The result is [classes + 1, hidden].
+        """
 
     @abstractmethod
     def score(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Score relations by both sides: [pairs, relations]."""
+        """Return the relation scores of pairs of a dependent's side and a head's side: [pairs, relations]."""
 
     def word_scores(self, vectors: Tensor) -> dict[str, Tensor]:
-        """Give both sides of each word."""
+        """Return both sides of each word, under the names in `PAIRS`: each [words, hidden]."""
         return dict(zip(PAIRS, self.sides(vectors), strict=True))
 
     def under_heads(self, vectors: Tensor, places: Tensor, classes: Tensor) -> Tensor:
-        """Score the relation of each word to its head."""
+        """Return the relation scores of each word under its head."""
         return self.of_arcs(*self.sides(vectors), places, classes)
 
     def of_arcs(self, words: Tensor, heads: Tensor, places: Tensor, classes: Tensor) -> Tensor:
-        """Score the relations of arcs, given the sides of their words, and those of all heads by place."""
+        """Return the relation scores of arcs: [arcs, relations].
+
+        `words` has the dependent's side of each arc, `heads` the head sides of all words. `places` are the row indices
+        of the arcs' heads in `heads`, -1 for the root; `classes` are the arcs' distance classes.
+        """
         above = heads[places.clamp(min=0)].masked_fill(places[:, None] < 0, 0.0)
         return self.score(words, above + self.classes()[classes])
 
 
 @final
 class PairRelations(PairScorer):
-    """Relations from a word and its head: two layers over both vectors, and how far apart the two stand."""
+    """Classifier of relations from a word, its head and their distance: two layers over the sum of three vectors."""
 
     distances = DISTANCES
     restorable = True
@@ -133,24 +156,24 @@ class PairRelations(PairScorer):
         self.out = nn.Linear(hidden, out)
 
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        """Return each word's vector as a dependent and its vector as a head: two tensors [words, hidden]."""
         vectors = self.dropout(vectors)
         return self.word(vectors), self.head(vectors)
 
     def classes(self) -> Tensor:
-        """Give what is added to the side of a head: a row for each distance, the last for the root in its place."""
+        """Return the vectors that are added to a head's side: one for each distance class, then the root's side."""
         own = self.distance.weight[DISTANCES.index(0)]
         return torch.cat([self.distance.weight, (own + self.head(self.root))[None]])
 
     def score(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Score relations by both sides: [pairs, relations]."""
+        """Return the relation scores of pairs of a dependent's side and a head's side: [pairs, relations]."""
         scores: Tensor = self.out(self.dropout(self.activation(words + heads)))
         return scores
 
 
 @final
 class BiaffineRelations(PairScorer):
-    """Relation scores by biaffine products (Dozat & Manning 2017)."""
+    """Classifier of relations from biaffine products of a word and its head (Dozat & Manning 2017)."""
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
@@ -160,16 +183,16 @@ class BiaffineRelations(PairScorer):
         nn.init.xavier_uniform_(self.products)
 
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        """Return each word's vector as a dependent and its vector as a head: two tensors [words, hidden]."""
         return self.words(vectors), self.heads(vectors)
 
     def classes(self) -> Tensor:
-        """Give what is added to the side of a head: nothing, or the root in its place."""
+        """Return the vectors that are added to a head's side: zeros for a word, then the root's side: [2, hidden]."""
         root = self.heads(self.root)
         return torch.stack([torch.zeros_like(root), root])
 
     def score(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Score relations by both sides: [pairs, relations]."""
+        """Return the relation scores of pairs of a dependent's side and a head's side: [pairs, relations]."""
         relations, size, _ = self.products.shape
         table = self.products.permute(1, 0, 2).reshape(size, -1)
         products = (words @ table[:-1] + table[-1]).reshape(-1, relations, size)
@@ -178,7 +201,7 @@ class BiaffineRelations(PairScorer):
 
 @final
 class ArcScorer(nn.Module):
-    """Arc scores by biaffine products (Dozat & Manning 2017)."""
+    """Classifier of heads: it scores all arcs of a sentence with biaffine products (Dozat & Manning 2017)."""
 
     def __init__(self, size: int, hidden: int, dropout: float) -> None:
         super().__init__()
@@ -188,38 +211,89 @@ class ArcScorer(nn.Module):
         nn.init.xavier_uniform_(self.products)
 
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        """Give what words bring as dependents and as heads: twice [words, hidden]."""
+        """Return each word's vector as a dependent and its vector as a head: two tensors [words, hidden]."""
         return self.words(vectors) @ self.products[:-1] + self.products[-1], self.heads(vectors)
 
     def root_side(self) -> Tensor:
-        """Give what the root brings as a head."""
+        """Return the root's vector as a head: [hidden]."""
         root: Tensor = self.heads(self.root)
         return root
 
     @staticmethod
     def score(words: Tensor, heads: Tensor, root: Tensor) -> Tensor:
-        """Score heads: twice [sentences, words, hidden] to [sentences, words, words + 1], place 0 is the root."""
+        """Return each word's scores of heads: [sentences, words, words + 1]; index 0 is the root.
+
+        `words` and `heads` are the sides of the words: each [sentences, words, hidden]. The score of a word as its own
+        head is `IMPOSSIBLE`.
+        """
         among = words @ heads.transpose(1, 2)
         numbers = torch.arange(words.shape[1], device=words.device)
         among = among.masked_fill(numbers[:, None] == numbers, IMPOSSIBLE)
         return torch.cat([(words @ root)[:, :, None], among], -1)
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Score the heads of sentences of any lengths: [words, size] to [sentences, most words, most words + 1]."""
+        """Return each word's scores of heads, padded to the longest sentence: [sentences, most words, most words + 1].
+
+        `vectors` are those of all words, [words, size]; `lengths` are the sentences' numbers of words. The score of a
+        head beyond the end of the sentence is `IMPOSSIBLE`.
+        """
         words, heads = (_padded(side, lengths) for side in self.sides(vectors))
         scores = self.score(words, heads, self.root_side())
         outside = torch.arange(scores.shape[2], device=lengths.device) > lengths[:, None]
         return scores.masked_fill(outside[:, None, :], IMPOSSIBLE)
 
+    def rows(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """Return each word's scores of heads, with one row for each word of all sentences: [words, most words + 1]."""
+        table: Tensor = self(vectors, lengths)
+        return table[torch.arange(table.shape[1], device=lengths.device) < lengths[:, None]]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupClassifiers:
+    """The classifiers of trees, or those of graphs; the network owns their modules.
+
+    `columns` has the classifiers of single words by output name. `bias`, if given, is added to arc scores: each arc is
+    then predicted independently of others. Without it, every word has exactly one head.
+    """
+
+    group: Group
+    columns: Mapping[str, nn.Module]
+    relations: RelationHead
+    arcs: ArcScorer | None
+    bias: Tensor | None = None
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of all outputs of `word_scores`; see `models.scorer.Classifiers.outputs`."""
+        own = map(self.group.output, (*self.columns, *self.relations.outputs))
+        return (*own, *(() if self.arcs is None else self.group.sides("arc")))
+
+    def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
+        """Return the tensors of this group that `outputs` names, computed from each word's vector alone."""
+        columns = {self.group.output(name): column for name, column in self.columns.items()}
+        out = {name: column(vectors).log_softmax(-1) for name, column in columns.items() if name in outputs}
+        if not set(map(self.group.output, self.relations.outputs)).isdisjoint(outputs):
+            out |= {self.group.output(name): rows for name, rows in self.relations.word_scores(vectors).items()}
+        if self.arcs is not None and not set(self.group.sides("arc")).isdisjoint(outputs):
+            out |= zip(self.group.sides("arc"), self.arcs.sides(vectors), strict=True)
+        return out
+
+
+def arc_scores(words: Tensor, heads: Tensor, root: Tensor, bias: Tensor | None) -> Tensor:
+    """Return arc scores from both sides: log-probabilities of heads, or with a `bias` the log-odds of each arc."""
+    scores = ArcScorer.score(words, heads, root)
+    return scores.log_softmax(-1) if bias is None else scores + bias
+
 
 def one_layer(size: int, out: int, dropout: float) -> nn.Sequential:
-    """Return a linear layer with LeakyReLU on what it gives: the only kind of layer in the authors' program."""
+    """Return a linear layer followed by LeakyReLU: the only kind of layer in the authors' program."""
     return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
 
 
 @torch.no_grad()
 def make_orthogonal(network: nn.Module) -> None:
-    """Make all linear layers but those of the encoder orthogonal, and set biases and biaffine products to zero."""
+    """Initialize linear layers outside the encoder as orthogonal matrices; set biases and biaffine products to 0."""
     for name, module in network.named_modules():
         if isinstance(module, nn.Linear) and not name.startswith("encoder."):
             nn.init.orthogonal_(module.weight)

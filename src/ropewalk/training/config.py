@@ -1,11 +1,11 @@
-"""What a training run is told: values from a TOML file, changed by `a.b=c` on the command line, checked at once."""
+"""Options of a training run, read from a TOML file, changed with `a.b=c` on the command line, and checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import files
 from ropewalk.models.description import DecodingOptions
 from ropewalk.models.subwords import WIDEST
 from ropewalk.models.tags import FEATS
@@ -18,122 +18,146 @@ from ropewalk.options import (
     RATE,
     WEIGHT,
     Sources,
-    changed,
     checked,
+    configuration,
     option,
-    read,
 )
 from ropewalk.scoring.attachment import MEASURES
 from ropewalk.scoring.graph_scores import MEASURES as GRAPH_MEASURES
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-MEAN = "mean"  # a measure: that of LAS and of all columns of tags
-PARSERS = ("labels", "biaffine")  # the latter may also stand in a grid's list of encodings
+MEAN = "mean"  # a measure: the mean of LAS and the accuracy of all tag columns
+PARSERS = ("labels", "biaffine")  # a grid's list of encodings may also contain the latter
 
 
 @dataclass(frozen=True, slots=True)
 class DataOptions(Sources):
-    """Which treebanks to read, and what to do with sentences that have no good tree."""
+    """The treebanks, and what to do with sentences without a valid tree."""
 
-    bad_trees: str = option("stop", choices=("stop", "skip", "repair"))
+    bad_trees: str = option(
+        "stop",
+        choices=("stop", "skip", "repair"),
+        about="Sentences without a tree: stop, or name and skip or repair them.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderOptions:
-    """What reads the words: a pretrained `transformer`, a `bilstm` trained from scratch, or another package's kind."""
+    """Options of the encoder: a pretrained `transformer`, a new `bilstm` or `sru`, or a kind of another package."""
 
-    kind: str = "transformer"
-    settings: tuple[str, ...] = ()  # name=value, for kinds of other packages
+    kind: str = option("transformer", about="transformer, bilstm, sru, or an encoder of another package.")
+    settings: tuple[str, ...] = option((), about="Settings name=value of an encoder of another package.")
     # transformer
-    name: str = ""
-    revision: str = ""
-    local_files_only: bool = False
-    pooling: str = option("first", choices=("first", "last", "mean"))
-    window: int = option(512, low=16, high=WIDEST)
-    casing: str = option("auto", choices=("auto", "yes", "no"))
-    freeze_embeddings: bool = False
-    layers: tuple[int, ...] = option((), low=1, high=1000, items=(0, 1000))
-    dropout: float = option(0.1, low=0, high=0.9)
-    # bilstm
-    word_size: int = option(64, low=0, high=LARGEST)
-    affix_size: int = option(32, low=0, high=LARGEST)
-    shape_size: int = option(16, low=0, high=LARGEST)
-    character_size: int = option(32, low=0, high=LARGEST)
-    # features are brought to this size before they are read; 0: as they are
-    input_size: int = option(0, low=0, high=LARGEST)
-    hidden: int = option(256, low=1, high=LARGEST)
-    depth: int = option(2, low=1, high=64)
-    least_count: int = option(2, low=1, high=MANY)
-    forget: float = option(0.1, low=0, high=0.9)  # share of words read as unknown in training
-    vectors: str = ""
-    most_vectors: int = option(100_000, low=1, high=10_000_000)
+    name: str = option("", about="Transformer: a name on the Hugging Face hub, or a folder.")
+    revision: str = option("", about="Revision on the hub.")
+    local_files_only: bool = option(default=False, about="Never download.")
+    pooling: str = option(
+        "first", choices=("first", "last", "mean"), about="Vector of a word: its first or last subword, or the mean."
+    )
+    window: int = option(
+        512, low=16, high=WIDEST, about="Subwords read at once; longer sentences are read in overlapping windows."
+    )
+    casing: str = option(
+        "auto",
+        choices=("auto", "yes", "no"),
+        about="Add an embedding of each word's casing; auto: if the vocabulary is uncased.",
+    )
+    freeze_embeddings: bool = option(default=False, about="Do not train the subword embeddings.")
+    layers: tuple[int, ...] = option(
+        (), low=1, high=1000, items=(0, 1000), about="Layers to keep, counted from 1; all if empty."
+    )
+    dropout: float = option(0.1, low=0, high=0.9, about="Dropout of the encoder.")
+    # bilstm and sru
+    word_size: int = option(64, low=0, high=LARGEST, about="Size of word embeddings of a bilstm or an sru.")
+    affix_size: int = option(32, low=0, high=LARGEST, about="Size of prefix and suffix embeddings.")
+    shape_size: int = option(16, low=0, high=LARGEST, about="Size of embeddings of word shapes.")
+    character_size: int = option(32, low=0, high=LARGEST, about="Size of character embeddings.")
+    input_size: int = option(0, low=0, high=LARGEST, about="Size that a bilstm projects features to; 0: no projection.")
+    hidden: int = option(256, low=1, high=LARGEST, about="Units of each direction of a layer.")
+    depth: int = option(2, low=1, high=64, about="Number of layers of a bilstm or an sru.")
+    least_count: int = option(2, low=1, high=MANY, about="Occurrences that make a word known.")
+    forget: float = option(0.1, low=0, high=0.9, about="Share of words read as unknown in training.")
+    vectors: str = option("", about="A file of static word vectors, or a folder of subword vectors.")
+    most_vectors: int = option(100_000, low=1, high=10_000_000, about="Words with a static vector, at most.")
 
 
-RELATIONS = {"word": "words", "word+head": "pairs", "word*head": "products"}  # and what heads they are of
+RELATIONS = {"word": "words", "word+head": "pairs", "word*head": "products"}  # options to `GroupShape.relations`
 
 
 @dataclass(frozen=True, slots=True)
 class RelationOptions:
-    """How relations are found: from the word alone as in the paper, or from the word and its decoded head.
+    """Options of the relation classifier, which reads the word alone as in the paper, or the word and its decoded head.
 
-    From both by two layers over their sum, or by their products, as the biaffine parser does.
+    `word+head` has two layers over the sum of both vectors; `word*head` has products as in the biaffine parser.
     """
 
-    from_: str = option("word+head", choices=tuple(RELATIONS))
-    # 0: a single layer, from the word alone; see `ModelOptions.hidden`
-    hidden: int = option(256, low=0, high=LARGEST)
+    from_: str = option(
+        "word+head",
+        choices=tuple(RELATIONS),
+        about="Input of relations: word, word+head (two layers over both) or word*head (biaffine).",
+    )
+    hidden: int = option(
+        256, low=0, high=LARGEST, about="Hidden units of relations; 0: one linear layer, only for word."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class BiaffineOptions:
-    """Sizes of the biaffine parser of Dozat & Manning 2017, and of arcs that are scored beside labels."""
+    """Sizes of biaffine classifiers (Dozat & Manning 2017), in the biaffine parser or beside labels."""
 
-    arc_size: int = option(256, low=1, high=LARGEST)
-    relation_size: int = option(100, low=1, high=LARGEST)
+    arc_size: int = option(256, low=1, high=LARGEST, about="Units before the arc scores.")
+    relation_size: int = option(100, low=1, high=LARGEST, about="Units before the biaffine relation scores.")
 
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """Enhanced graphs, learnt from DEPS beside the basic trees: by labels of an encoding, by arcs, or by both."""
+    """Options of enhanced graphs, which are learnt from DEPS beside basic trees: with labels, arc scores or both."""
 
-    encoding: str = ""  # one of graphs, or biaffine for arcs alone; without a name there are no graphs
-    arcs: bool = True  # whether arcs are scored beside labels
-    weight: float = option(1.0, low=0, high=WEIGHT)  # of the loss of graphs beside that of trees
+    encoding: str = option("", about="Encoding of enhanced graphs, or biaffine for arcs alone; empty: no graphs.")
+    arcs: bool = option(default=True, about="Score arcs of graphs beside labels.")
+    weight: float = option(1.0, low=0, high=WEIGHT, about="Weight of graphs in the loss.")
 
 
-# Each word's label and arc alone; whole label sequences; whole projective trees; all trees, by arcs alone.
+# Losses of single labels and arcs; of label sequences; of projective trees; of all trees, with arcs alone.
 LOSSES = ("words", "sequences", "trees", "trees-nonprojective")
 INITS = ("torch", "orthogonal")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The network: encoder and heads."""
+    """Options of the network: encoder and classifiers."""
 
-    parser: str = option("labels", choices=PARSERS)
-    encoding: str = "optimal+head"
-    loss: str = option("words", choices=LOSSES)
-    auxiliary: tuple[str, ...] = ()
-    auxiliary_weight: float = option(0.3, low=0, high=WEIGHT)
-    # of the loss of arcs beside that of labels; the joint decoder needs arcs. Trees have both
-    arc_weight: float = option(0.0, low=0, high=WEIGHT)
-    tags: tuple[str, ...] = ()  # some of lemma, upos, xpos, feats
-    # how often a rule that makes lemmas must occur in the treebank to be learnt
-    least_rules: int = option(2, low=1, high=MANY)
-    known_lemmas: bool = True  # whether words of the treebank are looked up, by form and part of speech
-    lexicon: bool = True  # whether the tags that words and endings have in the treebank count beside scores
-    combinations: bool = True  # whether tags are chosen together, by what goes together in the treebank
-    feats: str = option("auto", choices=FEATS)  # whole values of FEATS or each feature apart; auto: apart if many
-    tag_weight: float = option(0.3, low=0, high=WEIGHT)
-    # 0: a single linear layer with LeakyReLU on its scores, as in the authors' program
-    hidden: int = option(256, low=0, high=LARGEST)
-    # a layer with LeakyReLU brings words to this size before all else; 0: none
-    projection: int = option(0, low=0, high=LARGEST)
-    init: str = option("torch", choices=INITS)  # `orthogonal`: layers on top are, with biases and products 0
-    dropout: float = option(0.2, low=0, high=0.9)
+    parser: str = option("labels", choices=PARSERS, about="labels, or biaffine: arcs alone (Dozat & Manning 2017).")
+    encoding: str = option("optimal+head", about="Encoding of trees; `ropewalk encodings` lists them.")
+    loss: str = option("words", choices=LOSSES, about="Loss over words, label sequences, or whole trees.")
+    auxiliary: tuple[str, ...] = option((), about="Encodings learnt beside the main one.")
+    auxiliary_weight: float = option(0.3, low=0, high=WEIGHT, about="Weight of each of them in the loss.")
+    arc_weight: float = option(
+        0.0, low=0, high=WEIGHT, about="Weight of arcs in the loss; above 0, the model scores arcs beside labels."
+    )
+    tags: tuple[str, ...] = option((), about="Columns learnt jointly: lemma, upos, xpos, feats.")
+    least_rules: int = option(2, low=1, high=MANY, about="Occurrences that make a lemma rule a class.")
+    known_lemmas: bool = option(default=True, about="Look up lemmas of words in the treebank.")
+    lexicon: bool = option(default=True, about="Add tag counts of words and endings to the scores.")
+    combinations: bool = option(
+        default=True, about="Choose UPOS, XPOS and FEATS together, from combinations in the treebank."
+    )
+    feats: str = option(
+        "auto", choices=FEATS, about="FEATS as whole values or each feature apart; auto: apart above 400 values."
+    )
+    tag_weight: float = option(0.3, low=0, high=WEIGHT, about="Weight of tags in the loss.")
+    hidden: int = option(
+        256, low=0, high=LARGEST, about="Hidden units of classifiers; 0: one linear layer, as in the authors' program."
+    )
+    projection: int = option(0, low=0, high=LARGEST, about="Size of a layer between encoder and classifiers; 0: none.")
+    init: str = option(
+        "torch",
+        choices=INITS,
+        about="Initial weights of classifiers: torch's, or orthogonal as in the authors' program.",
+    )
+    dropout: float = option(0.2, low=0, high=0.9, about="Dropout of classifiers.")
     encoder: EncoderOptions = field(default_factory=EncoderOptions)
     relations: RelationOptions = field(default_factory=RelationOptions)
     biaffine: BiaffineOptions = field(default_factory=BiaffineOptions)
@@ -142,53 +166,64 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
-    """The loop: how long, how fast, in which pieces, and when to stop."""
+    """Options of the training loop: duration, learning rates, batches, and when to stop."""
 
-    epochs: int = option(10, low=1, high=EPOCHS)
-    # after which the run ends, its learning rates having fallen in time; 0: never
-    minutes: float = option(0.0, low=0, high=MINUTES)
-    batch: int = option(512, low=1, high=10_000_000)
-    accumulate: int = option(1, low=1, high=100_000)
-    encoder_rate: float = option(3e-4, low=0, high=RATE)
-    head_rate: float = option(1e-3, low=0, high=RATE)
-    betas: tuple[float, ...] = option((0.9, 0.98), low=0, high=0.999_999, items=(2, 2))
-    weight_decay: float = option(0.01, low=0, high=10)
-    warmup: float = option(0.06, low=0, high=1)
-    schedule: str = option("linear", choices=("linear", "constant"))
-    clip: float = option(1.0, low=0, high=1e6)
-    patience: int = option(0, low=0, high=EPOCHS)
-    metric: str = option("las", choices=(*MEASURES, MEAN, *GRAPH_MEASURES))
-    precision: str = option("no", choices=("no", "bf16", "fp16"))
-    device: str = option("auto", choices=("auto", "cpu"))
-    sharded: bool = False  # whether processes on CPUs hold a share of the weights each (FSDP); GPUs: as accelerate says
-    threads: int = option(0, low=0, high=MOST_THREADS)
-    tensorboard: bool = False
-    energy: bool = False
-    country: str = "ESP"
+    epochs: int = option(10, low=1, high=EPOCHS, about="Number of epochs.")
+    minutes: float = option(0.0, low=0, high=MINUTES, about="Time limit; the learning rates fall in time. 0: none.")
+    batch: int = option(512, low=1, high=10_000_000, about="Subwords in a batch, with padding.")
+    accumulate: int = option(1, low=1, high=100_000, about="Batches in a step.")
+    encoder_rate: float = option(3e-4, low=0, high=RATE, about="Highest learning rate of the encoder.")
+    head_rate: float = option(1e-3, low=0, high=RATE, about="Highest learning rate of all else.")
+    betas: tuple[float, ...] = option((0.9, 0.98), low=0, high=0.999_999, items=(2, 2), about="Betas of AdamW.")
+    weight_decay: float = option(0.01, low=0, high=10, about="Weight decay of AdamW.")
+    warmup: float = option(0.06, low=0, high=1, about="Share of the run in which rates rise.")
+    schedule: str = option(
+        "linear", choices=("linear", "constant"), about="Rates after the warmup: linear decay, or constant."
+    )
+    clip: float = option(1.0, low=0, high=1e6, about="Longest gradient; 0: any.")
+    patience: int = option(
+        0, low=0, high=EPOCHS, about="Epochs without a better dev score before the run stops; 0: never."
+    )
+    metric: str = option(
+        "las",
+        choices=(*MEASURES, MEAN, *GRAPH_MEASURES),
+        about="Dev score that chooses the best epoch; mean: of LAS and all tag columns.",
+    )
+    precision: str = option("no", choices=("no", "bf16", "fp16"), about="Number format: bf16, or fp16 on a GPU.")
+    device: str = option("auto", choices=("auto", "cpu"), about="auto or cpu.")
+    sharded: bool = option(default=False, about="Divide the weights among processes on CPUs (FSDP).")
+    threads: int = option(0, low=0, high=MOST_THREADS, about="Threads; 0: torch's choice.")
+    tensorboard: bool = option(default=False, about="Write curves for TensorBoard; needs the extra track.")
+    energy: bool = option(default=False, about="Measure kWh and CO2 with codecarbon; needs the extra track.")
+    country: str = option("ESP", about="Country whose electricity codecarbon assumes.")
 
 
 @dataclass(frozen=True, slots=True)
 class TeacherOptions:
-    """Trained models whose mean probabilities are learnt beside the treebank, also on sentences that it lacks."""
+    """Options of teachers: trained models whose mean probabilities the new model learns beside the treebank.
 
-    model: tuple[str, ...] = ()
-    weight: float = option(0.5, low=0, high=1)  # share of the loss that is the teacher's
-    # how often the treebank is learnt once more with other words in its sentences
-    copies: int = option(0, low=0, high=1000)
-    replaced: float = option(0.3, low=0, high=1)  # share of their open-class words that are others
-    texts: tuple[str, ...] = ()  # files of sentences without trees: what the teacher says of them is learnt
-    segmenter: str = ""  # a model or a folder whose segmenter cuts plain text
-    sources: str = ""  # a file of Markdown that says what the texts are, under which licences, for the card
-    treebank_tags: tuple[str, ...] = ()  # columns of tags that are learnt from the treebank alone
-    precision: str = option("no", choices=("no", "bf16"))  # in which it is asked
-    cache: str = ""  # a folder where its answers are kept, so that no run asks the same again
+    Teachers can also annotate sentences that have no trees.
+    """
+
+    model: tuple[str, ...] = option(
+        (), about="Trained, exported or installed models; their mean probabilities are learnt."
+    )
+    weight: float = option(0.5, low=0, high=1, about="Share of the teacher in the loss.")
+    copies: int = option(0, low=0, high=1000, about="Copies of the treebank with some words replaced.")
+    replaced: float = option(0.3, low=0, high=1, about="Share of open-class words that copies replace.")
+    texts: tuple[str, ...] = option((), about="Files of sentences without trees, which the teacher annotates.")
+    segmenter: str = option("", about="Model or folder whose segmenter cuts plain text.")
+    sources: str = option("", about="Markdown file on the origin of the texts, for the model card.")
+    treebank_tags: tuple[str, ...] = option((), about="Tag columns learnt from the treebank alone.")
+    precision: str = option("no", choices=("no", "bf16"), about="Number format of the teacher.")
+    cache: str = option("", about="Folder for the teacher's answers.")
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All that a training run is told."""
+    """All options of a training run."""
 
-    seed: int = option(1, low=0, high=2**31 - 1)
+    seed: int = option(1, low=0, high=2**31 - 1, about="Seed; equal seeds, machines and threads give equal weights.")
     data: DataOptions = field(default_factory=DataOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     training: TrainingOptions = field(default_factory=TrainingOptions)
@@ -196,12 +231,9 @@ class Config:
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
 
 
-def load(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> Config:
-    """Read a TOML file, apply changes such as `model.encoder.name=xlm-roberta-large`, and check everything."""
-    name = files.shown(path)
-    return from_mapping(changed(read(path), changes), name)
+load = partial(configuration, Config)
 
 
 def from_mapping(table: Mapping[str, Any], source: str = "configuration") -> Config:
-    """Make a configuration from nested tables, refusing unknown names and values out of range."""
+    """Build a configuration from nested tables; raise `ConfigError` for unknown names and values out of range."""
     return checked(Config, table, source)

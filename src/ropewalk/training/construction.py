@@ -1,6 +1,6 @@
-"""Where models are built: from the options of a configuration, or from a folder, to encoders and the shape of heads.
+"""Construction of models: from the options of a configuration, or from a folder, to encoders and shapes.
 
-Here alone is it asked of which kind a parser or an encoder is.
+Only this module branches on the kind of a parser or an encoder.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import torch
 from safetensors import SafetensorError
 
 from ropewalk.errors import ConfigError, ModelError, OptionError
-from ropewalk.models.description import EncoderShape, GraphShape, HeadShape
+from ropewalk.models.description import NO_GROUP, EncoderShape, GroupShape
 from ropewalk.models.storage import CONFIG, LABELS, TOKENIZER, read_json
 from ropewalk.models.subwords import Tokens
 from ropewalk.models.word_readers import OWN, SETTINGS, WordReader, announced
 from ropewalk.training import hub
 from ropewalk.training.classifiers import DISTANCES
 from ropewalk.training.config import RELATIONS
-from ropewalk.training.encoders import BiLSTM, OwnEncoder, ReaderEncoder, Transformer
+from ropewalk.training.encoders import SRU, BiLSTM, OwnEncoder, ReaderEncoder, Transformer
 from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.network import LossOptions
 
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from ropewalk.training.config import EncoderOptions, ModelOptions
     from ropewalk.training.encoders import WordEncoder
 
+WITH_VOCABULARY: dict[str, type[BiLSTM | SRU]] = {"bilstm": BiLSTM, "sru": SRU}  # encoders that read features of words
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
-def head_shape(options: ModelOptions) -> HeadShape:
-    """Say which heads a configuration asks for."""
+def head_shape(options: ModelOptions) -> GroupShape:
+    """Return the shape of the classifiers of trees in a configuration; raise `ConfigError` if options contradict."""
     biaffine = options.parser == "biaffine"
     relations = "products" if biaffine else RELATIONS[options.relations.from_]
     if relations == "pairs" and not options.relations.hidden:
@@ -48,7 +49,7 @@ def head_shape(options: ModelOptions) -> HeadShape:
             "model.relations.hidden",
             f"is 0, and model.relations.from is {options.relations.from_!r}; expected at least 1, or from word",
         )
-    return HeadShape(
+    return GroupShape(
         labels=not biaffine,
         arcs=biaffine or options.arc_weight > 0 or options.loss == "trees",
         relations=relations,
@@ -56,22 +57,26 @@ def head_shape(options: ModelOptions) -> HeadShape:
         relation_size=options.biaffine.relation_size if relations == "products" else options.relations.hidden,
         arc_size=options.biaffine.arc_size,
         projection=options.projection,
+        distances=DISTANCES if relations == "pairs" else (),
     )
 
 
-def graph_shape(options: ModelOptions) -> GraphShape:
-    """Say which heads for enhanced graphs a configuration asks for."""
+def graph_shape(options: ModelOptions) -> GroupShape:
+    """Return the shape of the classifiers of enhanced graphs in a configuration, or `NO_GROUP` if it has no graphs.
+
+    Raise `ConfigError` if options contradict.
+    """
     graph = options.graph
     if not graph.encoding:
-        return GraphShape()
+        return NO_GROUP
     biaffine = graph.encoding == "biaffine"
     if not options.relations.hidden:
         raise ConfigError(
             "configuration",
             "model.relations.hidden",
-            "is 0, and relations of graphs are from the word and its head; expected at least 1",
+            "is 0, and relations of graphs depend on the word and its head; expected at least 1",
         )
-    return GraphShape(
+    return GroupShape(
         labels=not biaffine,
         arcs=biaffine or graph.arcs,
         hidden=options.hidden,
@@ -82,7 +87,7 @@ def graph_shape(options: ModelOptions) -> GraphShape:
 
 
 def loss_options(options: ModelOptions) -> LossOptions:
-    """Say how a configuration weighs the parts of the loss."""
+    """Return the dropout, the kind of loss, and the weights of its parts in a configuration."""
     return LossOptions(
         options.dropout,
         options.loss,
@@ -94,38 +99,42 @@ def loss_options(options: ModelOptions) -> LossOptions:
 
 
 def reader_name(options: EncoderOptions) -> str:
-    """Name the encoder for people."""
+    """Return the encoder's name for a model card: a transformer's name without its folder, or the kind of encoder."""
     return Path(options.name).name if options.kind == "transformer" else options.kind
 
 
 def needs_vocabulary(options: EncoderOptions) -> bool:
-    """Tell whether an encoder knows words by a vocabulary of its own."""
-    return options.kind == "bilstm"
+    """Return whether the encoder needs a vocabulary of the treebank's words: true for a `bilstm` and an `sru`."""
+    return options.kind in WITH_VOCABULARY
 
 
 def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> WordEncoder:
-    """Make the encoder that a configuration asks for, pretrained if it is a transformer."""
-    if options.kind == "bilstm":
-        return _new_bilstm(options, labels, vectors)
+    """Build the encoder that a configuration describes; a transformer is pretrained, others have random weights.
+
+    A `bilstm` or an `sru` reads its vocabulary from `labels` and its static word vectors from `vectors`. Raise
+    `ConfigError` or `ModelError` if the encoder cannot be built or loaded.
+    """
+    if options.kind in WITH_VOCABULARY:
+        return _new_word_encoder(options, labels, vectors)
     if options.kind != "transformer":
         return own_encoder(options.kind, dict(_setting(text) for text in options.settings))
     if not options.name:
         raise ConfigError("configuration", "model.encoder.name", "is empty; expected a hub name or a local folder")
     if options.name.startswith((".", "/", "~")) and not Path(options.name).is_dir():
-        raise ModelError(options.name, "is no folder; expected that of a pretrained encoder, or a hub name")
+        raise ModelError(options.name, "is no folder; pass that of a pretrained encoder, or a hub name")
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    place = {"revision": options.revision or None, "local_files_only": options.local_files_only}
+    source = {"revision": options.revision or None, "local_files_only": options.local_files_only}
     if Path(options.name).is_dir():
-        place = {"local_files_only": True}
+        source = {"local_files_only": True}
     elif not options.local_files_only:
         hub.demand(options.name, options.revision or None)
     try:
         with _quiet():
-            config = AutoConfig.from_pretrained(options.name, **place)
+            config = AutoConfig.from_pretrained(options.name, **source)
             _set_dropout(config, options.dropout)
-            model = AutoModel.from_pretrained(options.name, config=config, dtype=torch.float32, **place)
-            tokenizer = AutoTokenizer.from_pretrained(options.name, add_prefix_space=True, **place)
+            model = AutoModel.from_pretrained(options.name, config=config, dtype=torch.float32, **source)
+            tokenizer = AutoTokenizer.from_pretrained(options.name, add_prefix_space=True, **source)
     except (OSError, ValueError, SafetensorError) as failure:
         raise ModelError(options.name, f"cannot be loaded as an encoder: {failure}") from failure
     if options.layers:
@@ -138,11 +147,14 @@ def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
 
 
 def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
-    """Make the encoder that another package announces by this name."""
-    found = announced(kind)
-    if isinstance(found, type) and issubclass(found, WordReader):
-        return ReaderEncoder(kind, found(settings))
-    encoder = found(kind, settings)
+    """Build the encoder that another package registers under the name `kind`.
+
+    Raise `ConfigError` if the package builds something that is no encoder.
+    """
+    factory = announced(kind)
+    if isinstance(factory, type) and issubclass(factory, WordReader):
+        return ReaderEncoder(kind, factory(settings))
+    encoder = factory(kind, settings)
     if not isinstance(encoder, OwnEncoder):
         problem = f"{kind} makes a {type(encoder).__name__}; expected a WordReader or an OwnEncoder"
         raise ConfigError("configuration", "model.encoder.kind", problem)
@@ -150,7 +162,7 @@ def own_encoder(kind: str, settings: Mapping[str, str]) -> OwnEncoder:
 
 
 def demand_transformer(encoder: WordEncoder, name: str) -> Transformer:
-    """Give an encoder that reads subwords, for what no other kind has, or stop."""
+    """Return `encoder` if it is a transformer, otherwise raise `OptionError` with its `name`."""
     if not isinstance(encoder, Transformer):
         raise OptionError(f"{name}: static vectors come from a transformer; expected one, or a model trained on one")
     return encoder
@@ -163,25 +175,20 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _new_bilstm(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> BiLSTM:
+def _new_word_encoder(
+    options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None
+) -> BiLSTM | SRU:
     assert labels.vocabulary is not None  # noqa: S101 - made with the labels
     sizes = ("word_size", "affix_size", "shape_size", "character_size")
     if vectors is None and not any(getattr(options, name) for name in sizes):
-        raise ConfigError(
-            "configuration", "model.encoder", f"reads nothing of a word; expected one of {', '.join(sizes)} above 0"
-        )
+        problem = f"has no features of words; expected one of {', '.join(sizes)} above 0"
+        raise ConfigError("configuration", "model.encoder", problem)
     shape = EncoderShape(
         kind=options.kind,
-        word_size=options.word_size,
-        affix_size=options.affix_size,
-        shape_size=options.shape_size,
-        character_size=options.character_size,
         vector_size=0 if vectors is None else vectors.shape[1],
-        input_size=options.input_size,
-        hidden=options.hidden,
-        depth=options.depth,
+        **{name: getattr(options, name) for name in (*sizes, "input_size", "hidden", "depth")},
     )
-    encoder = BiLSTM(shape, labels.vocabulary, dropout=options.dropout, forget=options.forget)
+    encoder = WITH_VOCABULARY[options.kind](shape, labels.vocabulary, dropout=options.dropout, forget=options.forget)
     if encoder.vectors is not None and vectors is not None:
         encoder.vectors.weight.data[0] = 0
         encoder.vectors.weight.data[1:] = torch.from_numpy(vectors)
@@ -189,18 +196,22 @@ def _new_bilstm(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[
 
 
 def stored_encoder(folder: ModelFolder, labels: LabelSet, options: EncoderOptions | None) -> WordEncoder:
-    """Make the encoder of a model's folder, still without its weights; with `options` to be trained further."""
+    """Build the encoder that a model's folder describes, without its trained weights.
+
+    With `options`, it gets their dropout, and can be trained further.
+    """
     shape = folder.description.encoder
     dropout = 0.0 if options is None else options.dropout
-    if shape.kind == "bilstm":
+    if shape.kind in WITH_VOCABULARY:
         if labels.vocabulary is None:
-            raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
-        return BiLSTM(shape, labels.vocabulary, dropout=dropout, forget=0.0 if options is None else options.forget)
+            raise ModelError(str(folder.path / LABELS), f"has no vocabulary, which the encoder {shape.kind!r} needs")
+        forget = 0.0 if options is None else options.forget
+        return WITH_VOCABULARY[shape.kind](shape, labels.vocabulary, dropout=dropout, forget=forget)
     if shape.kind != "transformer":
         return own_encoder(shape.kind, folder.table.get(SETTINGS, {}))
     home = folder.path / HOME
     for name in (CONFIG, TOKENIZER):
-        read_json(home / name)  # what transformers says of a missing or damaged file does not name it
+        read_json(home / name)  # the errors of transformers do not name a missing or damaged file
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     try:
@@ -211,14 +222,14 @@ def stored_encoder(folder: ModelFolder, labels: LabelSet, options: EncoderOption
             tokenizer = AutoTokenizer.from_pretrained(home, local_files_only=True)
             tokens = Tokens.from_json(folder.table["tokens"])
     except Exception as failure:
-        raise ModelError(str(home), f"is no encoder that can be loaded: {failure}") from failure
+        raise ModelError(str(home), f"contains no encoder that can be loaded: {failure}") from failure
     if options is not None and options.freeze_embeddings:
         model.get_input_embeddings().requires_grad_(False)  # noqa: FBT003 - torch's signature
     return Transformer(model, tokenizer, tokens, pooling=shape.pooling, cased=shape.casing)
 
 
 def is_own(shape: EncoderShape) -> bool:
-    """Return whether an encoder is one of Ropewalk's own."""
+    """Return whether an encoder belongs to Ropewalk, not to another package."""
     return shape.kind in OWN
 
 
@@ -229,7 +240,7 @@ def _set_dropout(config: PretrainedConfig, dropout: float) -> None:
 
 
 class _quiet:  # noqa: N801 - used as a statement
-    """Keep transformers from drawing bars and telling of weights that are not meant to be used."""
+    """Context in which transformers draws no progress bars and does not report unused weights."""
 
     def __enter__(self) -> None:
         from transformers.utils import logging

@@ -1,4 +1,4 @@
-"""From a treebank to what a network learns: words, and numbers for everything it should say about them."""
+"""From a treebank to training examples: words, heads, and the class indices of labels, relations and tags."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from ropewalk import conllu, encodings
 from ropewalk.core.repair import repair, rooted_relations
 from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
+from ropewalk.models import tag_columns
 from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.labels import LabelSet, frequent, numbers
 from ropewalk.models.lexicon import Lexicon
-from ropewalk.models.tags import TAGS, classes, tag_sets
+from ropewalk.models.tags import classes, tag_sets
 from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graph_training import GraphExamples, graph_examples, graph_names
 from ropewalk.training.pieces import word_vectors
@@ -26,7 +27,6 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.core.columns import Column
     from ropewalk.models.tags import TagSet
     from ropewalk.training.config import Config
 
@@ -35,7 +35,10 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Sentences with everything to be learnt about them, as flat arrays with offsets."""
+    """Training sentences: their words, and flat arrays with a target for each word; `offsets` are those of sentences.
+
+    `columns`, `relations` and `tags` have class indices. `heads` count within the sentence, and 0 is the root.
+    """
 
     forms: tuple[tuple[str, ...], ...]
     offsets: Numbers
@@ -49,7 +52,7 @@ class Examples:
         return len(self.forms)
 
     def followed_by(self, other: Examples) -> Examples:
-        """Lay two groups of sentences without graphs end to end."""
+        """Return one `Examples` with these sentences, then those of `other`; graphs are left out."""
 
         def all_of(first: tuple[Numbers, ...], second: tuple[Numbers, ...]) -> tuple[Numbers, ...]:
             return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
@@ -65,13 +68,17 @@ class Examples:
 
 
 def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
-    """Give the words of every sentence."""
+    """Return the word forms of every sentence."""
     texts = bank.column("form").texts()
     return tuple(tuple(texts[where]) for where in bank.offsets)
 
 
 def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Treebank, list[FormatError]]:
-    """Read files end to end; sentences without a good tree are skipped or repaired, and named, or stop the run."""
+    """Read the files `paths` as one treebank; return it, and the problems of sentences without a valid tree.
+
+    `bad_trees` decides about such sentences: `skip` and `repair` do so, `stop` raises the first problem. `what` names
+    the part of the data in errors, such as train.
+    """
     if not paths:
         raise ConfigError("data", f"data.{what}", "names no file; set it in the configuration or with --set")
     banks: list[Treebank] = []
@@ -87,18 +94,24 @@ def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Tree
         banks.append(_mended(bank, problems, bad_trees))
     bank = Treebank.concat(banks)
     if not len(bank):
-        raise TrainingError(f"{', '.join(paths)}: no sentence with a good tree is left to use for data.{what}")
+        raise TrainingError(
+            f"{', '.join(paths)}: no sentence has a valid tree; repair them, or name others in data.{what}"
+        )
     return bank, bad
 
 
 def bad_sentences(bank: Treebank) -> dict[int, FormatError]:
-    """Name the first thing wrong with the tree of each bad sentence: heads, roots, or where `root` stands."""
-    found = check_heads(bank.heads, bank.offsets)
+    """Return the first problem of each sentence whose tree is invalid, by the sentence's index.
+
+    A tree is invalid if its heads are no tree, if it has not exactly one root, or if the relation `root` is at another
+    word than the root.
+    """
+    checks = check_heads(bank.heads, bank.offsets)
     rooted = np.array([is_root_relation(name) for name in bank.relations.names], dtype=np.bool_)[bank.relations.ids]
     wrong = np.flatnonzero(rooted != (bank.heads == 0))
     odd = np.unique(bank.offsets.owners_of(wrong))
     out: dict[int, FormatError] = {}
-    for sentence in sorted({*np.flatnonzero((found.codes != 0) | (found.roots != 1)).tolist(), *odd.tolist()}):
+    for sentence in sorted({*np.flatnonzero((checks.codes != 0) | (checks.roots != 1)).tolist(), *odd.tolist()}):
         problem = next(conllu.tree_problems(bank.select([sentence])), None)
         out[sentence] = problem or FormatError(
             bank.file, bank.line(sentence), "tree", "the heads are no tree with one root; expected one"
@@ -118,100 +131,94 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
 
 
 def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.float32] | None]:
-    """List the labels, relations and tags of a treebank and, for a `bilstm`, its vocabulary and static vectors."""
+    """Return the label set of a treebank, and the static word vectors of the encoder, or None if it has none.
+
+    The label set contains the alphabets of labels, relations and tags, and for a `bilstm` or an `sru` its vocabulary.
+    Raise `ConfigError` if a tag column is unknown, or if no lemma rule is frequent enough.
+    """
     names = encoding_names(config)
-    columns = []
-    relations: tuple[str, ...] = ()
-    for place, name in enumerate(names):
-        labels = encodings.get(name).encode(bank)
-        columns.append(tuple(_alphabet(name, labels, column) for column in labels.columns))
-        relations = relations if place else frequent(labels.relations)
-    if not head_shape(config.model).labels:
-        relations = frequent(bank.relations)
     model = config.model
+    encoded = [encodings.get(name).encode(bank) for name in names]
+    columns: list[tuple[tuple[str, ...], ...]] = []
+    for name, labels in zip(names, encoded, strict=True):
+        alphabet = encodings.get(name).alphabet
+        whole = None if alphabet is None or len(labels.columns) > 1 else (alphabet,)
+        columns.append(whole or tuple(map(frequent, labels.columns)))
+    relations = frequent(encoded[0].relations if head_shape(model).labels else bank.relations)
     for tag in model.tags:
-        if tag not in TAGS:
-            raise ConfigError("configuration", "model.tags", f"has {tag!r}; expected some of: {', '.join(TAGS)}")
+        if tag not in tag_columns.OWN and tag not in tag_columns.known():
+            problem = f"has {tag!r}; expected some of: {', '.join(tag_columns.known())}"
+            raise ConfigError("configuration", "model.tags", problem)
     tags = tag_sets(bank, model.tags, least_rules=model.least_rules, feats=model.feats)
     if ("lemma", ()) in tags:
-        raise ConfigError(
-            "configuration",
-            "model.least_rules",
-            f"is {model.least_rules:,}, and no rule that makes lemmas occurs that often in the training data; lower it",
-        )
-    vocabulary = None
-    vectors = None
-    options = config.model.encoder
+        problem = f"is {model.least_rules:,}, and no rule for lemmas occurs that often in the training data; lower it"
+        raise ConfigError("configuration", "model.least_rules", problem)
+    vocabulary = vectors = None
+    options = model.encoder
     if needs_vocabulary(options):
         forms = bank.column("form").texts()
         words: list[str] = []
         if options.vectors:
             words, vectors = word_vectors(options.vectors, options.most_vectors, forms)
         vocabulary = Vocabulary.of(forms, options.least_count, words)
-    shape = graph_shape(config.model)
-    graphs = None if shape.is_empty else graph_names(config.model.graph.encoding if shape.labels else "", bank)
-    lemmas = None
-    if "lemma" in model.tags and model.known_lemmas:
-        lemmas = KnownLemmas.of(bank, model.tags)
+    shape = graph_shape(model)
+    graphs = None if shape.is_empty else graph_names(model.graph.encoding if shape.labels else "", bank)
+    lemmas = KnownLemmas.of(bank, model.tags) if "lemma" in model.tags and model.known_lemmas else None
     lexicon = lexicon_of(bank, tags) if tags and model.lexicon else None
     together = combinations_of(bank, tags) if model.combinations else None
     return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon, together), vectors
 
 
 def lexicon_of(bank: Treebank, tags: Sequence[TagSet]) -> Lexicon:
-    """Count which classes of some tag sets the words of a treebank have."""
+    """Return a lexicon: counts of the classes in `tags` that each word form of a treebank has."""
     return Lexicon.of(bank.column("form"), _class_numbers(bank, tags))
 
 
 def combinations_of(bank: Treebank, tags: Sequence[TagSet]) -> Combinations | None:
-    """Count which classes of whole columns go together in a treebank, and with which relations."""
-    whole = [(name, texts) for name, texts in tags if name in TAGS and name != "lemma"]
+    """Return the combinations of UPOS, XPOS and FEATS, as far as `tags` has them, that occur in a treebank.
+
+    They are stored with the relations that they occur with. Return None if there are none or too many.
+    """
+    whole = [(name, texts) for name, texts in tags if name in tag_columns.OWN and name != "lemma"]
     return Combinations.of(_class_numbers(bank, whole), bank.relations)
 
 
 def _class_numbers(bank: Treebank, tags: Sequence[TagSet]) -> dict[str, npt.NDArray[np.int64]]:
-    """Number the classes of the words of a treebank in some tag sets."""
+    """Return the class index of each word of a treebank, by the name of the tag set."""
     columns = ((name, texts, classes(bank, name)) for name, texts in tags)
     return {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
 
 
-def _alphabet(name: str, labels: encodings.Labels, column: Column) -> tuple[str, ...]:
-    whole = encodings.get(name).alphabet
-    if whole is not None and len(labels.columns) == 1:
-        return whole
-    return frequent(column)
-
-
 def encoding_names(config: Config) -> tuple[str, ...]:
-    """List the encodings that have heads: the one parsed with, if any, and the auxiliary ones."""
+    """Return the encodings that have classifiers: the parser's, if it uses labels, then the auxiliary ones."""
     own = (config.model.encoding,) if head_shape(config.model).labels else ()
     return (*own, *config.model.auxiliary)
 
 
 def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Examples:
-    """Number everything that is to be learnt about the sentences of a treebank."""
+    """Return the training examples of a treebank, with class indices from `labels`.
+
+    With `parse_by_labels`, heads and relations are those that the parser's encoding returns for the gold trees; arcs
+    that it cannot encode are lifted.
+    """
     columns: list[Numbers] = []
     heads, relations = bank.heads, bank.relations
-    for place, name in enumerate(labels.encodings):
+    for index, name in enumerate(labels.encodings):
         encoding = encodings.get(name)
         coded = encoding.encode(bank)
         columns += [
             numbers(column.ids, column.names, known)
-            for column, known in zip(coded.columns, labels.columns[place], strict=True)
+            for column, known in zip(coded.columns, labels.columns[index], strict=True)
         ]
-        if place == 0 and parse_by_labels:  # the trees that decoding will give, lifted if the encoding lifts
+        if index == 0 and parse_by_labels:  # the trees that decoding returns, lifted if the encoding lifts
             heads = repair(encoding.decode(coded).heads, bank.offsets).trees.heads
             relations = coded.relations
-    tags = []
-    for name, known in labels.tags:
-        column = classes(bank, name)
-        tags.append(numbers(column.ids, column.names, known))
     return Examples(
         forms_of(bank),
         bank.offsets.array.astype(np.int64),
         tuple(columns),
         heads.astype(np.int64),
         numbers(relations.ids, relations.names, labels.relations),
-        tuple(tags),
+        tuple(_class_numbers(bank, labels.tags).values()),
         None if labels.graphs is None else graph_examples(bank, labels.graphs),
     )

@@ -1,4 +1,4 @@
-"""From a trained model to a folder that is computed without torch; see `ropewalk.models.onnx`."""
+"""Export of trained models as folders that need no torch; see `ropewalk.models.onnx`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ropewalk import files
 from ropewalk.core.trees import Tree
 from ropewalk.errors import ModelError, demand_known
 from ropewalk.models.description import EXPORTED, training_record
-from ropewalk.models.onnx.files import ARCS, GRAPH_ARCS, GRAPH_PAIRS, HEADS, PAIRS
+from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
 from ropewalk.models.onnx.model import load
 from ropewalk.models.storage import (
     CARD,
@@ -29,6 +29,7 @@ from ropewalk.models.storage import (
 from ropewalk.segmentation import segmenter_files as segmentation
 from ropewalk.training import onnx_graphs
 from ropewalk.training.card import names_of
+from ropewalk.training.classifiers import arc_scores
 from ropewalk.training.examples import read_treebank
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 from ropewalk.training.trainable import Trainable
@@ -46,16 +47,15 @@ if TYPE_CHECKING:
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats
     from ropewalk.training.classifiers import ArcScorer, PairScorer
-    from ropewalk.training.graph_training import GraphHeads
     from ropewalk.training.loop import ScoresByName
     from ropewalk.training.network import Network
 
 WEIGHTS = ("fp32", "int8")
-CLOSE = 1e-3  # how far log-probabilities may lie apart: the order of sums differs
-LOWEST = -50.0  # below this nothing is chosen
-SAME = 0.995  # share of heads that must be the same: there are ties
-ROUNDED = 0.05  # how far probabilities may lie apart on average where weights were rounded
-SENTENCES = 48  # that are compared
+CLOSE = 1e-3  # allowed difference of log-probabilities: the order of sums differs
+LOWEST = -50.0  # lower log-probabilities are compared as equal
+SAME = 0.995  # fraction of heads that must be the same: there are ties
+ROUNDED = 0.05  # allowed mean difference of probabilities after weights were rounded
+SENTENCES = 48  # sentences that are compared
 LONGEST = 40
 INVENTED = (
     "The", "old", "Dr.", "Vane's", "3", "NEVER", "slept", "…", "http://a.b/c?d=e", "😀", "naïve", "!",
@@ -65,11 +65,11 @@ INVENTED = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an export made, and how far it is from the model that it was made of, on invented sentences.
+    """Report on an exported model: its differences from the trained one on invented sentences.
 
-    `difference` is the largest difference of log-probabilities before weights were rounded, `rounding` the mean
-    difference of probabilities that rounding makes, `same_heads` the share of words that keep their heads. `scores` are
-    those of test data, if there was any.
+    `difference` is the largest difference of log-probabilities before weights were rounded. `rounding` is the mean
+    difference of probabilities that rounding causes. `same_heads` is the fraction of words that keep their heads.
+    `scores` are those on test data, empty if there were none.
     """
 
     path: Path
@@ -83,7 +83,7 @@ class Report:
     scores: ScoresByName
 
 
-def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
+def export(  # noqa: PLR0913 - one keyword for each option of an export
     model_folder: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -92,11 +92,12 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
     segmenter: str | os.PathLike[str] | None = None,
     test: Sequence[str] = (),
 ) -> Report:
-    """Write a trained model as a folder that needs no torch, and check that it says the same.
+    """Write a trained model as a folder that needs no torch, check that it predicts the same, and return a report.
 
-    `weights` are stored as they are, or rounded to 8 bits for each row (`int8`), in which large products are computed
-    too. With the folder of a `segmenter` the model takes raw text. With files of `test` data the new model is scored on
-    their words, and its configuration and card tell how well it did.
+    With `weights` of `fp32`, they are stored unchanged. With `int8`, each row is rounded to 8 bits, and large matrix
+    products are computed in 8 bits. If `segmenter` names the folder of a segmenter, the model can parse raw text. If
+    `test` names files, the new model is scored on their words, and its configuration and card contain the scores. Raise
+    `ModelError` and write nothing if the predictions differ too much.
     """
     demand_known("kind of weights", weights, WEIGHTS)
     target = Path(out)
@@ -134,19 +135,18 @@ def export(  # noqa: PLR0913 - one keyword for each thing an export can be told
 
 
 def demand_free(target: Path) -> None:
-    """Refuse to replace anything but an earlier export."""
+    """Raise `ModelError` if `target` exists and is neither an empty folder nor an earlier export."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     try:
         open_folder(target, EXPORTED)
     except ModelError as failure:
-        raise ModelError(
-            str(target), "is there already and no earlier export; choose another place, or remove it first"
-        ) from failure
+        problem = "exists and is no earlier export; choose another folder, or remove it first"
+        raise ModelError(str(target), problem) from failure
 
 
 def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> ScoresByName:
-    """Score a model on test data, and let its configuration and card tell it."""
+    """Score a model on the treebank `gold`, add the scores to its configuration and card in `part`, and return them."""
     scores = measures(gold, model.parse(gold), model.tags)
     write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})
     shown = [f"{name.upper()} {100 * scores[name]:.2f}" for name in ("uas", "las", *model.tags)]
@@ -154,14 +154,14 @@ def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> Sc
     with files.creating(part / CARD) as file:
         file.write(card)
         file.write(
-            f"\n## As it is here\n\nWith weights as they are stored here, computed without torch, on the words of "
+            f"\n## As it is here\n\nWith the weights in this folder, computed without torch, on the words of "
             f"{names_of(test)}, over words: {', '.join(shown)}.\n".encode()
         )
     return scores
 
 
 def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, about: dict[str, Any]) -> None:
-    """Write all files of a folder but the card."""
+    """Write all files of an exported folder except the card; `about` has further entries of `config.json`."""
     for file, graph in graphs.items():
         onnx_graphs.save(graph, home / file)
     table = trainable.description.to_json(EXPORTED) | about | trainable.network.encoder.save_exported(home)
@@ -170,62 +170,50 @@ def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, a
 
 
 def networks(network: Network) -> dict[str, ModelProto]:
-    """Write all networks of an exported folder, by the names of their files."""
+    """Return all ONNX networks of an exported model, by the names of their files."""
 
-    def scores(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - what has the network
-        found = own.network.word_scores(given["vectors"], network.outputs)
-        return tuple(found[name] for name in network.outputs)
+    def scores(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - a module with the network
+        tensors = own.network.word_scores(given["vectors"], network.outputs)
+        return tuple(tensors[name] for name in network.outputs)
 
     out = network.encoder.networks()
     vectors = torch.zeros(SAMPLE, network.encoder.size)
     out[HEADS] = traced(Computed(scores, network=network), {"vectors": vectors}, network.outputs)
-    vectors = network.projection(vectors)  # what all further networks begin with
-    if network.relations.pairs is not None:
-        out[PAIRS] = _relations(network.relations.pairs, vectors)
-    if network.arcs is not None:
-        out[ARCS] = _arcs(network.arcs, vectors)
-    graphs = network.graphs
-    if graphs is not None:
-        out[GRAPH_PAIRS] = _relations(graphs.relations, vectors)
-    if graphs is not None and graphs.arcs is not None:
-        out[GRAPH_ARCS] = _arcs(graphs.arcs, vectors, graphs)
+    vectors = network.projection(vectors)  # all further networks begin with these
+    for name, group in network.groups.items():
+        if group.relations.pairs is not None:
+            out[PAIRS[name]] = _relations(group.relations.pairs, vectors)
+        if group.arcs is not None:
+            out[ARCS[name]] = _arcs(group.arcs, group.bias, vectors)
     return out
 
 
 def _relations(relations: PairScorer, vectors: Tensor) -> ModelProto:
-    """Write the network that scores relations under chosen heads."""
+    """Return the ONNX network that scores the relations of words under given heads; `vectors` is a sample input."""
 
-    def scores(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the relations
+    def scores(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - a module with the relations
         above = given["above"] + own.table[given["classes"]]
-        found: Tensor = own.relations.score(given["words"], above).log_softmax(-1)
-        return found
+        logs: Tensor = own.relations.score(given["words"], above).log_softmax(-1)
+        return logs
 
     words, heads = relations.sides(vectors)
-    given = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
-    return traced(Computed(scores, relations=relations, table=relations.classes()), given, ["relations"])
+    inputs = {"words": words, "above": heads, "classes": torch.zeros(SAMPLE, dtype=torch.int64)}
+    return traced(Computed(scores, relations=relations, table=relations.classes()), inputs, ["relations"])
 
 
-def _arcs(arcs: ArcScorer, vectors: Tensor, graphs: GraphHeads | None = None) -> ModelProto:
-    """Write the network that scores all arcs of sentences of one length: of trees, or of graphs."""
+def _arcs(arcs: ArcScorer, bias: Tensor | None, vectors: Tensor) -> ModelProto:
+    """Return the ONNX network that scores all arcs of sentences of one length; `vectors` is a sample input."""
 
-    def of_trees(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the arcs
-        found: Tensor = own.arcs.score(given["words"], given["above"], own.root).log_softmax(-1)
-        return found
-
-    def of_graphs(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the graphs
-        found: Tensor = own.graphs.arc_scores(given["words"], given["above"], own.root)
-        return found
+    def scores(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - a module with the root
+        return arc_scores(given["words"], given["above"], own.root, None if bias is None else own.bias)
 
     words, heads = (side.reshape(SAMPLE // 2, 2, -1) for side in arcs.sides(vectors))
-    root = arcs.root_side()
-    module = (
-        Computed(of_trees, arcs=arcs, root=root) if graphs is None else Computed(of_graphs, graphs=graphs, root=root)
-    )
-    return traced(module, {"words": words, "above": heads}, ["arcs"], dynamic=2)
+    parts = {"root": arcs.root_side()} | ({} if bias is None else {"bias": bias})
+    return traced(Computed(scores, **parts), {"words": words, "above": heads}, ["arcs"], dynamic=2)
 
 
 def sample(labels: LabelSet) -> Treebank:
-    """Invent sentences to compare models on, of words that they know and do not know."""
+    """Return invented sentences of known and unknown words, on which two models are compared."""
     random = np.random.default_rng(1)
     known = labels.vocabulary.words[:2000] if labels.vocabulary is not None else ()
     words = np.array([*INVENTED, *known], dtype=np.object_)
@@ -235,32 +223,35 @@ def sample(labels: LabelSet) -> Treebank:
 
 
 def _compared(trained: Model, exported: Model, bank: Treebank, name: str) -> float:
-    """Give the largest difference of log-probabilities, which must be small, and trees the same."""
+    """Return the largest difference of two models' log-probabilities on a treebank.
+
+    Raise `ModelError` with `name` if it is not below `CLOSE`, or if too many heads differ.
+    """
     pairs = zip(all_scores(exported, bank), all_scores(trained, bank), strict=True)
     worst = max(float(np.abs(np.maximum(a, LOWEST) - np.maximum(b, LOWEST)).max()) for a, b in pairs)
     same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
     if not worst < CLOSE or same < SAME:
         raise ModelError(
             name,
-            f"would not say what the model says that it is made of: scores differ by {worst:.2g}, expected less than "
+            f"would not predict the same as the trained model: scores differ by {worst:.2g}, expected less than "
             f"{CLOSE}, and {same:.1%} of the heads are the same; it was not written",
         )
     return worst
 
 
 def _rounding(plain: Model, rounded: Model, bank: Treebank, name: str) -> float:
-    """Give the mean difference of probabilities that rounding makes, which must be small."""
+    """Return the mean difference of probabilities between a model with `fp32` weights and one with `int8` weights.
+
+    It is the largest of the means of all outputs. Raise `ModelError` with `name` if it is not below `ROUNDED`.
+    """
     pairs = zip(all_scores(plain, bank), all_scores(rounded, bank), strict=True)
     worst = max(float(np.abs(np.exp(a) - np.exp(b)).mean()) for a, b in pairs)
     if not worst < ROUNDED:
-        raise ModelError(
-            name,
-            f"would suffer from 8 bits: probabilities move by {worst:.2g} on average, expected less than {ROUNDED}; "
-            "export it with weights of 32 bits",
-        )
+        problem = f"would lose accuracy: with int8 weights probabilities change by {worst:.2g} on average"
+        raise ModelError(name, f"{problem}, expected less than {ROUNDED}; export it with fp32 weights")
     return worst
 
 
 def all_scores(model: Model, bank: Treebank) -> list[Floats]:
-    """List all that a model scores for the heads of a treebank; see `Scores.all`."""
+    """Return all scores of a model for a treebank, those of relations under the treebank's heads; see `Scores.all`."""
     return [array for part, scores in model.scores(bank) for array in scores.all(part.heads)]

@@ -1,45 +1,46 @@
-"""Enhanced graphs in training: what is learnt of them, and the heads that score them beside those of trees."""
+"""Training of enhanced graphs: their targets, and the modules that score them beside those of trees."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.graphs import NO_ARC, get, joined_relations
 from ropewalk.errors import TrainingError
 from ropewalk.formats import deps
 from ropewalk.models.labels import MISSING, GraphNames, frequent, numbers
-from ropewalk.models.scorer import arc_places
+from ropewalk.models.scorer import GRAPHS, distance_classes
 from ropewalk.scoring.graph_scores import between_words
-from ropewalk.training.classifiers import ArcScorer, FeedForward, PairRelations
+from ropewalk.training.classifiers import ArcScorer, FeedForward, GroupClassifiers, PairRelations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+    from _typeshed import DataclassInstance
 
-    from ropewalk.models.description import GraphShape
+    from ropewalk.models.description import GroupShape
     from ropewalk.treebank.treebank import Treebank
 
     Numbers = npt.NDArray[np.int64]
 
-LABELS = "graph_labels"  # outputs: see `HeadNetworks.outputs`
-PAIRS = ("graph_pair_words", "graph_pair_heads")
-ARCS = ("graph_arc_words", "graph_arc_heads")
-RARE = -3.0  # the log-odds of an arc before anything is learnt: most pairs of words are none
+Moved = TypeVar("Moved", bound="DataclassInstance")
+
+RARE = -3.0  # the initial log-odds of an arc: most pairs of words have none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphExamples:
-    """Everything to be learnt about the graphs of some sentences.
+    """The targets of the enhanced graphs of some sentences: a label for each word, and arcs.
 
-    The arcs into word k of all are `starts[k]:starts[k+1]` in `heads`, which count within the sentence, `relations`,
-    and `real`, which is false for arcs that labels spell and the graph does not have.
+    The arcs into word k are at indices `starts[k]` to `starts[k + 1]` of `heads`, `relations` and `real`. Heads count
+    within the sentence, and 0 is the root. `real` is false for arcs that labels encode and the graph does not have.
     """
 
     labels: Numbers
@@ -48,42 +49,65 @@ class GraphExamples:
     relations: Numbers
     real: npt.NDArray[np.bool_]
 
-    def batch(self, places: Numbers, lengths: Sequence[int], distances: Numbers) -> GraphTargets:
-        """Take what is to be learnt of some words, of sentences of these lengths."""
-        counts = self.starts[places + 1] - self.starts[places]
-        words: Numbers = np.repeat(np.arange(len(places)), counts)
-        inner = np.arange(len(words)) - np.repeat(np.cumsum(counts) - counts, counts)
-        arcs = self.starts[places][words] + inner
+    def batch(self, words: Numbers, lengths: Sequence[int], distances: Numbers) -> GraphTargets:
+        """Return the targets of a batch; `words` are the indices of its words, `lengths` its sentences' word counts.
+
+        `distances` are the upper bounds of the distance classes.
+        """
+        counts = self.starts[words + 1] - self.starts[words]
+        owners: Numbers = np.repeat(np.arange(len(words)), counts)
+        inner = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+        arcs = self.starts[words][owners] + inner
         heads = self.heads[arcs]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        above, classes = arc_places(words, heads, offsets, distances)
-        arrays = (self.labels[places] if len(self.labels) else self.labels, words, heads, above, classes)
-        tensors = [torch.from_numpy(one) for one in (*arrays, self.relations[arcs], self.real[arcs])]
-        return GraphTargets(*tensors)
+        above = Offsets.of_lengths(lengths).head_rows(owners, heads)
+        classes = distance_classes(owners, above, distances)
+        labels = self.labels[words] if len(self.labels) else self.labels
+        arrays = (labels, owners, heads, above, classes, self.relations[arcs], self.real[arcs])
+        return GraphTargets(*map(torch.from_numpy, arrays))
+
+
+def moved(batch: Moved, device: torch.device) -> Moved:
+    """Return a copy of a dataclass with all tensors on a device, also those in tuples and inner dataclasses."""
+
+    def transfer(value: Any) -> Any:  # noqa: ANN401 - a field
+        if isinstance(value, tuple):
+            return tuple(map(transfer, value))
+        return value.to(device) if hasattr(value, "to") else value
+
+    fields: dict[str, Any] = {name: transfer(getattr(batch, name)) for name in batch.__dataclass_fields__}
+    return replace(batch, **fields)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphTargets:
-    """What is to be learnt of the graphs of a batch: a label for each word, and arcs with their relations."""
+    """The targets of the graphs of a batch: a label for each word, and arcs with their relations.
+
+    `words`, `heads`, `places`, `classes`, `relations` and `real` have one entry for each arc.
+    """
 
     labels: Tensor
-    words: Tensor  # the dependent of each arc among all words of the batch,
-    heads: Tensor  # its head within the sentence, 0 is the root,
-    places: Tensor  # and among all words, -1 is the root
-    classes: Tensor  # of their distances: see `arc_places`
+    words: Tensor  # index of the dependent among all words of the batch
+    heads: Tensor  # index of the head within the sentence; 0 is the root
+    places: Tensor  # index of the head among all words of the batch; -1 is the root
+    classes: Tensor  # distance classes of the arcs: see `distance_classes`
     relations: Tensor
     real: Tensor
 
     def to(self, device: torch.device) -> GraphTargets:
-        """Move everything to a device."""
-        return GraphTargets(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
+        """Return the targets on a device."""
+        return moved(self, device)
 
 
 def graph_names(encoding: str, bank: Treebank) -> GraphNames:
-    """List the labels and relations of a treebank's graphs; an encoding without a name has no labels."""
+    """Return the alphabets of labels and relations of a treebank's graphs; there are no labels if `encoding` is empty.
+
+    Raise `TrainingError` if the treebank has no graphs.
+    """
     graphs = between_words(deps.read(bank))
     if not len(graphs.heads):
-        raise TrainingError(f"{bank.file}: no word has an arc in DEPS; a model of graphs learns from enhanced graphs")
+        raise TrainingError(
+            f"{bank.file}: no word has an arc in DEPS; add enhanced graphs, or clear model.graph.encoding"
+        )
     relations = frequent(joined_relations(graphs))
     if not encoding:
         return GraphNames("", (), relations)
@@ -94,7 +118,7 @@ def graph_names(encoding: str, bank: Treebank) -> GraphNames:
 
 
 def graph_examples(bank: Treebank, names: GraphNames) -> GraphExamples:
-    """Number everything that is to be learnt about the graphs of a treebank."""
+    """Return the targets of the enhanced graphs of a treebank, with class indices from `names`."""
     graphs = between_words(deps.read(bank))
     first = graphs.first_of_pairs()
     words, heads = graphs.arc_nodes[first], graphs.heads[first].astype(np.int64)
@@ -119,10 +143,13 @@ def graph_examples(bank: Treebank, names: GraphNames) -> GraphExamples:
 
 
 @final
-class GraphHeads(nn.Module):
-    """Labels and arcs of graphs as the shape asks for, and relations of arcs from both their words."""
+class GraphModules(nn.Module):
+    """The network's modules that score graphs: labels and arcs, if `shape` has them, and relations.
 
-    def __init__(self, shape: GraphShape, names: GraphNames, size: int, dropout: float) -> None:
+    Relations are scored from the dependent and the head of an arc.
+    """
+
+    def __init__(self, shape: GroupShape, names: GraphNames, size: int, dropout: float) -> None:
         super().__init__()
         self.labels = FeedForward(size, shape.hidden, len(names.labels), dropout) if shape.labels else None
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
@@ -130,45 +157,30 @@ class GraphHeads(nn.Module):
         self.relations = PairRelations(size, shape.relation_size, len(names.relations), dropout)
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        """Name what `word_scores` can compute; see `HeadNetworks.outputs`."""
-        return (*(() if self.labels is None else (LABELS,)), *PAIRS, *(() if self.arcs is None else ARCS))
-
-    def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
-        """Compute what follows from each word alone, as far as these outputs need it."""
-        out: dict[str, Tensor] = {}
-        if self.labels is not None and LABELS in outputs:
-            out[LABELS] = self.labels(vectors).log_softmax(-1)
-        if not set(PAIRS).isdisjoint(outputs):
-            out |= zip(PAIRS, self.relations.sides(vectors), strict=True)
-        if self.arcs is not None and not set(ARCS).isdisjoint(outputs):
-            out |= zip(ARCS, self.arcs.sides(vectors), strict=True)
-        return out
-
-    def arc_scores(self, words: Tensor, heads: Tensor, root: Tensor) -> Tensor:
-        """Give the log-odds of arcs in sentences of one length: see `HeadNetworks.graph_arcs`."""
-        assert self.arcs is not None  # noqa: S101 - as the shape says
-        assert self.bias is not None  # noqa: S101 - likewise
-        return self.arcs.score(words, heads, root) + self.bias
+    def classifiers(self) -> GroupClassifiers:
+        """The modules as a group of classifiers."""
+        columns = {} if self.labels is None else {"labels": self.labels}
+        return GroupClassifiers(GRAPHS, columns, self.relations, self.arcs, self.bias)
 
     def loss(self, vectors: Tensor, lengths: Tensor, targets: GraphTargets) -> Tensor:
-        """Give the loss summed over the words of a batch."""
+        """Return the sum of the losses of labels, arcs and relations over a batch."""
         words, heads = self.relations.sides(vectors)
         scores = self.relations.of_arcs(words[targets.words], heads, targets.places, targets.classes)
         out = functional.cross_entropy(scores.float(), targets.relations, ignore_index=MISSING, reduction="sum")
         if self.labels is not None:
-            found = self.labels(vectors).float()
-            out = out + functional.cross_entropy(found, targets.labels, ignore_index=MISSING, reduction="sum")
+            labels = self.labels(vectors).float()
+            out = out + functional.cross_entropy(labels, targets.labels, ignore_index=MISSING, reduction="sum")
         if self.arcs is not None and self.bias is not None:
-            table = self.arcs(vectors, lengths)
-            inside = torch.arange(table.shape[1], device=lengths.device) < lengths[:, None]
-            rows = table[inside] + self.bias
-            wanted = torch.zeros_like(rows)
-            wanted[targets.words[targets.real], targets.heads[targets.real]] = 1.0
-            out = out + functional.binary_cross_entropy_with_logits(rows.float(), wanted.float(), reduction="sum")
+            rows = self.arcs.rows(vectors, lengths) + self.bias
+            gold = torch.zeros_like(rows)
+            gold[targets.words[targets.real], targets.heads[targets.real]] = 1.0
+            out = out + functional.binary_cross_entropy_with_logits(rows.float(), gold.float(), reduction="sum")
         return out
 
 
 def graph_outputs(names: GraphNames, last: int) -> dict[str, tuple[str, ...]]:
-    """Name the texts behind the rows of each last layer, by the module that holds it; `last` is that of labels."""
+    """Return the class names of the rows of each last layer, by the prefix of its weights' names.
+
+    `last` is the index of the last layer in the classifier of labels.
+    """
     return {f"graphs.labels.layers.{last}.": names.labels, "graphs.relations.out.": names.relations}

@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ropewalk.errors import ModelError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-SECONDS = 5  # to wait for the hub
+SECONDS = 5  # timeout of the hub
 
 
 def demand(name: str, revision: str | None = None) -> None:
-    """Stop at once if something was not downloaded before and the hub cannot be reached, rather than try for long."""
+    """Raise `ModelError` if the model `name` was not downloaded before and the hub cannot be reached."""
     from huggingface_hub import constants, try_to_load_from_cache
 
-    if constants.HF_HUB_OFFLINE or getproxies() or isinstance(_cached(try_to_load_from_cache, name, revision), str):
+    try:
+        cached = try_to_load_from_cache(name, "config.json", revision=revision)
+    except ValueError:  # it is no valid name; transformers raises a better error
         return
-    place = urlsplit(constants.ENDPOINT)
+    if constants.HF_HUB_OFFLINE or getproxies() or isinstance(cached, str):
+        return
+    address = urlsplit(constants.ENDPOINT)
     try:
-        socket.create_connection((place.hostname or "", place.port or 443), timeout=SECONDS).close()
+        socket.create_connection((address.hostname or "", address.port or 443), timeout=SECONDS).close()
     except OSError as failure:
-        raise ModelError(
-            name, f"is no folder here and was not downloaded before, and {place.hostname} cannot be reached: {failure}"
-        ) from failure
-
-
-def _cached(find: Callable[..., object], name: str, revision: str | None) -> object:
-    try:
-        return find(name, "config.json", revision=revision)
-    except ValueError:  # it can be no name on the hub, as transformers will say
-        return ""
+        problem = f"is no folder and was not downloaded before, and {address.hostname} cannot be reached: {failure}"
+        raise ModelError(name, f"{problem}; pass a folder, or connect to the network") from failure
 
 
 def download(name: str, revision: str | None = None) -> Path:
-    """Download a model once by its name, such as `user/model`; with HF_HUB_OFFLINE=1 the one that was downloaded."""
+    """Download a model such as `user/model` from the hub, unless it was downloaded before, and return its folder.
+
+    With HF_HUB_OFFLINE=1, return the folder of the earlier download. Raise `ModelError` if there is none.
+    """
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, revision=revision))
     except Exception as failure:
-        raise ModelError(name, f"cannot be had from the hub: {failure}") from failure
+        raise ModelError(name, f"cannot be downloaded from the hub: {failure}") from failure

@@ -1,8 +1,8 @@
-"""The training loop. It knows batches, numbers and losses; what they mean is the business of others.
+"""The training loop: it batches examples, minimizes the loss, and writes checkpoints.
 
-One process or many, the same batches are learnt in the same order: each process takes its share of a batch, and
-the loss is divided by the words of all shares. An epoch begins with a seed made of the run's seed and its own
-number, so that going on from a checkpoint is the same as never having stopped.
+With any number of processes, the same batches are learnt in the same order: each process computes its part of a batch,
+and the loss is divided by the words of all parts. The seed of an epoch consists of the run's seed and the epoch's
+number, so that resuming from a checkpoint gives the same result as a run without interruption.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 from torch.distributed.fsdp import fully_shard
 
 from ropewalk import files
+from ropewalk.core.ragged import Offsets
 from ropewalk.errors import TrainingError
 from ropewalk.models.batching import shuffled
-from ropewalk.models.scorer import arc_places
+from ropewalk.models.scorer import distance_classes
 from ropewalk.models.storage import read_content, read_json, write_json
 from ropewalk.training import trained_files
 from ropewalk.training.classifiers import DISTANCES
@@ -46,30 +47,37 @@ if TYPE_CHECKING:
     from ropewalk.training.network import Network
     from ropewalk.training.teaching import Lessons
 
-CHECKPOINT, STATE = "checkpoint", "state.json"  # a folder within the model's, and what says which file counts there
-REPORTED = 10  # steps between two reports,
-SILENT = 10.0  # and seconds, where steps are slow; several processes cannot go by their clocks, which differ
+CHECKPOINT, STATE = (
+    "checkpoint",
+    "state.json",
+)  # a folder within the model's, and the file that names the current tensors
+REPORTED = 10  # steps between two reports
+SILENT = 10.0  # seconds after which one process reports earlier; the clocks of several processes differ
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 ScoresByName = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: epochs count from 1, `done` is the share of all words of the run."""
+    """Progress report of a training run: `epoch` counts from 1, `done` is the finished fraction of the run.
+
+    `doing` names a step after the last epoch, such as calibration; it is empty before.
+    """
 
     epoch: int
     epochs: int
     step: int
     done: float
-    loss: float  # a word, over the last steps
+    loss: float  # per word, over the last steps
     words_per_second: float
-    metrics: ScoresByName = field(default_factory=dict)  # of the last epoch that ended
-    ended: bool = False  # whether that is this one
+    metrics: ScoresByName = field(default_factory=dict)  # of the last finished epoch
+    ended: bool = False  # whether this epoch is finished
+    doing: str = ""
 
 
 @dataclass(slots=True)
 class TrainingState:
-    """Where a run stands between two epochs."""
+    """State of a run after an epoch: its counters, the best dev score and its epoch, and the history of all epochs."""
 
     epoch: int = 0
     step: int = 0
@@ -79,13 +87,13 @@ class TrainingState:
     history: list[dict[str, Any]] = field(default_factory=list)
 
     def finished(self, options: TrainingOptions) -> bool:
-        """Tell whether there is nothing left to do."""
+        """Return whether the last epoch is done, or the dev score has not improved for `patience` epochs."""
         tired = options.patience and self.epoch - self.best_epoch >= options.patience
         return bool(self.epoch >= options.epochs or tired)
 
 
 class Clock:
-    """Measures a run that may take so many minutes, or any number if 0; `seconds` went by before it went on."""
+    """Clock of a run with a time limit of `minutes`, 0 for none; a resumed run had already taken `seconds`."""
 
     def __init__(self, minutes: float, seconds: float = 0.0) -> None:
         self._limit = 60 * minutes
@@ -93,21 +101,24 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken."""
+        """The seconds that the run has taken."""
         return time.monotonic() - self._begun
 
-    def done(self, share: float) -> float:
-        """Give the share of a run that is done: of its words, or of the time it may take, whichever is more."""
-        return max(share, min(self.seconds / self._limit, 1.0)) if self._limit else share
+    def done(self, fraction: float) -> float:
+        """Return the finished fraction of the run: `fraction`, or that of the time limit if it is larger."""
+        return max(fraction, min(self.seconds / self._limit, 1.0)) if self._limit else fraction
 
     @property
     def is_up(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit is reached; always false without a limit."""
         return self.done(0.0) >= 1.0
 
 
 def rate(done: float, warmup: float, schedule: str) -> float:
-    """Give the learning rate, as a share of the highest, when a share of all words is done."""
+    """Return the learning rate, as a fraction of the highest, when the fraction `done` of the run is finished.
+
+    It rises linearly until the fraction `warmup`. Then it stays constant or falls linearly to 0, as `schedule` names.
+    """
     if done < warmup:
         return done / warmup
     return 1.0 if schedule == "constant" else max((1.0 - done) / max(1.0 - warmup, 1e-9), 0.0)
@@ -115,7 +126,7 @@ def rate(done: float, warmup: float, schedule: str) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """What is to be trained on what, how it is scored, where it is kept, and who hears of it."""
+    """A network with its examples, the function that scores it, its folder, and a callback for progress."""
 
     config: Config
     network: Network
@@ -124,16 +135,22 @@ class Job:
     evaluate: Callable[[], ScoresByName]
     home: Path
     report: Callable[[Progress], None] = lambda _: None
-    lessons: Lessons | None = None  # what a teacher says of the same sentences
+    lessons: Lessons | None = None  # a teacher's probabilities for the same sentences
 
 
 def fit(job: Job, *, resume: bool = False) -> TrainingState:
-    """Train a network, keeping the weights of the best epoch in the model's folder and a checkpoint of the last."""
+    """Train the network of a job and return the final state; with `resume`, continue from the last checkpoint.
+
+    The model's folder then contains the weights of the best epoch, and a checkpoint of the last epoch.
+    """
     return _Run(job).run(resume=resume)
 
 
 def groups(network: Network, options: TrainingOptions) -> list[dict[str, Any]]:
-    """Sort weights by rate and decay: encoder or heads, matrices or biases and norms."""
+    """Return the network's weights in groups for AdamW, each with its learning rate and weight decay.
+
+    Encoder and classifiers have different rates. Matrices have weight decay; biases and norms have none.
+    """
     out: list[dict[str, Any]] = []
     for encoder in (True, False):
         for decays in (True, False):
@@ -150,21 +167,18 @@ def groups(network: Network, options: TrainingOptions) -> list[dict[str, Any]]:
 
 
 class _Run:
-    """One training run in one of its processes."""
+    """One training run in one of its processes; several processes share each batch."""
 
     def __init__(self, job: Job) -> None:
         options = job.config.training
         self.job = job
         self.options = options
-        self.sizes = np.array([one.size for one in job.inputs], dtype=np.int64)
+        self.sizes = np.array([sentence.size for sentence in job.inputs], dtype=np.int64)
         self.lengths = np.diff(job.examples.offsets)
         self.distances = np.array(job.network.distances, dtype=np.int64)
-        if AcceleratorState._shared_state.get("_mixed_precision", options.precision) != options.precision:  # noqa: SLF001 - no other way to ask
-            AcceleratorState._reset_state()  # noqa: SLF001 - or a second run of this process would be refused
-        self.accelerator = Accelerator(
-            cpu=options.device == "cpu",
-            mixed_precision=options.precision,
-        )
+        if AcceleratorState._shared_state.get("_mixed_precision", options.precision) != options.precision:  # noqa: SLF001 - no public way
+            AcceleratorState._reset_state()  # noqa: SLF001 - or a second run in this process would be refused
+        self.accelerator = Accelerator(cpu=options.device == "cpu", mixed_precision=options.precision)
         if self.accelerator.num_processes > 1:
             if options.minutes:
                 raise TrainingError(
@@ -193,14 +207,14 @@ class _Run:
         self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
 
     def _freeze_unused(self, network: Network) -> None:
-        """Freeze weights that no loss reaches: processes that wait for each other's gradients would wait for ever."""
+        """Freeze the weights that no loss depends on; otherwise several processes wait for their gradients forever."""
         network.cpu()(network.encoder.collate(self.job.inputs[:1]), self._targets([0], torch.device("cpu"))).backward()
         for weight in network.parameters():
             weight.requires_grad_(weight.requires_grad and weight.grad is not None)
             weight.grad = None
 
     def run(self, *, resume: bool) -> TrainingState:
-        """Train until the last epoch, or until patience or time ends."""
+        """Train until the last epoch, or until patience or time runs out; return the final state."""
         if resume:
             self._restore()
         earlier = self.state.history[-1]["seconds"] if self.state.history else 0.0
@@ -231,23 +245,18 @@ class _Run:
             if self.accelerator.is_main_process:
                 self._save(model, optimizer)
             self.accelerator.wait_for_everyone()
-            self.job.report(
-                Progress(
-                    state.epoch,
-                    self.options.epochs,
-                    state.step,
-                    self.clock.done(state.epoch / self.options.epochs),
-                    loss,
-                    words_per_second,
-                    metrics,
-                    ended=True,
-                )
-            )
+            self._report(state.epoch, state.epoch, loss, words_per_second, metrics, ended=True)
         self.tracker.close()
         return self.state
 
+    def _report(  # noqa: PLR0913 - the fields of `Progress`
+        self, epoch: int, epochs_done: float, loss: float, speed: float, metrics: ScoresByName, *, ended: bool = False
+    ) -> None:
+        done = self.clock.done(epochs_done / self.options.epochs)
+        self.job.report(Progress(epoch, self.options.epochs, self.state.step, done, loss, speed, metrics, ended))
+
     def _epoch(self, epoch: int) -> tuple[float, float]:
-        """Learn every sentence once, as far as time allows; give the loss a word and the speed."""
+        """Train on every sentence once, or until time runs out; return the loss per word and the words per second."""
         options = self.options
         rank, many = self.accelerator.process_index, self.accelerator.num_processes
         torch.manual_seed(int(np.random.SeedSequence([self.job.config.seed, epoch, rank]).generate_state(1)[0]))
@@ -271,29 +280,15 @@ class _Run:
             full = self.state.step % REPORTED == 0 or last_step
             if full or (many == 1 and time.monotonic() - reported >= SILENT):
                 reported = time.monotonic()
-                summed = self._summed(recent)
+                summed = float(self.accelerator.reduce(recent.clone(), "sum").item())
                 if not np.isfinite(summed):
                     raise TrainingError(
                         f"epoch {epoch + 1}, step {self.state.step}: the loss is {summed}; lower the learning rates "
                         "training.encoder_rate and training.head_rate, or training.clip"
                     )
                 speed = seen / max(time.monotonic() - begun, 1e-9)
-                last = (
-                    {k: v for k, v in self.state.history[-1].items() if isinstance(v, float)}
-                    if self.state.history
-                    else {}
-                )
-                self.job.report(
-                    Progress(
-                        epoch + 1,
-                        options.epochs,
-                        self.state.step,
-                        self.clock.done((epoch + seen / total) / options.epochs),
-                        summed / recent_words,
-                        speed,
-                        last,
-                    )
-                )
+                last = {k: v for entry in self.state.history[-1:] for k, v in entry.items() if isinstance(v, float)}
+                self._report(epoch + 1, epoch + seen / total, summed / recent_words, speed, last)
             if full:
                 whole += summed
                 recent, recent_words = torch.zeros_like(recent), 0
@@ -302,11 +297,15 @@ class _Run:
         return whole / seen, seen / max(time.monotonic() - begun, 1e-9)
 
     def _step(self, batches: Sequence[Sequence[int]], words: int, rank: int, many: int) -> Tensor:
-        """Learn some batches as one; give the sum of this process's losses."""
+        """Update the weights once with the gradients of all `batches`; return the sum of this process's losses.
+
+        `words` is the number of words in all batches. `rank` is the index of this process, `many` the number of
+        processes.
+        """
         summed = torch.zeros((), device=self.accelerator.device)
         for number, batch in enumerate(batches):
             mine = batch[rank::many]
-            weight = 1.0 if mine else 0.0  # a process without a share must take part all the same
+            weight = 1.0 if mine else 0.0  # a process without sentences must compute as well
             chosen = mine or batch[:1]
             last = number + 1 == len(batches)
             with nullcontext() if last else self.accelerator.no_sync(self.network):
@@ -323,15 +322,16 @@ class _Run:
 
     def _targets(self, chosen: Sequence[int], device: torch.device) -> Targets:
         examples = self.job.examples
-        places = np.concatenate([np.arange(examples.offsets[s], examples.offsets[s + 1]) for s in chosen])
+        words = np.concatenate([np.arange(examples.offsets[s], examples.offsets[s + 1]) for s in chosen])
 
         def tensor(array: Any) -> Tensor:  # noqa: ANN401 - an array of numbers
-            return torch.from_numpy(array[places])
+            return torch.from_numpy(array[words])
 
-        heads = examples.heads[places]
+        heads = examples.heads[words]
         lengths = self.lengths[list(chosen)].tolist()
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        above, classes = arc_places(np.arange(len(heads)), heads, offsets, self.distances)
+        rows = np.arange(len(heads))
+        above = Offsets.of_lengths(lengths).head_rows(rows, heads)
+        classes = distance_classes(rows, above, self.distances)
         graphs = examples.graphs
         return Targets(
             tuple(tensor(column) for column in examples.columns),
@@ -340,44 +340,44 @@ class _Run:
             torch.from_numpy(classes),
             tensor(examples.relations),
             tuple(tensor(tag) for tag in examples.tags),
-            None if self.job.lessons is None else self.job.lessons.batch(places, lengths),
-            None if graphs is None else graphs.batch(places, lengths, np.array(DISTANCES)),
+            None if self.job.lessons is None else self.job.lessons.batch(words, lengths),
+            None if graphs is None else graphs.batch(words, lengths, np.array(DISTANCES)),
         ).to(device)
 
-    def _summed(self, loss: Tensor) -> float:
-        return float(self.accelerator.reduce(loss.clone(), "sum").item())
-
     def _weights(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Bring all weights and the optimizer's state together on the first process."""
-        found: tuple[Any, Any] = get_state_dict(self.network, self.optimizer.optimizer, options=FULL)
-        return found
+        """Return all weights and the optimizer's state, gathered on the first process."""
+        states: tuple[Any, Any] = get_state_dict(self.network, self.optimizer.optimizer, options=FULL)
+        return states
 
     def _evaluated(self, weights: dict[str, Tensor]) -> ScoresByName:
-        found: list[ScoresByName] = [{}]
+        scores: list[ScoresByName] = [{}]
         if self.accelerator.is_main_process:
             if self.sharded:
                 self.plain.load_state_dict(weights)
-            found = [self.job.evaluate()]
-        return dict(broadcast_object_list(found)[0]) if self.accelerator.num_processes > 1 else found[0]
+            scores = [self.job.evaluate()]
+        return dict(broadcast_object_list(scores)[0]) if self.accelerator.num_processes > 1 else scores[0]
 
     def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
-        """Write the checkpoint: its tensors under a new name, then what says which name counts, and its hashes."""
-        place = files.make_folder(self.job.home / CHECKPOINT)
+        """Write a checkpoint: first its tensors to a new file, then `state.json` with that file's name and SHA-256.
+
+        Then write the best weights and the log, and remove earlier checkpoints.
+        """
+        folder = files.make_folder(self.job.home / CHECKPOINT)
         state = self.state
         name = f"epoch-{state.epoch}.safetensors"
         tensors = {f"model/{key}": value for key, value in model.items()}
         for weight, values in optimizer["state"].items():
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
-        digest = trained_files.write_tensors(place / name, tensors)
+        digest = trained_files.write_tensors(folder / name, tensors)
         weights = trained_files.packed(model) if state.best_epoch == state.epoch else None
         if weights is not None:
             state.best_weights = _digest(weights)
         table = {"tensors": name, "sha256": digest, **asdict(state)}
-        write_json(place / STATE, {**table, "hash": _hash(table)})
+        write_json(folder / STATE, {**table, "hash": _hash(table)})
         self._settle(name, weights)
 
     def _settle(self, name: str, weights: bytes | None) -> None:
-        """Write what follows from the checkpoint of this name, and remove earlier ones."""
+        """Write the best `weights`, if given, and the log; remove all tensors of checkpoints except the file `name`."""
         if weights is not None:
             trained_files.write_content(self.job.home / trained_files.WEIGHTS, weights)
         log = "".join(json.dumps(entry) + "\n" for entry in self.state.history)
@@ -387,18 +387,18 @@ class _Run:
                 files.remove(old)
 
     def _restore(self) -> None:
-        """Go on from the last checkpoint, if there is one."""
-        place = self.job.home / CHECKPOINT
-        if not (place / STATE).is_file():
+        """Resume from the last checkpoint, if there is one; raise `TrainingError` if it is damaged."""
+        folder = self.job.home / CHECKPOINT
+        if not (folder / STATE).is_file():
             return
-        table = read_json(place / STATE)
+        table = read_json(folder / STATE)
         if not isinstance(table, dict) or table.pop("hash", None) != _hash(table):
-            raise _damaged(place / STATE)
+            raise _damaged(folder / STATE)
         try:
-            file, digest = place / table.pop("tensors"), table.pop("sha256")
+            file, digest = folder / table.pop("tensors"), table.pop("sha256")
             self.state = TrainingState(**table)
         except (KeyError, TypeError) as failure:  # another version of this program wrote it
-            raise _damaged(place / STATE) from failure
+            raise _damaged(folder / STATE) from failure
         raw = read_content(file)
         if _digest(raw) != digest:
             raise _damaged(file)
@@ -421,7 +421,11 @@ class _Run:
         )
 
     def _lost_weights(self, tensors: Mapping[str, Tensor]) -> bytes | None:
-        """Return the weights of the best epoch, that of the checkpoint, if they are lost: they are written after it."""
+        """Return the best epoch's weights as the bytes of a file if that file is missing or outdated, otherwise None.
+
+        A run can end between writing a checkpoint and writing the best weights. If the last epoch is the best one, the
+        checkpoint's `tensors` contain the weights; otherwise raise `TrainingError`.
+        """
         file = self.job.home / trained_files.WEIGHTS
         if file.is_file() and _digest(read_content(file)) == self.state.best_weights:
             return None
@@ -439,10 +443,7 @@ def _hash(table: Mapping[str, Any]) -> str:
 
 
 def _damaged(file: Path) -> TrainingError:
-    return TrainingError(
-        f"{file}: is damaged or missing: it is not what training wrote; copy it from where it is whole, or train again "
-        "into another folder"
-    )
+    return TrainingError(f"{file}: is damaged or missing; restore it from a copy, or train again into another folder")
 
 
 def _model_of(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

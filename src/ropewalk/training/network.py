@@ -1,8 +1,9 @@
-"""An encoder and its heads as one network: word vectors, scores and losses, and nothing of trees."""
+"""An encoder and its classifiers as one network: word vectors, scores and losses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, final
 
 import torch
@@ -10,22 +11,25 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ropewalk.models.labels import MISSING
+from ropewalk.models.scorer import GRAPHS, TREES
 from ropewalk.training.classifiers import (
     ArcScorer,
     BiaffineRelations,
     FeedForward,
+    GroupClassifiers,
     PairRelations,
     WordRelations,
     one_layer,
 )
-from ropewalk.training.crf import arc_loss, whole_loss
-from ropewalk.training.graph_training import GraphHeads
+from ropewalk.training.crf import TreeMarginals, Wanted, arc_loss, whole_loss
+from ropewalk.training.graph_training import GraphModules, moved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ropewalk.models.description import GraphShape, HeadShape
+    from ropewalk.models.description import GroupShape
     from ropewalk.models.labels import LabelSet
+    from ropewalk.models.scorer import Group
     from ropewalk.training.classifiers import RelationHead
     from ropewalk.training.encoders import Batch, WordEncoder
     from ropewalk.training.graph_training import GraphTargets
@@ -36,12 +40,10 @@ RELATIONS: dict[str, type[WordRelations | PairRelations | BiaffineRelations]] = 
     "products": BiaffineRelations,
 }
 
-ARCS = ("arc_words", "arc_heads")
-
 
 @dataclass(frozen=True, slots=True)
 class LossOptions:
-    """What training adds to the shape of a network: dropout, and the weights of the parts of the loss."""
+    """Options of training that are not part of a network's shape: dropout, kind of loss, and weights of its parts."""
 
     dropout: float = 0.0
     loss: str = "words"  # see `config.LOSSES`
@@ -53,58 +55,55 @@ class LossOptions:
 
 @dataclass(frozen=True, slots=True)
 class TeacherProbabilities:
-    """A teacher's probabilities for the words of a batch; arcs are padded with zeros."""
+    """A teacher's probabilities for the words of a batch; `arcs` is [words, most words + 1], padded with zeros."""
 
-    weight: float  # share of the loss that is the teacher's
+    weight: float  # fraction of the loss that is the teacher's
     columns: tuple[Tensor, ...]
     relations: Tensor
-    tags: tuple[Tensor | None, ...]  # None where only the treebank is learnt from
+    tags: tuple[Tensor | None, ...]  # None for tag sets that are learnt from the treebank alone
     arcs: Tensor | None
 
+    @property
+    def of_trees(self) -> TreeMarginals:
+        """The teacher's marginals of labels and arcs over trees, for models that learn whole trees."""
+        assert self.arcs is not None  # noqa: S101 - a model that learns trees scores arcs
+        return TreeMarginals(self.weight, self.columns[0], self.arcs)
+
     def to(self, device: torch.device) -> TeacherProbabilities:
-        """Move everything to a device."""
-        return TeacherProbabilities(
-            self.weight,
-            tuple(column.to(device) for column in self.columns),
-            self.relations.to(device),
-            tuple(None if tag is None else tag.to(device) for tag in self.tags),
-            None if self.arcs is None else self.arcs.to(device),
-        )
+        """Return the probabilities on a device."""
+        return moved(self, device)
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What the words of a batch should be given: numbers of labels, heads, relations and tags."""
+    """The targets of the words of a batch: heads, and class indices of labels, relations and tags.
+
+    `taught` and `graphs` are None without a teacher or without graphs.
+    """
 
     columns: tuple[Tensor, ...]  # each [words]: of the first encoding, then of the auxiliary ones
-    heads: Tensor  # within each sentence, 0 is the root
-    places: Tensor  # of the heads among all words of the batch, -1 is the root,
-    classes: Tensor  # and the classes of their distances: see `arc_places`
+    heads: Tensor  # within each sentence; 0 is the root
+    places: Tensor  # indices of the heads among all words of the batch; -1 is the root
+    classes: Tensor  # distance classes of word and head: see `distance_classes`
     relations: Tensor
     tags: tuple[Tensor, ...]
     taught: TeacherProbabilities | None = None
     graphs: GraphTargets | None = None
 
     def to(self, device: torch.device) -> Targets:
-        """Move everything to a device."""
-        return Targets(
-            tuple(column.to(device) for column in self.columns),
-            self.heads.to(device),
-            self.places.to(device),
-            self.classes.to(device),
-            self.relations.to(device),
-            tuple(tag.to(device) for tag in self.tags),
-            None if self.taught is None else self.taught.to(device),
-            None if self.graphs is None else self.graphs.to(device),
-        )
+        """Return the targets on a device."""
+        return moved(self, device)
 
 
 @final
 class Network(nn.Module):
-    """The encoder, a head for each label column, and heads for arcs, relations, tags and graphs as asked for."""
+    """The whole network: an encoder, and classifiers of labels, arcs, relations, tags and graphs.
+
+    There is one classifier for each label column and each tag set.
+    """
 
     def __init__(
-        self, shape: HeadShape, graphs: GraphShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions
+        self, shape: GroupShape, graphs: GroupShape, labels: LabelSet, encoder: WordEncoder, options: LossOptions
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -122,47 +121,41 @@ class Network(nn.Module):
         self.arcs = ArcScorer(size, shape.arc_size, dropout) if shape.arcs else None
         head = RELATIONS[shape.relations]
         self.relations: RelationHead = head(size, shape.relation_size, len(labels.relations), dropout)
-        self.graphs = None if labels.graphs is None else GraphHeads(graphs, labels.graphs, size, dropout)
+        self.graphs = None if labels.graphs is None else GraphModules(graphs, labels.graphs, size, dropout)
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """Upper bounds of the classes of distances that relations depend on."""
+        """Upper bounds of the distance classes that the relation classifier uses; empty if it uses none."""
         return self.relations.distances
 
     def forward(self, batch: Batch, targets: Targets | None = None) -> Tensor:
-        """Give the loss summed over the words of a batch, or without targets their vectors.
+        """Return the loss summed over the words of a batch; without `targets`, return the word vectors [words, size].
 
-        Everything goes through this one method because that is where sharded weights are brought together.
+        Training calls only this method, because sharded weights are gathered when it is called.
         """
         words: Tensor = self.encoder(batch)
         return words if targets is None else self._loss(words, batch.lengths, targets)
 
     @property
+    def groups(self) -> dict[Group, GroupClassifiers]:
+        """The classifiers in groups: those of trees, which include tags, and those of graphs, if there are any."""
+        columns = {
+            **{f"labels.{number}": column for number, column in enumerate(self.columns[: self.own])},
+            **{f"tags.{number}": column for number, column in enumerate(self.tags)},
+        }
+        trees = GroupClassifiers(TREES, columns, self.relations, self.arcs)
+        return {TREES: trees} | ({} if self.graphs is None else {GRAPHS: self.graphs.classifiers})
+
+    @property
     def outputs(self) -> tuple[str, ...]:
-        """Name what `word_scores` can compute; see `HeadNetworks.outputs`."""
-        return (
-            *self._own_heads(),
-            *self.relations.outputs,
-            *(() if self.arcs is None else ARCS),
-            *(() if self.graphs is None else self.graphs.outputs),
-        )
+        """The names of all outputs of `word_scores`; see `models.scorer.Classifiers.outputs`."""
+        return tuple(name for group in self.groups.values() for name in group.outputs)
 
     def word_scores(self, vectors: Tensor, outputs: Sequence[str]) -> dict[str, Tensor]:
-        """Compute what follows from each word alone, as far as these outputs need it."""
+        """Return the tensors that `outputs` names, computed from each word's vector alone: each [words, …]."""
         vectors = self.projection(vectors)
-        out = {name: head(vectors).log_softmax(-1) for name, head in self._own_heads().items() if name in outputs}
-        if not set(self.relations.outputs).isdisjoint(outputs):
-            out |= self.relations.word_scores(vectors)
-        if self.arcs is not None and not set(ARCS).isdisjoint(outputs):
-            out |= zip(ARCS, self.arcs.sides(vectors), strict=True)
-        return out if self.graphs is None else out | self.graphs.word_scores(vectors, outputs)
-
-    def _own_heads(self) -> dict[str, nn.Module]:
-        """Name the heads that score classes of single words."""
-        return {
-            **{f"labels.{number}": head for number, head in enumerate(self.columns[: self.own])},
-            **{f"tags.{number}": head for number, head in enumerate(self.tags)},
-        }
+        scores = (group.word_scores(vectors, outputs).items() for group in self.groups.values())
+        return dict(chain.from_iterable(scores))
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options, taught = self.options, targets.taught
@@ -171,7 +164,8 @@ class Network(nn.Module):
         if self.whole is not None:
             arcs = self.arcs(words, lengths) if self.arcs is not None and self.whole.has_arcs else None
             labels = (self.columns[0](words), targets.columns[0]) if self.whole.has_labels else (None, None)
-            losses.append(self.whole(labels[0], arcs, labels[1], targets.heads, lengths.tolist()))
+            wanted = Wanted(labels[1], targets.heads, None if taught is None else taught.of_trees)
+            losses.append(self.whole(labels[0], arcs, wanted, lengths.tolist()))
         for number, (head, column) in enumerate(zip(self.columns, targets.columns, strict=True)):
             own = number < self.own
             if not own or self.whole is None:
@@ -179,9 +173,7 @@ class Network(nn.Module):
                 soft = taught.columns[number] if taught and own else None
                 losses.append(weight * _loss(head(words), column, taught, soft))
         if self.arcs is not None and (self.whole is None or not self.whole.has_arcs):
-            arcs = self.arcs(words, lengths)
-            inside = torch.arange(arcs.shape[1], device=lengths.device) < lengths[:, None]
-            loss = _loss(arcs[inside], targets.heads, taught, taught.arcs if taught else None)
+            loss = _loss(self.arcs.rows(words, lengths), targets.heads, taught, taught.arcs if taught else None)
             losses.append(options.arc_weight * loss)
         relations = self.relations.under_heads(words, targets.places, targets.classes)
         losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
@@ -193,9 +185,13 @@ class Network(nn.Module):
         return torch.stack(losses).sum()
 
 
-def _loss(scores: Tensor, wanted: Tensor, taught: TeacherProbabilities | None, soft: Tensor | None) -> Tensor:
-    """Give the cross-entropy with what is right, and for its share that with a teacher's probabilities."""
-    loss = functional.cross_entropy(scores.float(), wanted, ignore_index=MISSING, reduction="sum")
+def _loss(scores: Tensor, gold: Tensor, taught: TeacherProbabilities | None, soft: Tensor | None) -> Tensor:
+    """Return the cross-entropy of scores with the gold classes, summed over words.
+
+    With a teacher's probabilities `soft`, mix it with the cross-entropy with them, which counts with the teacher's
+    weight.
+    """
+    loss = functional.cross_entropy(scores.float(), gold, ignore_index=MISSING, reduction="sum")
     if taught is None or soft is None:
         return loss
     blurred = -(soft * functional.log_softmax(scores.float(), -1)).sum()

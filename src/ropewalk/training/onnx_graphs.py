@@ -1,6 +1,6 @@
-"""Networks as ONNX: torch's own exporter writes them, but for LSTMs over sentences of different lengths.
+"""Conversion of networks to ONNX with torch's exporter, except for LSTMs over sentences of different lengths.
 
-`torch.export` cannot trace packed sequences; ONNX has an operator for them, and that one graph is written by hand.
+`torch.export` cannot trace packed sequences. ONNX has an operator for them, and `lstm` builds that graph by hand.
 """
 
 from __future__ import annotations
@@ -25,26 +25,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-OPSET = 20  # as torch writes it
+OPSET = 20  # torch's default
 FORM = 10  # version of the file format, likewise
-LEAST = 1024  # numbers in a table that is worth rounding
-SMALL = 1 << 17  # and in one that is worth unpacking as a whole when the model is loaded
-STEPS = 127  # of 8 bits to either side
-BLOCK = 128  # numbers with one scale in products that are computed in 8 bits
-MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # whose operator that is, and how it says so
-GEMM = {"transB": 0, "transA": 0, "alpha": 1, "beta": 1}  # its attributes, and what they are unless given
-UNITS = 63  # steps from 0 to 1 in whole numbers: two products of 7 and 8 bits fit in 16, in which some CPUs sum them
+LEAST = 1024  # tables with fewer numbers are not rounded
+SMALL = 1 << 17  # only tables with more numbers are looked up by row, or multiplied in blocks, in 8 bits
+STEPS = 127  # 8-bit values on each side of 0
+BLOCK = 128  # numbers that share a scale in products that are computed in 8 bits
+MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # the domain of that operator, and its option for it
+GEMM = {"transB": 0, "transA": 0, "alpha": 1, "beta": 1}  # its attributes and their defaults
+UNITS = 63  # int8 steps from 0 to 1: two products of 7 and 8 bits fit into 16 bits, in which some CPUs sum them
 LARGEST = 1_900_000_000  # bytes of weights in one file
-SAMPLE = 16  # rows of what a network is traced with
+SAMPLE = 16  # rows of the input that a network is traced with
 
 
 def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], *, dynamic: int = 1) -> onnx.ModelProto:
-    """Let torch write a network; the first `dynamic` sizes of its inputs and outputs are any."""
+    """Return a module as an ONNX network with these `outputs`; `given` has a sample tensor for each input.
+
+    The first `dynamic` dimensions of inputs and outputs may have any size. Raise `ModelError` if torch cannot export
+    it.
+    """
     any_size = dict.fromkeys(range(dynamic), torch.export.Dim.DYNAMIC)
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     try:
-        logger.setLevel(logging.ERROR)  # it tells of packages that are not needed
+        logger.setLevel(logging.ERROR)  # it reports missing packages that are not needed
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             program = torch.onnx.export(
@@ -57,19 +61,17 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
                 output_names=list(outputs),
                 verbose=False,
             )
-        assert program is not None  # noqa: S101 - it is where `dynamo` is asked for
+        assert program is not None  # noqa: S101 - with `dynamo` it never is
         model = program.model_proto
     except ImportError as failure:
         raise MissingExtraError("exports of models", "onnxscript", "train") from failure
     except Exception as failure:
-        raise ModelError(
-            ", ".join(outputs),
-            f"is the output of a network that torch cannot write as ONNX: {str(failure).splitlines()[0]}",
-        ) from failure
+        problem = f"is the output of a network that torch cannot export as ONNX: {str(failure).splitlines()[0]}"
+        raise ModelError(", ".join(outputs), problem) from failure
     finally:
         logger.setLevel(level)
     for part in (model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output):
-        part.ClearField("metadata_props")  # how and where the graph was made
+        part.ClearField("metadata_props")  # how and where the graph was built
         part.ClearField("doc_string")
     model.graph.ClearField("value_info")
     return model
@@ -77,7 +79,10 @@ def traced(module: nn.Module, given: dict[str, Tensor], outputs: Sequence[str], 
 
 @final
 class Computed(nn.Module):
-    """A function of named tensors, and of the modules and tensors in `parts`, under whose names weights are stored."""
+    """Module that calls the function `compute` with itself and named input tensors.
+
+    The modules and tensors in `parts` become its attributes, and their names the prefixes of its weights' names.
+    """
 
     def __init__(self, compute: Callable[[Any, dict[str, Tensor]], Any], **parts: nn.Module | Tensor) -> None:
         super().__init__()
@@ -89,12 +94,15 @@ class Computed(nn.Module):
                 self.add_module(name, part)
 
     def forward(self, given: dict[str, Tensor]) -> Any:  # noqa: ANN401 - a tensor, or several
-        """Compute the function."""
+        """Return the function's value for the input tensors `given`."""
         return self.compute(self, given)
 
 
 def lstm(module: nn.LSTM) -> onnx.ModelProto:
-    """Write LSTMs over sentences side by side: [steps, sentences, size] to [steps, sentences, 2 * hidden]."""
+    """Return LSTM layers over padded sentences as an ONNX network.
+
+    Its input is [steps, sentences, size]; its output is [steps, sentences, hidden], or 2 * hidden for both directions.
+    """
     sides = ("", "_reverse") if module.bidirectional else ("",)
     size = len(sides) * module.hidden_size
     nodes: list[onnx.NodeProto] = []
@@ -104,8 +112,8 @@ def lstm(module: nn.LSTM) -> onnx.ModelProto:
         constants.append(numpy_helper.from_array(np.array(array, order="C"), f"constant{len(constants)}"))
         return constants[-1].name
 
-    def compute(kind: str, *given: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
-        nodes.append(helper.make_node(kind, given, [f"{kind.lower()}{len(nodes)}"], **attributes))
+    def compute(kind: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX has them
+        nodes.append(helper.make_node(kind, inputs, [f"{kind.lower()}{len(nodes)}"], **attributes))
         return str(nodes[-1].output[0])
 
     value = "inputs"
@@ -140,37 +148,45 @@ def lstm(module: nn.LSTM) -> onnx.ModelProto:
 
 
 def _gates(weights: Tensor) -> Tensor:
-    """Put gates from torch's order (input, forget, cell, output) into that of ONNX (input, output, forget, cell)."""
+    """Return LSTM weights with gates reordered from torch (input, forget, cell, output) to ONNX's order.
+
+    The order of ONNX is input, output, forget, cell.
+    """
     into, forget, cell, out = weights.chunk(4)
     return torch.cat([into, out, forget, cell])
 
 
 def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.ModelProto:
-    """Store weights in 8 bits, with a scale for each row; they are computed with as numbers of 32 bits.
+    """Return a network whose weights are stored in 8 bits, with one scale for each row.
 
-    Large products are computed in 8 bits too, as fast as they can be: what is multiplied is rounded in blocks of each
-    row, which depends on nothing else. Products of inputs that lie `within_one`, from -1 to 1, are computed in whole
-    numbers, which is faster and the same everywhere.
+    Most are converted to float32 before use. Large matrix products are computed in 8 bits, which is faster: their
+    inputs are rounded in blocks of each row, so that a row does not depend on others. Products of the inputs named in
+    `within_one`, whose values lie between -1 and 1, are computed in int8 with fixed scales, which is faster still and
+    gives the same results on all machines.
     """
     out = onnx.ModelProto()
     out.CopyFrom(model)
     graph = out.graph
-    tables = {one.name: one for one in graph.initializer if one.data_type == TensorProto.FLOAT and len(one.dims) > 1}
+    tables = {
+        tensor.name: tensor
+        for tensor in graph.initializer
+        if tensor.data_type == TensorProto.FLOAT and len(tensor.dims) > 1
+    }
     nodes = []
     done: set[str] = set()
     for node in graph.node:
-        for place, name in enumerate(node.input):
+        for index, name in enumerate(node.input):
             table = tables.get(name)
             if table is None or int(np.prod(table.dims)) < LEAST:
                 continue
-            if node.op_type == "Gather" and place == 0 and int(np.prod(table.dims)) > SMALL:
+            if node.op_type == "Gather" and index == 0 and int(np.prod(table.dims)) > SMALL:
                 nodes += _rounded_rows(graph, node, table, done)
                 break
-            if node.op_type == "MatMul" and place == 1 and _is_large(table):
+            if node.op_type == "MatMul" and index == 1 and _is_large(table):
                 nodes.append(_rounded_product(graph, node, table))
                 done.add(name)
                 break
-            if node.op_type == "Gemm" and place == 1 and node.input[0] in within_one and _is_by_rows(node):
+            if node.op_type == "Gemm" and index == 1 and node.input[0] in within_one and _is_by_rows(node):
                 nodes += _whole_product(graph, node, table, done)
                 break
             if name not in done:
@@ -178,24 +194,34 @@ def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.Mo
                 done.add(name)
         else:
             nodes.append(node)
-    del graph.node[:]
-    graph.node.extend(nodes)
-    kept = [one for one in graph.initializer if one.name not in done]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
-    if any(node.domain == MICROSOFT for node in nodes) and all(one.domain != MICROSOFT for one in out.opset_import):
+    return with_nodes(out, nodes, [table for table in graph.initializer if table.name not in done])
+
+
+def with_nodes(
+    model: onnx.ModelProto, nodes: Sequence[onnx.NodeProto], tables: Sequence[onnx.TensorProto]
+) -> onnx.ModelProto:
+    """Return a copy of a network with its nodes and weight tables replaced, after a check that it is valid ONNX."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    for field, values in ((out.graph.node, nodes), (out.graph.initializer, tables)):
+        del field[:]
+        field.extend(values)
+    if any(node.domain == MICROSOFT for node in nodes) and all(known.domain != MICROSOFT for known in out.opset_import):
         out.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
     onnx.checker.check_model(out)
     return out
 
 
 def _is_large(table: onnx.TensorProto) -> bool:
-    """Tell whether products with a table are worth computing in 8 bits."""
+    """Return whether a weight table is large enough for products in 8 bits, and divisible into blocks."""
     return len(table.dims) == 2 and table.dims[0] % BLOCK == 0 and int(np.prod(table.dims)) > SMALL
 
 
 def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> onnx.NodeProto:
-    """Compute a product in blocks of 8 bits, each with a scale for both sides."""
+    """Return a node that multiplies with `table` rounded to 8 bits in blocks; each block has its own scale.
+
+    It replaces the product `node`. The operator rounds its input in such blocks too.
+    """
     size, width = table.dims
     blocks = numpy_helper.to_array(table).T.reshape(-1, BLOCK)
     numbers, scales = eight_bits(np.ascontiguousarray(blocks))
@@ -208,32 +234,38 @@ def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.T
 
 
 def _is_by_rows(product: onnx.NodeProto) -> bool:
-    """Tell whether each row of a product's table makes one of its outputs, and nothing else is done to it."""
-    given = {one.name: helper.get_attribute_value(one) for one in product.attribute}
-    return GEMM | given == GEMM | {"transB": 1}
+    """Return whether a `Gemm` node multiplies with a transposed table and does nothing else.
+
+    Each row of the table then computes one output.
+    """
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in product.attribute}
+    return GEMM | attributes == GEMM | {"transB": 1}
 
 
 def _whole_product(
     graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto, done: set[str]
 ) -> list[onnx.NodeProto]:
-    """Compute a product in whole numbers, with a scale for each output; the input is rounded once for all products."""
-    name, (given, _, *bias) = table.name, node.input
+    """Return nodes that compute the product `node` with int8 weights, with one scale for each output.
+
+    The input is rounded only once, also if several products use it; `done` has the names of rounded inputs and tables.
+    """
+    name, (source, _, *bias) = table.name, node.input
     numbers, scales = eight_bits(numpy_helper.to_array(table))
     parts: dict[str, npt.NDArray[Any]] = {f"{name}.8": np.ascontiguousarray(numbers.T), f"{name}.scale": scales}
-    whole = [f"{given}.7", f"{given}.scale", f"{given}.zero"]
+    whole = [f"{source}.7", f"{source}.scale", f"{source}.zero"]
     nodes = []
-    if given not in done:
+    if source not in done:
         parts[whole[1]] = np.array(1 / UNITS, dtype=np.float32)
         parts[whole[2]] = np.array(UNITS + 1, dtype=np.uint8)
-        nodes.append(helper.make_node("QuantizeLinear", [given, *whole[1:]], whole[:1]))
-    done |= {given, name}
+        nodes.append(helper.make_node("QuantizeLinear", [source, *whole[1:]], whole[:1]))
+    done |= {source, name}
     graph.initializer.extend(numpy_helper.from_array(part, key) for key, part in parts.items())
     names = [whole[0], f"{name}.8", whole[1], f"{name}.scale", whole[2], *(["", *bias] if bias else [])]
     return [*nodes, helper.make_node("MatMulIntegerToFloat", names, list(node.output), domain=MICROSOFT)]
 
 
 def eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-    """Round each row: [rows, size] to numbers from -127 to 127, and what one of them is worth."""
+    """Return a table [rows, size] rounded to integers from -127 to 127, and the scale of each row."""
     scales = np.abs(table).max(axis=1, initial=0.0) / STEPS
     scales = np.where(scales > 0, scales, 1).astype(np.float32)
     return np.rint(table / scales[:, None]).astype(np.int8), scales
@@ -242,7 +274,11 @@ def eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
 def _rounded_rows(
     graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto, done: set[str]
 ) -> list[onnx.NodeProto]:
-    """Look up rounded rows and their scales; the table is never unpacked as a whole."""
+    """Return nodes that look up rows of a rounded table and multiply them with their scales.
+
+    They replace the lookup `node`, and convert only the rows that are looked up. `done` has the names of rounded
+    tables.
+    """
     name = table.name
     if name not in done:
         numbers, scales = eight_bits(numpy_helper.to_array(table).reshape(table.dims[0], -1))
@@ -263,11 +299,14 @@ def _rounded_rows(
 
 
 def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> list[onnx.NodeProto]:
-    """Unpack a whole table when the model is loaded. Its rows are what one output is computed from."""
+    """Return nodes that convert a rounded table to float32 when the model is loaded.
+
+    The table is rounded with one scale for each output of `node`.
+    """
     name = table.name
     array = numpy_helper.to_array(table)
     across = node.op_type == "MatMul" or (
-        node.op_type == "Gemm" and not any(one.name == "transB" and one.i for one in node.attribute)
+        node.op_type == "Gemm" and not any(attribute.name == "transB" and attribute.i for attribute in node.attribute)
     )
     rows = 2 if node.op_type == "LSTM" else 1
     flat = array if across else array.reshape(int(np.prod(array.shape[:rows])), -1)
@@ -288,9 +327,9 @@ def _rounded_table(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.Ten
 
 
 def save(model: onnx.ModelProto, path: Path) -> None:
-    """Write a network; weights beyond what one file of this format holds lie in another beside it."""
-    tables = [one for one in model.graph.initializer if len(one.raw_data) >= LEAST]
-    weights = [one.raw_data for one in tables]
+    """Write a network to a file; if its weights exceed `LARGEST` bytes, write them to a second file beside it."""
+    tables = [tensor for tensor in model.graph.initializer if len(tensor.raw_data) >= LEAST]
+    weights = [tensor.raw_data for tensor in tables]
     if sum(map(len, weights)) <= LARGEST:
         tables = []
     else:
@@ -301,7 +340,7 @@ def save(model: onnx.ModelProto, path: Path) -> None:
                 file.write(raw)
     with files.creating(path) as file:
         file.write(model.SerializeToString())
-    for table, raw in zip(tables, weights, strict=False):  # the network stays as it was
+    for table, raw in zip(tables, weights, strict=False):  # restore the network
         table.raw_data = raw
         table.ClearField("external_data")
         table.ClearField("data_location")

@@ -1,8 +1,9 @@
-"""The network that marks the characters of raw text, and its training.
+"""The network that segments raw text by marking its characters, and its training.
 
-Convolutions read characters; at the first and last character of each stretch between spaces their vectors, with one for
-the word as a whole, go into wider convolutions over such stretches; what these find goes back to the characters. All of
-it sees so many neighbours and no more, so that a long text can be read in windows that overlap by `context` stretches.
+A chunk is the text between two spaces. Convolutions over characters compute a vector of each character. A chunk's input
+consists of the vectors of its first and last character, and an embedding of the chunk as a word. Wider convolutions
+over chunks read these inputs. Their output is added to the vectors of the chunk's characters. All convolutions read a
+limited number of neighbours, so that a long text can be read in windows that overlap by `context` chunks.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from ropewalk.segmentation.windows import mark
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.onnx_graphs import Computed, rounded, traced
+from ropewalk.training.trained_files import without_folders
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
@@ -59,18 +61,18 @@ if TYPE_CHECKING:
 
 KERNEL, CHUNK_KERNEL = 5, 3
 MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has tokens with spaces inside
-JOINABLE = 16  # beside the marks: spaces follow that a token may go over
-OUTSIDE = 255  # in place of the marks of spaces, which are not learnt
-SHIFTS = np.arange(-30, 31) / 10  # of odds that are tried on the dev data
+JOINABLE = 16  # bit beside the marks: spaces follow that a token may contain
+OUTSIDE = 255  # stands for the marks of spaces, which are not learnt
+SHIFTS = np.arange(-30, 31) / 10  # shifts of log-odds that are tried on the dev data
 WRAP = 80  # characters of a line of raw text
-PARAGRAPHS = 20  # that are laid out alike in training
-CHECKED, MOST_APART = 20_000, 1e-3  # characters, and how far the graph may be from the network
+PARAGRAPHS = 20  # number of paragraphs with the same layout in training
+CHECKED, MOST_APART = 20_000, 1e-3  # characters, and the allowed difference of graph and network
 
 
 class SegmenterNetwork(nn.Module):
-    """Marks characters: for each of them the log odds of being a token's last, a sentence's, a multiword token's.
+    """Network that marks characters: it computes the log-odds that each ends a token, a sentence, a multiword token.
 
-    If tokens have spaces inside, there is a fourth: whether the token goes on over the spaces that follow.
+    If tokens may contain spaces, there is a fourth mark: the token continues after the spaces that follow.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class SegmenterNetwork(nn.Module):
             for table in filter(None, (self.words, self.pairs)):
                 table.weight *= options.word_spread
 
-    def forward(  # noqa: PLR0913, PLR0917 - what is read
+    def forward(  # noqa: PLR0913, PLR0917 - the inputs
         self,
         characters: Tensor,
         chunks: Tensor,
@@ -108,15 +110,20 @@ class SegmenterNetwork(nn.Module):
         last: Tensor,
         pairs: Tensor | None = None,
     ) -> Tensor:
-        """Give odds for each of n characters in m chunks: characters, chunks [n], the rest [m] -> [n, 3 or 4]."""
+        """Return the log-odds of each mark for each of n characters, which belong to m chunks: [n, 3 or 4].
+
+        `characters` has indices in the character vocabulary, `chunks` the index of each character's chunk: both [n].
+        `words` and `pairs` have indices of chunks and pairs of chunks in their vocabularies, `first` and `last` the
+        index of each chunk's first and last character: all [m].
+        """
         near = self.characters(characters).T[None]
         for layer in self.near:
             near = functional.relu(layer(near))
         near = self.dropout(near[0].T)
-        found = [near[first], near[last], self.dropout(self.words(words))]
+        parts = [near[first], near[last], self.dropout(self.words(words))]
         if self.pairs is not None:
-            found.append(self.dropout(self.pairs(pairs)))
-        far = torch.cat(found, dim=1)
+            parts.append(self.dropout(self.pairs(pairs)))
+        far = torch.cat(parts, dim=1)
         far = functional.relu(self.chunk(far)).T[None]
         for layer in self.far:
             far = far + functional.relu(layer(self.dropout(far)))
@@ -126,9 +133,10 @@ class SegmenterNetwork(nn.Module):
 
 
 def context(options: NetworkOptions) -> int:
-    """Say how many chunks on each side a chunk's marks depend on; a chunk has at least one character.
+    """Return the number of neighbouring chunks, on each side, that the marks of a chunk depend on.
 
-    Whether a line is short depends on the chunks before it.
+    Convolutions over characters count as if each chunk had one character. A chunk also depends on whether its line is
+    short, which is computed from `FEW` chunks before it.
     """
     characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
     chunks = sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + (options.pair_size > 0)
@@ -137,11 +145,11 @@ def context(options: NetworkOptions) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SegmenterProgress:
-    """How far a run is: the epoch that just ended, its loss a token, and the scores on the dev data."""
+    """Progress of a run: the epoch that just ended, its loss per token, and the scores on the dev data."""
 
     epoch: int
     epochs: int
-    done: float  # share of the run
+    done: float  # fraction of the run
     loss: float
     characters_per_second: float
     scores: dict[str, float]
@@ -149,7 +157,7 @@ class SegmenterProgress:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmenterOutcome:
-    """What a run left: where its segmenter is, and its scores."""
+    """Result of a run: the folder of its segmenter, and its scores by part of the data (dev, test)."""
 
     home: Path
     scores: dict[str, dict[str, float]]
@@ -161,7 +169,10 @@ def train(
     *,
     report: Callable[[SegmenterProgress], None] = lambda _: None,
 ) -> SegmenterOutcome:
-    """Train a segmenter into a folder, choosing on the dev data how readily sentences end."""
+    """Train a segmenter, write it into the folder `out`, and return its scores.
+
+    The thresholds of its marks are fitted to the dev data. `report` is called after each epoch.
+    """
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
     sentences = list(tokens_of(_read(config.data.train, "train")))
@@ -185,26 +196,17 @@ def train(
     stored = Stored(vocabulary, splitter, trained.context, small, {})
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
-    found = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
+    results = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
     home = Path(out)
-    with files.creating_folder(home, keep=True) as part:  # a parser's folder, perhaps, whose files must fit together
-        save(part, replace(stored, training={"config": to_mapping(portable(config)), "scores": found}))
-    return SegmenterOutcome(home, found)
+    with files.creating_folder(home, keep=True) as part:  # perhaps a parser's folder, whose files must fit together
+        portable = replace(config, data=without_folders(config.data, "train", "dev", "test"))
+        save(part, replace(stored, training={"config": to_mapping(portable), "scores": results}))
+    return SegmenterOutcome(home, results)
 
 
 def raw(bank: Treebank) -> str:
-    """Give a treebank's raw text in lines of at most 80 characters, as the CoNLL shared tasks do."""
+    """Return a treebank's raw text in lines of at most 80 characters, as in the CoNLL shared tasks."""
     return align(tokens_of(bank), wrap=WRAP).text
-
-
-def portable(config: SegmenterConfig) -> SegmenterConfig:
-    """Name files without the folders they lie in, which mean nothing elsewhere."""
-
-    def names(paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(Path(path).name for path in paths)
-
-    data = config.data
-    return replace(config, data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)))
 
 
 def _read(paths: Sequence[str], part: str) -> Treebank:
@@ -215,7 +217,7 @@ def _read(paths: Sequence[str], part: str) -> Treebank:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """A network with all that is needed to segment text by it."""
+    """A trained network and the other parts of a segmenter: character reader, multiword splitter, context."""
 
     network: SegmenterNetwork
     reader: CharacterReader
@@ -223,18 +225,21 @@ class Trained:
     context: int
 
     def score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
-        """Give the log odds of the marks of some chunks' characters."""
+        """Return the log-odds of marks, [characters, marks]; `part` has the network's inputs for some chunks."""
         with torch.inference_mode():
-            found: npt.NDArray[np.float32] = self.network(**_tensors(part)).numpy()
-        return found
+            odds: npt.NDArray[np.float32] = self.network(**_tensors(part)).numpy()
+        return odds
 
     def segment(self, text: str) -> Treebank:
-        """Find the sentences of a text."""
+        """Segment raw text; return its sentences as a treebank without trees."""
         self.network.eval()
         return Treebank.concat(build(mark([text], self.reader, self.score, self.context), self.splitter))
 
     def balance(self, bank: Treebank) -> None:
-        """Move the odds of each mark to where its F1 is best, or near it over some odds around."""
+        """Shift the log-odds of each mark by the amount that gives the best F1 on a treebank.
+
+        The F1 of each amount in `SHIFTS` is averaged with those of its neighbours, to reduce noise.
+        """
         self.network.eval()
         aligned = align(tokens_of(bank), wrap=WRAP)
         reading = self.reader.read(codes_of(aligned.text))
@@ -242,30 +247,30 @@ class Trained:
         odds = self.score(reading.part(0, len(reading.first)))[inside]
         gold = aligned.marks[reading.places[inside]]
         ends = gold & END > 0
-        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # before spaces a token ends, unless it goes on
+        forced = np.diff(inside, append=len(reading.places) + 1) > 1  # a token ends before spaces unless it continues
         joinable = reading.joinable(0, len(reading.places))[inside]
         stops = reading.places[inside][ends] + 1
         tokens = (aligned.text[start:stop].strip() for start, stop in itertools.pairwise([0, *stops.tolist()]))
-        splittable = np.zeros_like(ends)  # others stay one word whatever their marks say
+        splittable = np.zeros_like(ends)  # other tokens stay one word, whatever their marks are
         splittable[ends] = [bool(token) and len(self.splitter.split(token)) > 1 for token in tokens]
-        for place, bit in enumerate(MARKS[: odds.shape[1]]):
-            asked = odds[:, place]
+        for index, bit in enumerate(MARKS[: odds.shape[1]]):
+            own = odds[:, index]
             if bit == END:
-                found = [np.where(forced, ends, asked > shift) for shift in SHIFTS]
+                tried = [np.where(forced, ends, own > shift) for shift in SHIFTS]
             elif bit == JOIN:
-                found = [np.where(joinable, asked <= shift, ends) for shift in SHIFTS]
+                tried = [np.where(joinable, own <= shift, ends) for shift in SHIFTS]
             else:
-                found = [(asked > shift) & (splittable if bit == MULTIWORD else ends) for shift in SHIFTS]
-            wanted = ends if bit == JOIN else gold & bit > 0
-            values = [_f1(wanted, marks, spans=bit != MULTIWORD) for marks in found]
+                tried = [(own > shift) & (splittable if bit == MULTIWORD else ends) for shift in SHIFTS]
+            right = ends if bit == JOIN else gold & bit > 0
+            values = [_f1(right, marks, spans=bit != MULTIWORD) for marks in tried]
             smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
             with torch.no_grad():
-                self.network.out.bias[place] -= float(SHIFTS[int(np.argmax(smooth))])
+                self.network.out.bias[index] -= float(SHIFTS[int(np.argmax(smooth))])
 
 
-def _f1(gold: Bools, found: Bools, *, spans: bool) -> float:
-    """Score marks, or the spans that end with them."""
-    ours, theirs = ([-1, *np.flatnonzero(marks).tolist()] for marks in (gold, found))
+def _f1(gold: Bools, predicted: Bools, *, spans: bool) -> float:
+    """Return the F1 of predicted marks; with `spans`, the F1 of the spans between two marks."""
+    ours, theirs = ([-1, *np.flatnonzero(marks).tolist()] for marks in (gold, predicted))
     same = len(set(itertools.pairwise(ours)) & set(itertools.pairwise(theirs)) if spans else set(ours) & set(theirs))
     return 2 * same / (len(ours) + len(theirs))
 
@@ -312,21 +317,21 @@ def _epochs(
         if not np.isfinite(loss):
             raise TrainingError(f"epoch {epoch + 1}: the loss is {loss}; lower training.rate or training.clip")
         speed = read / max(time.monotonic() - begun, 1e-9)
-        found = scores(dev, trained.segment(text))
         done = clock.done((epoch + 1) / options.epochs)
-        yield SegmenterProgress(epoch + 1, options.epochs, done, loss, speed, found)
+        yield SegmenterProgress(epoch + 1, options.epochs, done, loss, speed, scores(dev, trained.segment(text)))
         if clock.is_up:
             break
 
 
 def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
-    """Sum the losses of all marks, and count tokens.
+    """Return the sum of the losses of all marks, and the number of tokens.
 
-    Whether sentences and multiword tokens end is asked at ends, whether a token goes on over spaces before them.
+    The marks of sentences and multiword tokens are learnt only at ends of tokens. The mark of tokens that continue is
+    learnt only before spaces that a token may contain.
     """
-    wanted = torch.stack([(marks & bit) > 0 for bit in MARKS[: odds.shape[1]]], dim=1).float()
+    gold = torch.stack([(marks & bit) > 0 for bit in MARKS[: odds.shape[1]]], dim=1).float()
     inside, ends = marks != OUTSIDE, (marks & END > 0) & (marks != OUTSIDE)
-    costs = functional.binary_cross_entropy_with_logits(odds, wanted, reduction="none")
+    costs = functional.binary_cross_entropy_with_logits(odds, gold, reduction="none")
     joinable = (marks & JOINABLE > 0) & inside
     return costs[inside, 0].sum() + costs[ends, 1:3].sum() + costs[joinable, 3:].sum(), int(ends.sum())
 
@@ -334,7 +339,10 @@ def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
 def _batches(
     aligned: Aligned, reader: CharacterReader, options: SegmenterTraining, random: np.random.Generator
 ) -> list[tuple[dict[str, Numbers], npt.NDArray[np.uint8]]]:
-    """Cut a text into batches in a random order; some words and characters are hidden."""
+    """Return the batches of a text in random order: the network's inputs, and the gold marks of characters.
+
+    Some words and pairs, chosen at random, are read as unknown, and some characters as their category.
+    """
     reading = reader.read(codes_of(aligned.text))
     words = np.where(random.random(len(reading.words)) < options.forget_words, UNKNOWN, reading.words)
     hidden = random.random(len(reading.characters)) < options.forget_characters
@@ -343,8 +351,8 @@ def _batches(
     if pairs is not None:
         pairs = np.where(random.random(len(pairs)) < options.forget_pairs, UNKNOWN, pairs)
     reading = replace(reading, words=words, characters=characters, pairs=pairs)
-    asked = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
-    marks = np.where(reading.places >= 0, aligned.marks[reading.places] | asked, OUTSIDE).astype(np.uint8)
+    joinable = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
+    marks = np.where(reading.places >= 0, aligned.marks[reading.places] | joinable, OUTSIDE).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
     out = []
     for start in random.permutation(starts).tolist():
@@ -354,7 +362,10 @@ def _batches(
 
 
 def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random: np.random.Generator) -> Aligned:
-    """Lay out sentences as raw text, paragraphs in a random order, with lines and ends that vary."""
+    """Return the sentences as raw text with gold marks, with random variation for one epoch.
+
+    Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered`.
+    """
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
@@ -362,8 +373,8 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
     for start in range(0, len(order), PARAGRAPHS):
         chosen = [
             altered(sentence, random) if random.random() < options.altered else sentence
-            for place in order[start : start + PARAGRAPHS]
-            for sentence in sentences[slice(*spans[place])]
+            for number in order[start : start + PARAGRAPHS]
+            for sentence in sentences[slice(*spans[number])]
         ]
         lines = random.random() < options.lines
         if lines and random.random() < 0.5:
@@ -371,8 +382,8 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
         wrap = int(random.integers(WRAP - 20, WRAP + 20)) if random.random() < options.wrapped else 0
         out.append(align(chosen, wrap=wrap, paragraph="\n" if lines else PARAGRAPH))
     return Aligned(
-        "\n".join(one.text for one in out),
-        np.concatenate([part for one in out for part in (one.marks, np.zeros(1, dtype=np.uint8))][:-1]),
+        "\n".join(part.text for part in out),
+        np.concatenate([array for part in out for array in (part.marks, np.zeros(1, dtype=np.uint8))][:-1]),
     )
 
 
@@ -382,7 +393,10 @@ def _on_a_line(sentence: RawSentence) -> RawSentence:
 
 
 def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
-    """Write a sentence as others might: without final punctuation, its capital or both, in one case, with “quotes”."""
+    """Return a sentence with a random change of its writing.
+
+    It loses its final punctuation or its initial capital or both, or it is in capitals, in lower case or with “quotes”.
+    """
     tokens = list(sentence.tokens)
     how = int(random.integers(6))
     if how in {0, 2} and len(tokens) > 2 and not tokens[-1].text[-1].isalnum():
@@ -390,10 +404,8 @@ def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
         tokens[-1] = tokens[-1]._replace(after=last.after)
     if how in {1, 2}:
         tokens[0] = tokens[0]._replace(text=tokens[0].text.lower())
-    if how == 3:
-        tokens = [token._replace(text=token.text.upper()) for token in tokens]
-    if how == 4:
-        tokens = [token._replace(text=token.text.lower()) for token in tokens]
+    if how in {3, 4}:
+        tokens = [token._replace(text=token.text.upper() if how == 3 else token.text.lower()) for token in tokens]
     if how == 5:
         quotes = itertools.cycle("“”")
         tokens = [
@@ -404,16 +416,16 @@ def altered(sentence: RawSentence, random: np.random.Generator) -> RawSentence:
 
 
 def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
-    """Write a network as ONNX."""
+    """Return a segmenter's network as an ONNX network, whose output `odds` has the log-odds of marks."""
     sizes = {"characters": 64, "chunks": 64, "words": 32, "first": 32, "last": 32}
     if network.pairs is not None:
         sizes["pairs"] = 32
-    given = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
-    return traced(Computed(lambda own, given: own.network(**given), network=network), given, ["odds"])
+    inputs = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
+    return traced(Computed(lambda own, given: own.network(**given), network=network), inputs, ["odds"])
 
 
 def _check(graph: bytes, trained: Trained, text: str) -> None:
-    """Stop if the graph does not say what the network says."""
+    """Raise `TrainingError` if ONNX graph and network compute different log-odds for the beginning of `text`."""
     reading = trained.reader.read(codes_of(text[:CHECKED]))
     part = reading.part(0, len(reading.first))
     (odds,) = Session(graph, GRAPH, 0, network_sizes(trained.context)).run(part)

@@ -1,7 +1,6 @@
-"""What a teacher says of sentences, for a model that learns its probabilities beside what a treebank says.
+"""Teachers: trained models whose probabilities another model learns beside a treebank.
 
-A teacher is one trained model or several, which say together what they say on average. Of sentences without trees it
-also says which trees it takes for right.
+A teacher is one trained model, or the mean of several. It also annotates sentences without trees with its best trees.
 """
 
 from __future__ import annotations
@@ -14,9 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from ropewalk import encodings
 from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
+from ropewalk.decoding import tree_sums
+from ropewalk.decoding.expected import LONGEST
+from ropewalk.decoding.paths import words_of
+from ropewalk.decoding.problem import arc_starts
 from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
 from ropewalk.models.catalogue import locate
@@ -46,39 +50,42 @@ if TYPE_CHECKING:
 
 Half = npt.NDArray[np.float16]
 _Answer = npt.NDArray[Any]
-SENTENCES = 1000  # that are asked about, and kept, together
-OWN = "own."  # begins the names of answers that are a teacher's trees
-LEAST = np.float32(1e-30)  # the least probability whose logarithm is taken
+SENTENCES = 1000  # sentences that a teacher annotates, and a cache file stores, together
+OWN = "own."  # prefix of the answers that are a teacher's trees
+LEAST = np.float32(1e-30)  # probabilities are clipped to it before their logarithm
 NONE: Half = np.zeros(0, dtype=np.float16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lessons:
-    """A teacher's probabilities for the words of many sentences, a row for each.
+    """A teacher's probabilities for the words of many sentences; all arrays but `arcs` have one row for each word.
 
-    `arcs` has the rows of all words one after the other, that of a word of a sentence of n words n + 1 long and
-    beginning at `starts`; it is empty if no arcs are learnt.
+    `arcs` is flat. A word in a sentence of n words has n + 1 probabilities of heads, which begin at index
+    `starts[word]`. It is empty if no arcs are learnt.
     """
 
-    weight: float  # share of the loss that is the teacher's
+    weight: float  # fraction of the loss that is the teacher's
     columns: tuple[Half, ...]
     relations: Half
-    tags: tuple[Half | None, ...]  # None where only the treebank is learnt from
+    tags: tuple[Half | None, ...]  # None for tag sets that are learnt from the treebank alone
     arcs: Half
     starts: npt.NDArray[np.int64]
 
-    def batch(self, places: npt.NDArray[Any], lengths: Sequence[int]) -> TeacherProbabilities:
-        """Take the rows of some words, of sentences of these lengths."""
+    def batch(self, words: npt.NDArray[Any], lengths: Sequence[int]) -> TeacherProbabilities:
+        """Return the probabilities for a batch of sentences.
+
+        `words` are the indices of its words, `lengths` the numbers of words of its sentences.
+        """
 
         def tensor(rows: Half) -> Tensor:
-            return torch.from_numpy(rows[places].astype(np.float32))
+            return torch.from_numpy(rows[words].astype(np.float32))
 
         arcs = None
         if len(self.arcs):
-            arcs = torch.zeros(len(places), max(lengths) + 1)
+            arcs = torch.zeros(len(words), max(lengths) + 1)
             row = 0
             for length in lengths:
-                first = int(self.starts[places[row]])
+                first = int(self.starts[words[row]])
                 part = self.arcs[first : first + length * (length + 1)].reshape(length, length + 1)
                 arcs[row : row + length, : length + 1] = torch.from_numpy(part.astype(np.float32))
                 row += length
@@ -86,24 +93,26 @@ class Lessons:
         return TeacherProbabilities(self.weight, tuple(map(tensor, self.columns)), tensor(self.relations), tags, arcs)
 
 
-def lessons(
-    options: TeacherOptions, labels: LabelSet, learnt: Examples, texts: Treebank, *, arcs: bool
+def lessons(  # noqa: PLR0913 - what is learnt, and what is to be said of it
+    options: TeacherOptions, labels: LabelSet, learnt: Examples, texts: Treebank, *, arcs: bool, trees: bool = False
 ) -> tuple[Examples, Lessons]:
-    """Ask a teacher about what is learnt and about texts, which become examples too: by its own best trees.
+    """Return the examples, followed by `texts` with the teacher's best trees, and its probabilities for all words.
 
-    Its relations are those under the heads that are to be learnt. What it says is kept in the cache, if one is named:
-    some sentences at a time, so that an interrupted run goes on.
+    The probabilities of relations are those under the heads of the examples. With `arcs`, the probabilities of arcs are
+    included. With `trees`, the teacher must have learnt whole trees, and its probabilities are marginals over them. If
+    `options.cache` names a folder, the answers are stored there, `SENTENCES` sentences in a file, so that an
+    interrupted run can be resumed. Raise `TrainingError` if the teacher does not know a label, relation or tag set.
     """
-    teacher = _Teacher.load(options, labels, arcs=arcs)
+    teacher = _Teacher.load(options, labels, arcs=arcs, trees=trees)
     cache = make_folder(options.cache) if options.cache else None
     bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), Offsets(learnt.offsets))
-    found = []
+    answers = []
     for sentences, known in ((bank, learnt.heads), (texts, None)):
         for first in range(0, len(sentences), SENTENCES):
             part = sentences.select(np.arange(first, min(first + SENTENCES, len(sentences))))
             heads = None if known is None else known[slice(*sentences.offsets.array[[first, first + len(part)]])]
-            found.append(_kept(cache, teacher, part, heads) if cache else teacher.answers(part, heads))
-    together = _joined(found)
+            answers.append(_kept(cache, teacher, part, heads) if cache else teacher.answers(part, heads))
+    together = _joined(answers)
     tags = tuple(together.get(f"tags.{name}") for name, _ in labels.tags)
     if len(texts):
         learnt = learnt.followed_by(_examples(texts, together, tags))
@@ -120,13 +129,17 @@ def lessons(
 
 
 def _joined(answers: Sequence[dict[str, _Answer]]) -> dict[str, _Answer]:
-    """Lay all answers of a name end to end, and forget them one by one: there may not be room for both."""
-    names = dict.fromkeys(name for one in answers for name in one)
-    return {name: np.concatenate([one.pop(name) for one in answers if name in one]) for name in names}
+    """Concatenate the arrays of all answers by name. Remove each from `answers`, because memory may not hold both."""
+    names = dict.fromkeys(name for answer in answers for name in answer)
+    return {name: np.concatenate([answer.pop(name) for answer in answers if name in answer]) for name in names}
 
 
 def _examples(texts: Treebank, together: dict[str, _Answer], tags: Sequence[Half | None]) -> Examples:
-    """Take the teacher's trees for right, and its likeliest tags; columns that it is not asked for are not learnt."""
+    """Return `texts` as examples with the teacher's trees and its most probable tags.
+
+    `together` has the teacher's answers by name, `tags` its probabilities for each tag set. Tag sets without
+    probabilities get no targets.
+    """
     columns = sum(name.startswith(f"{OWN}columns.") for name in together)
     return Examples(
         forms_of(texts),
@@ -143,39 +156,82 @@ def _examples(texts: Treebank, together: dict[str, _Answer], tags: Sequence[Half
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a teacher is asked for: its numbers of all names that the model knows, in the model's order."""
+    """Indices of the student's labels, relations and tags in the teacher's alphabets, in the student's order."""
 
     columns: list[list[int]]
     relations: list[int]
-    tags: dict[str, tuple[int, list[int]]]  # of each tag set, its place among the teacher's, and numbers
+    tags: dict[str, tuple[int, list[int]]]  # index of the teacher's tag set, and of its classes
     arcs: bool
+    sums: _TreeSums | None  # None unless the teacher learnt whole trees
 
     @classmethod
-    def of(cls, teacher: Model, labels: LabelSet, without: Sequence[str], *, arcs: bool) -> _Asked:
-        """Compare what both know; whatever the teacher lacks is an error."""
+    def of(cls, loaded: _Loaded, labels: LabelSet, without: Sequence[str], *, arcs: bool) -> _Asked:
+        """Compare the student's `labels` with the teacher's; raise `TrainingError` if the teacher lacks one.
+
+        `without` names tag columns that are learnt from the treebank alone.
+        """
+        teacher = loaded.model
         columns = [
             _order(mine, theirs, "label") for mine, theirs in zip(labels.columns[0], _of(teacher, labels), strict=True)
         ]
         relations = _order(labels.relations, teacher.labels.relations, "relation")
         known = dict(teacher.labels.tags)
-        wanted = [(name, texts) for name, texts in labels.tags if column_of(name) not in without]
-        for name, _ in wanted:
+        learnt = [(name, texts) for name, texts in labels.tags if column_of(name) not in without]
+        for name, _ in learnt:
             if name not in known:
                 raise TrainingError(
-                    f"the teacher does not know {name}; train it with model.tags, or leave that to the treebank by "
-                    "teacher.treebank_tags"
+                    f"the teacher does not predict {name}; train the teacher with {name} in model.tags, or add {name} "
+                    "to teacher.treebank_tags"
                 )
-        places = list(known)
-        tags = {name: (places.index(name), _order(texts, known[name], name)) for name, texts in wanted}
+        names = list(known)
+        tags = {name: (names.index(name), _order(texts, known[name], name)) for name, texts in learnt}
         if arcs and not teacher.description.heads.arcs:
             raise TrainingError(
                 "the teacher scores no arcs; train it with model.arc_weight=1, or leave model.arc_weight at 0"
             )
-        return cls(columns, relations, tags, arcs)
+        found = teacher.decoding
+        sums = _TreeSums(labels.encodings[0], labels.columns[0][0], found.temperature, found.arc_scale)
+        return cls(columns, relations, tags, arcs, sums if loaded.trees else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeSums:
+    """Options for computing a teacher's marginals over all trees.
+
+    Its temperature and the scale of its arc scores were fitted to its development data.
+    """
+
+    encoding: str
+    alphabet: tuple[str, ...]
+    temperature: float
+    arc_scale: float
+
+    def marginals(self, labels: Floats, arcs: Sequence[Floats], offsets: Ints) -> tuple[Floats, list[Floats]]:
+        """Return the marginals of labels, [words, labels], and of arcs, a table [words, words + 1] for each sentence.
+
+        In sentences of more than `LONGEST` words, they are each word's softmax probabilities instead.
+        """
+        cooled = np.float32(1.0 / self.temperature)
+        labels = cooled * labels
+        tables = [cooled * np.float32(self.arc_scale) * table for table in arcs]
+        of_labels, of_arcs = _probabilities(labels), [_probabilities(table) for table in tables]
+        short = np.flatnonzero(np.diff(offsets) <= LONGEST)
+        words, inner = words_of(offsets, short)
+        scores = np.concatenate([tables[number].ravel() for number in short.tolist()] or [labels[:0].ravel()])
+        sums = tree_sums(encodings.get(self.encoding), labels[words], inner, self.alphabet, scores)
+        of_labels[words] = sums.labels
+        starts = arc_starts(inner)
+        for place, number in enumerate(short.tolist()):
+            flat = sums.arcs[starts[place] : starts[place + 1]].astype(np.float32)
+            of_arcs[number] = flat.reshape(tables[number].shape)
+        return of_labels, of_arcs
 
 
 def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
-    """Take answers from the cache, or ask and keep them; whatever they depend on is in the name of their file."""
+    """Return the teacher's answers from the cache, or compute and store them.
+
+    The name of a cache file is a hash of everything that the answers depend on.
+    """
     key = hashlib.sha256(
         repr((teacher.identity, bank.offsets.array.tolist(), None if heads is None else heads.tolist())).encode()
     )
@@ -183,146 +239,197 @@ def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None)
     file = cache / f"{key.hexdigest()[:32]}.safetensors"
     if file.is_file():
         return {name: tensor.numpy() for name, tensor in read_tensors(file).items()}
-    found = teacher.answers(bank, heads)
-    write_tensors(file, {name: torch.from_numpy(rows) for name, rows in found.items()})
-    return found
+    answers = teacher.answers(bank, heads)
+    write_tensors(file, {name: torch.from_numpy(rows) for name, rows in answers.items()})
+    return answers
 
 
 class _Teacher:
-    """One or several trained models as one, which finds trees by the mean of their probabilities."""
+    """One or several trained models as one, which parses with the mean of their probabilities."""
 
-    def __init__(self, models: Sequence[Model], asked: Sequence[_Asked], labels: LabelSet, precision: str) -> None:
+    def __init__(self, models: Sequence[Model], numberings: Sequence[_Asked], labels: LabelSet, precision: str) -> None:
         self._models = models
         self._precision = precision
-        self._asked = asked
+        self._numberings = numberings
         self._labels = replace(labels, tags=())
         self._tags = dict(labels.tags)
-        found = max((one.description for one in models), key=lambda one: one.heads.relations_need_heads)
-        described = replace(found, decoding=replace(found.decoding, confidence=False))
+        first = max((model.description for model in models), key=lambda described: described.heads.relations_need_heads)
+        described = replace(first, decoding=replace(first.decoding, confidence=False))
         self._decoder = tree_decoder(described, labels)
-        if self._decoder.needs_arcs and not all(one.description.heads.arcs for one in models):
+        if self._decoder.needs_arcs and not all(model.description.heads.arcs for model in models):
             raise TrainingError(
-                "a teacher parses by labels and arcs, another scores no arcs; train all with model.arc_weight=1"
+                "a teacher parses with labels and arcs, another scores no arcs; train all with model.arc_weight=1"
             )
         names = (labels.encodings, labels.columns, labels.relations)
-        self.identity = repr(([one.hash for one in models], precision, asked, described.decoding, names))
+        self.identity = repr(([model.hash for model in models], precision, numberings, described.decoding, names))
 
     @classmethod
-    def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool) -> _Teacher:
-        """Load the models, and compare what they know with what is to be learnt."""
-        models = [_model(name) for name in options.model]
-        asked = [_Asked.of(one, labels, options.treebank_tags, arcs=arcs) for one in models]
-        return cls(models, asked, labels, options.precision)
+    def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool, trees: bool) -> _Teacher:
+        """Load the teacher's models; raise `TrainingError` if one lacks a label, relation or tag set of the student."""
+        teachers = [_Loaded.of(name) for name in options.model]
+        _demand_trees(teachers, trees=trees)
+        numberings = [_Asked.of(teacher, labels, options.treebank_tags, arcs=arcs) for teacher in teachers]
+        return cls([teacher.model for teacher in teachers], numberings, labels, options.precision)
 
     def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
-        """Say what is thought of sentences; everything has a name, and a row for each word but for arcs.
+        """Return the teacher's probabilities by name, one row for each word; those of arcs are flat.
 
-        Relations are those under these heads; without heads under those of the best trees, which are said too.
+        Probabilities of relations are those under `heads`. If `heads` is None, they are those under the heads of the
+        best trees, and these trees are returned too.
         """
         with torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bf16"):
             return self._answers(bank, heads)
 
     def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
         forms = bank.column("form")
-        found = [one.scorer.scores(forms, bank.offsets.array, one.decoding.batch) for one in self._models]
-        mean = _Mean(found, self._asked)
+        scores = [model.scorer.scores(forms, bank.offsets, model.decoding.batch) for model in self._models]
+        mean = _Mean(scores, self._numberings, bank.offsets.array)
         own: dict[str, _Answer] = {}
         if heads is None:
             best = self._best(mean, bank)
             heads = best.heads
             own = {f"{OWN}heads": best.heads, f"{OWN}relations": best.relations}
             own |= {f"{OWN}columns.{number}": column for number, column in enumerate(best.columns)}
-        return (
-            {f"labels.{number}": _half(one) for number, one in enumerate(mean.label_shares())}
-            | {"relations": _half(mean.relation_shares(heads.astype(np.int32)))}
-            | {f"tags.{name}": _half(one) for name, one in mean.tag_shares().items()}
-            | (
-                {"arcs": np.concatenate([_half(one).ravel() for one in mean.arc_shares()])}
-                if self._asked[0].arcs
-                else {}
-            )
-            | own
-        )
+        learnt = {f"labels.{number}": rows for number, rows in enumerate(mean.label_probabilities())}
+        learnt["relations"] = mean.relation_probabilities(heads.astype(np.int32))
+        learnt |= {f"tags.{name}": rows for name, rows in mean.tag_probabilities().items()}
+        if self._numberings[0].arcs:
+            learnt["arcs"] = np.concatenate([table.ravel() for table in mean.arc_probabilities()])
+        return {name: rows.astype(np.float16) for name, rows in learnt.items()} | own
 
     def _best(self, mean: _Mean, bank: Treebank) -> Examples:
-        """Find the best trees, and what is to be learnt of them."""
+        """Decode the best trees from the mean scores, and return them as training examples."""
         words = Treebank.of_words(bank.column("form"), bank.offsets)
-        if "upos" in self._asked[0].tags:
-            ids = mean.tag_shares()["upos"].argmax(axis=1)
+        if "upos" in self._numberings[0].tags:
+            ids = mean.tag_probabilities()["upos"].argmax(axis=1)
             words = words.with_columns({"upos": Column(frozen_ints(ids), self._tags["upos"])})
         trees = self._decoder.decode(mean, bank.offsets.array, words.upos)
         return examples(words.with_trees(trees.heads, trees.relations), self._labels, parse_by_labels=True)
 
 
 class _Mean:
-    """The mean of what several models say of sentences, with names in the order of the model that learns."""
+    """The mean probabilities of several models; labels, relations and tags are in the student's order."""
 
-    def __init__(self, scores: Sequence[Scores], asked: Sequence[_Asked]) -> None:
-        self._pairs = list(zip(scores, asked, strict=True))
+    def __init__(self, scores: Sequence[Scores], numberings: Sequence[_Asked], offsets: Ints) -> None:
+        self._pairs = list(zip(scores, numberings, strict=True))
+        self._sums = [
+            numbering.sums.marginals(_ordered(own.trees.labels(), numbering)[0], own.trees.arcs(), offsets)
+            for own, numbering in self._pairs
+            if numbering.sums is not None
+        ]  # of all models or of none
 
-    def label_shares(self) -> list[Floats]:
-        """Say how likely the labels of each column are."""
-        found = [
-            [_shares(*one) for one in zip(scores.labels(), asked.columns, strict=True)] for scores, asked in self._pairs
+    def label_probabilities(self) -> list[Floats]:
+        """Return the label probabilities of each label column: [words, labels].
+
+        If the models learnt whole trees, they are marginals over all trees.
+        """
+        if self._sums:
+            return [_mean([labels for labels, _ in self._sums])]
+        columns = [
+            [_probabilities(column) for column in _ordered(scores.trees.labels(), asked)]
+            for scores, asked in self._pairs
         ]
-        return [_mean(one) for one in zip(*found, strict=True)]
+        return [_mean(of_models) for of_models in zip(*columns, strict=True)]
 
-    def arc_shares(self) -> list[Floats]:
-        """Say how likely the heads of each sentence are."""
-        return [
-            _mean([_shares(one) for one in some])
-            for some in zip(*(scores.arcs() for scores, _ in self._pairs), strict=True)
-        ]
+    def arc_probabilities(self) -> list[Floats]:
+        """Return the probabilities of heads for each sentence: [words, words + 1]; index 0 is the root.
 
-    def relation_shares(self, heads: Ints | None, words: Numbers | None = None) -> Floats:
-        """Say how likely relations of all words, or of some, under these heads are."""
-        return _mean([_shares(scores.relations(heads, words), asked.relations) for scores, asked in self._pairs])
+        If the models learnt whole trees, they are marginals over all trees.
+        """
+        if self._sums:
+            return [_mean(of_models) for of_models in zip(*(arcs for _, arcs in self._sums), strict=True)]
+        tables = zip(*(scores.trees.arcs() for scores, _ in self._pairs), strict=True)
+        return [_mean([_probabilities(table) for table in of_models]) for of_models in tables]
 
-    def tag_shares(self) -> dict[str, Floats]:
-        """Say how likely the tags of each tag set are that is asked for."""
-        found = [(scores.tags(), asked.tags) for scores, asked in self._pairs]
+    def relation_probabilities(self, heads: Ints | None, words: Numbers | None = None) -> Floats:
+        """Return the probabilities of relations of all words, or of `words`, under `heads`: [words, relations]."""
+        return _mean(
+            [
+                _probabilities(scores.trees.relations(heads, words), numbering.relations)
+                for scores, numbering in self._pairs
+            ]
+        )
+
+    def tag_probabilities(self) -> dict[str, Floats]:
+        """Return the tag probabilities [words, tags] of each tag set that is learnt, by its name."""
+        tables = [(scores.tags(), numbering.tags) for scores, numbering in self._pairs]
         return {
-            name: _mean([_shares(tags[places[name][0]], places[name][1]) for tags, places in found])
-            for name in found[0][1]
+            name: _mean([_probabilities(tags[known[name][0]], known[name][1]) for tags, known in tables])
+            for name in tables[0][1]
         }
 
     def labels(self) -> list[Floats]:
-        """Score the labels of each column."""
-        return [_logs(one) for one in self.label_shares()]
+        """Return the label scores of each label column: [words, labels].
+
+        They are the models' mean scores if these learnt whole trees, otherwise the logarithms of the mean
+        probabilities.
+        """
+        if self._sums:
+            columns = zip(*(_ordered(scores.trees.labels(), asked) for scores, asked in self._pairs), strict=True)
+            return [_mean(of_models) for of_models in columns]
+        return list(map(_logs, self.label_probabilities()))
 
     def arcs(self) -> list[Floats]:
-        """Score heads for each sentence."""
-        return [_logs(one) for one in self.arc_shares()]
+        """Return the scores of heads for each sentence: [words, words + 1]; index 0 is the root.
+
+        They are the models' mean scores if these learnt whole trees, otherwise the logarithms of the mean
+        probabilities.
+        """
+        if self._sums:
+            tables = zip(*(scores.trees.arcs() for scores, _ in self._pairs), strict=True)
+            return [_mean(of_models) for of_models in tables]
+        return list(map(_logs, self.arc_probabilities()))
 
     def relations(self, heads: Ints | None = None, words: Numbers | None = None) -> Floats:
-        """Score relations of all words, or of some, under these heads."""
-        return _logs(self.relation_shares(heads, words))
+        """Return the logarithms of `relation_probabilities`."""
+        return _logs(self.relation_probabilities(heads, words))
 
 
-def _model(name: str) -> Model:
-    """Load a teacher as training wrote it, or as it was exported."""
-    home = open_folder(locate(name))
-    model = training_record(home.table).get("model")
-    if isinstance(model, dict) and str(model.get("loss")).startswith("trees"):
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """One model of a teacher, trained or exported, and whether it was trained with the loss of whole trees."""
+
+    model: Model
+    trees: bool
+
+    @classmethod
+    def of(cls, name: str) -> _Loaded:
+        """Load a model by its name or folder."""
+        home = open_folder(locate(name))
+        model = training_record(home.table).get("model")
+        trees = isinstance(model, dict) and model.get("loss") == "trees"
+        return cls(load_trained(home) if home.format == TRAINED else load_exported(home), trees)
+
+
+def _demand_trees(loaded: Sequence[_Loaded], *, trees: bool) -> None:
+    """Raise `TrainingError` if only some teachers learnt whole trees, or if none did and `trees` demands it."""
+    if len({one.trees for one in loaded}) > 1:
         raise TrainingError(
-            f"the teacher {name} was trained with model.loss={model['loss']}: what it says of a label or an arc "
-            "alone is no probability; a model learns from a teacher that was trained with model.loss=words"
+            "one teacher was trained with model.loss=trees, another word by word, so their probabilities have no "
+            "common mean; train all with the same model.loss"
         )
-    return load_trained(home) if home.format == TRAINED else load_exported(home)
+    if trees and not loaded[0].trees:
+        raise TrainingError(
+            "a model with model.loss=trees needs a teacher that was trained with model.loss=trees, and this one was "
+            "trained word by word; train another teacher, or set model.loss=words"
+        )
 
 
 def _of(teacher: Model, labels: LabelSet) -> tuple[tuple[str, ...], ...]:
-    found = teacher.labels.encodings[:1]
-    if not teacher.description.heads.labels or found != labels.encodings[:1]:
+    encodings = teacher.labels.encodings[:1]
+    if not teacher.description.heads.labels or encodings != labels.encodings[:1]:
         raise TrainingError(
-            f"the teacher parses with {found[0] if found else 'arcs'}, the model with {labels.encodings[0]}; "
-            "a model learns from a teacher of its own encoding"
+            f"the teacher parses with {encodings[0] if encodings else 'arcs'}, the model with {labels.encodings[0]}; "
+            "use a teacher with the same encoding"
         )
     return teacher.labels.columns[0]
 
 
 def _order(mine: Sequence[str], theirs: Sequence[str], what: str) -> list[int]:
-    """Find the teacher's number of each name."""
+    """Return the index in `theirs` of each name in `mine`; raise `TrainingError` if one is missing.
+
+    `what` is the kind of names, for the error.
+    """
     numbers = {name: number for number, name in enumerate(theirs)}
     unknown = [name for name in mine if name not in numbers]
     if unknown:
@@ -333,24 +440,24 @@ def _order(mine: Sequence[str], theirs: Sequence[str], what: str) -> list[int]:
     return [numbers[name] for name in mine]
 
 
-def _shares(logs: Floats, order: Sequence[int] | None = None) -> Floats:
-    """Make probabilities that add up to 1 of the scores of some names."""
+def _ordered(labels: Sequence[Floats], asked: _Asked) -> list[Floats]:
+    """Return the teacher's label scores, a table for each label column, with labels in the student's order."""
+    return [column[:, order] for column, order in zip(labels, asked.columns, strict=True)]
+
+
+def _probabilities(logs: Floats, order: Sequence[int] | None = None) -> Floats:
+    """Return the softmax of scores over the last axis; with `order`, over the columns with these indices."""
     chosen = logs if order is None else logs[:, order]
     out = np.exp(chosen - chosen.max(axis=-1, keepdims=True))
-    shares: Floats = out / out.sum(axis=-1, keepdims=True)
-    return shares
+    probabilities: Floats = out / out.sum(axis=-1, keepdims=True)
+    return probabilities
 
 
-def _mean(shares: Sequence[Floats]) -> Floats:
-    mean: Floats = np.mean(shares, axis=0)
+def _mean(probabilities: Sequence[Floats]) -> Floats:
+    mean: Floats = np.mean(probabilities, axis=0)
     return mean
 
 
-def _logs(shares: Floats) -> Floats:
-    logs: Floats = np.log(np.maximum(shares, LEAST))
+def _logs(probabilities: Floats) -> Floats:
+    logs: Floats = np.log(np.maximum(probabilities, LEAST))
     return logs
-
-
-def _half(shares: Floats) -> Half:
-    half: Half = shares.astype(np.float16)
-    return half

@@ -1,4 +1,4 @@
-"""Sentences without trees, for a teacher to annotate: plain text that is cut into words, tokens, or CoNLL-U."""
+"""Sentences without trees for a teacher: plain text, tokens or CoNLL-U."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LONGEST = 60  # words of a sentence: longer ones are mostly lists and mistakes of the segmenter
+LONGEST = 60  # words of a sentence: longer ones are usually lists and errors of the segmenter
 
 
 def read_texts(paths: Sequence[str], segmenter: str) -> Treebank:
-    """Read the words of files and nothing else; sentences that are too long are left out.
+    """Read the words of files as one treebank without trees; leave out sentences of more than `LONGEST` words.
 
-    `.conllu` and `.tokens`, also packed, are taken as they are; other files have a paragraph a line and are cut.
+    Files named `.conllu` or `.tokens`, also compressed, are already segmented. Other files are plain text with a
+    paragraph on each line, and the model or folder `segmenter` segments them. Raise `ConfigError` if a file is plain
+    text and `segmenter` is empty.
     """
     banks = [bank for path in paths for bank in _banks(path, segmenter)]
     if not banks:
@@ -40,10 +42,7 @@ def _banks(path: str, segmenter: str) -> Iterable[Treebank]:
     if kind == ".tokens":
         return token_banks(text_pieces(path), path)
     if not segmenter:
-        raise ConfigError(
-            "teacher",
-            "teacher.segmenter",
-            f"names nothing, and {path} is plain text; expected a model or folder with a segmenter, such as en",
-        )
+        problem = f"is empty, and {path} is plain text; expected a model or folder with a segmenter, such as en"
+        raise ConfigError("teacher", "teacher.segmenter", problem)
     home = Path(segmenter) if (Path(segmenter) / SEGMENTER).is_file() else locate(segmenter)
     return Segmenter.load(home, each_line="paragraph").stream(text_pieces(path))

@@ -1,4 +1,4 @@
-"""The numbers of a trained network by torch, in the shapes that `models.scorer` asks for."""
+"""Scores of a torch network, through the protocols of `models.scorer`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ropewalk.models.batching import alike
+from ropewalk.training.classifiers import arc_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,26 +19,29 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
-    from ropewalk.models.scorer import Floats, Numbers
-    from ropewalk.training.classifiers import PairScorer
+    from ropewalk.models.scorer import Floats, Group, Numbers
     from ropewalk.training.network import Network
 
 
 @final
 class TorchEncoder:
-    """Words in, vectors out."""
+    """Encoder of a torch network; implements the protocol `WordVectors`."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
 
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Run the encoder over sentences, each beside others of its own size only."""
+        """Return the vector of each word, computed for about `budget` tokens at a time: [words, size].
+
+        Sentences share a batch only if they have the same canonical size, so that a result does not depend on the
+        others.
+        """
         encoder = self._network.encoder
         texts = forms.texts()
         inputs = encoder.prepare([texts[start:stop] for start, stop in pairwise(offsets.tolist())])
         out = np.zeros((len(forms), encoder.size), dtype=np.float32)
         with _used(self._network):
-            for size, chosen in alike([one.size for one in inputs], encoder.canonical, budget):
+            for size, chosen in alike([sentence.size for sentence in inputs], encoder.canonical, budget):
                 batch = encoder.collate([inputs[sentence] for sentence in chosen], size).to(_device(self._network))
                 places = np.concatenate([np.arange(offsets[sentence], offsets[sentence + 1]) for sentence in chosen])
                 out[places] = _array(self._network(batch))
@@ -45,8 +49,8 @@ class TorchEncoder:
 
 
 @final
-class TorchHeads:
-    """The networks between the vectors of words and scores."""
+class TorchClassifiers:
+    """Classifiers of a torch network; implements the protocol `Classifiers`."""
 
     rows = 64
 
@@ -55,53 +59,39 @@ class TorchHeads:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Name what `words` can compute."""
+        """The names of all outputs of `words`."""
         return self._network.outputs
 
     def words(self, vectors: Floats, outputs: Sequence[str]) -> dict[str, Floats]:
-        """Compute what follows from each word alone."""
+        """Return the arrays that `outputs` names, computed from each word's vector alone: each [words, …]."""
         with _used(self._network):
-            found = self._network.word_scores(self._tensor(vectors), outputs)
-            return {name: _array(found[name]) for name in outputs}
+            scores = self._network.word_scores(self._tensor(vectors), outputs)
+            return {name: _array(scores[name]) for name in outputs}
 
-    def pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
-        """Score the relations of pairs."""
-        relations = self._network.relations.pairs
+    def pairs(self, group: Group, words: Floats, heads: Floats, classes: Numbers) -> Floats:
+        """Return the log-probabilities of relations of pairs: [pairs, relations].
+
+        `words` has the side of each pair's dependent, `heads` that of its head (see `PairScorer`); `classes` are the
+        distance classes.
+        """
+        relations = self._network.groups[group].relations.pairs
         assert relations is not None  # noqa: S101 - as the description says
-        return self._relations(relations, words, heads, classes)
-
-    def graph_pairs(self, words: Floats, heads: Floats, classes: Numbers) -> Floats:
-        """Score the relations of arcs of graphs."""
-        graphs = self._network.graphs
-        assert graphs is not None  # noqa: S101 - as the description says
-        return self._relations(graphs.relations, words, heads, classes)
-
-    def _relations(self, relations: PairScorer, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         with _used(self._network):
             above = self._tensor(heads) + relations.classes()[self._tensor(classes)]
             return _array(relations.score(self._tensor(words), above).log_softmax(-1))
 
-    def arcs(self, words: Floats, heads: Floats) -> Floats:
-        """Score heads in sentences of one length, one at a time: torch multiplies several together otherwise."""
-        arcs = self._network.arcs
-        assert arcs is not None  # noqa: S101 - as the description says
-        with _used(self._network):
-            root = arcs.root_side()
-            scores = [
-                arcs.score(self._tensor(word[None]), self._tensor(head[None]), root)
-                for word, head in zip(words, heads, strict=True)
-            ]
-            return _array(torch.cat(scores).log_softmax(-1))
+    def arcs(self, group: Group, words: Floats, heads: Floats) -> Floats:
+        """Return each word's scores of heads in sentences of one length: [sentences, words, words + 1].
 
-    def graph_arcs(self, words: Floats, heads: Floats) -> Floats:
-        """Give the log-odds of arcs of graphs, one sentence at a time likewise."""
-        graphs = self._network.graphs
-        assert graphs is not None  # noqa: S101 - as the description says
-        assert graphs.arcs is not None  # noqa: S101 - likewise
+        Index 0 is the root. Each sentence is computed alone, because torch rounds differently if it computes several
+        together.
+        """
+        classifiers = self._network.groups[group]
+        assert classifiers.arcs is not None  # noqa: S101 - as the description says
         with _used(self._network):
-            root = graphs.arcs.root_side()
+            root = classifiers.arcs.root_side()
             scores = [
-                graphs.arc_scores(self._tensor(word[None]), self._tensor(head[None]), root)
+                arc_scores(self._tensor(word[None]), self._tensor(head[None]), root, classifiers.bias)
                 for word, head in zip(words, heads, strict=True)
             ]
             return _array(torch.cat(scores))
@@ -112,7 +102,7 @@ class TorchHeads:
 
 @contextmanager
 def _used(network: Network) -> Iterator[None]:
-    """Use a network rather than train it."""
+    """Switch a network to evaluation without gradients; at the end, restore training if it was on."""
     training = network.training
     if training:
         network.eval()

@@ -1,4 +1,4 @@
-"""Optional company of a training run: TensorBoard, and energy and CO2 by codecarbon, both from the extra `track`."""
+"""Optional records of a training run from the extra `track`: TensorBoard, and energy and CO2 from codecarbon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Tracker:
-    """Hears of each epoch; `energy` gives what was used since it was last asked."""
+    """Tracker of a training run: `epoch` records figures, `energy` returns what was used since the last call."""
 
     def __init__(self, options: TrainingOptions, home: Path) -> None:
         self._board: Any = None
@@ -36,16 +36,16 @@ class Tracker:
             self._meter.start()
 
     def energy(self) -> dict[str, float]:
-        """Give kilowatt-hours and kilograms of CO2 since the last call."""
+        """Return the kilowatt-hours and kilograms of CO2 since the last call; an empty table if not measured."""
         if self._meter is None:
             return {}
         carbon = float(self._meter.flush() or 0.0)
-        used = float(self._meter._total_energy.kWh)  # noqa: SLF001 - there is no other way to ask during a run
+        used = float(self._meter._total_energy.kWh)  # noqa: SLF001 - no public way during a run
         before, self._used = self._used, (used, carbon)
         return {"energy_kwh": used - before[0], "co2_kg": carbon - before[1]}
 
     def epoch(self, entry: dict[str, Any]) -> None:
-        """Pass on what an epoch gave."""
+        """Write the numbers in `entry`, an epoch's loss, speed and scores, to TensorBoard, if it is used."""
         if self._board is not None:
             for name, value in entry.items():
                 if isinstance(value, float):
@@ -53,7 +53,7 @@ class Tracker:
             self._board.flush()
 
     def close(self) -> None:
-        """End what was begun."""
+        """Close TensorBoard and the energy meter."""
         if self._board is not None:
             self._board.close()
         if self._meter is not None:

@@ -1,6 +1,6 @@
-"""Writing a trained model's folder: `config.json`, `labels.json`, `model.safetensors`, `encoder/` and the model card.
+"""The folder of a trained model: `config.json`, `labels.json`, `model.safetensors`, `encoder/` and the model card.
 
-`encoder/` holds the tokenizer and the configuration of a transformer. Nothing in a folder is executable.
+`encoder/` has the tokenizer and the configuration of a transformer. Nothing in a folder is executable.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
@@ -29,31 +29,32 @@ if TYPE_CHECKING:
     from ropewalk.training.config import Config
     from ropewalk.training.trainable import Trainable
 
+Options = TypeVar("Options")
 WEIGHTS = "model.safetensors"
 
 
 def demand_fit(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Raise unless weights are those of a network, all of them and no others, in the same shapes."""
-    wanted = network.state_dict()
+    """Raise `ModelError` unless `weights` has exactly the weights of the network, in the same shapes."""
+    expected = network.state_dict()
     file = str(path / WEIGHTS)
-    missing, foreign = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
+    missing, foreign = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
     if missing or foreign:
         lacks = f"lacks {missing[0]}" if missing else f"has {foreign[0]}, which the model does not"
         raise ModelError(file, f"{lacks} ({len(missing)} missing, {len(foreign)} foreign); it is of another model")
-    for name, tensor in wanted.items():
+    for name, tensor in expected.items():
         if tensor.shape != weights[name].shape:
-            found, expected = list(weights[name].shape), list(tensor.shape)
-            raise ModelError(file, f"{name} has shape {found}, expected {expected}; it is of another model")
+            shapes = f"shape {list(weights[name].shape)}, expected {list(tensor.shape)}"
+            raise ModelError(file, f"{name} has {shapes}; it is of another model")
 
 
 def save(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
-    """Write a model's folder, all but its card; `config` is kept as a record of how it was trained."""
+    """Write a model's folder without its card; `config` is the record of how it was trained."""
     save_description(path, trainable, config)
-    save_weights(path, trainable.network.state_dict())
+    write_tensors(Path(path) / WEIGHTS, trainable.network.state_dict())
 
 
 def save_description(path: str | os.PathLike[str], trainable: Trainable, config: Config | None = None) -> None:
-    """Write all of a model's folder but its weights and card."""
+    """Write a model's folder without its weights and card."""
     home = files.make_folder(path)
     table = trainable.description.to_json(TRAINED) | trainable.network.encoder.save(home)
     write_json(home / LABELS, trainable.labels.to_json(), compact=True)
@@ -61,36 +62,28 @@ def save_description(path: str | os.PathLike[str], trainable: Trainable, config:
 
 
 def portable(config: Config) -> Config:
-    """Name files without the folders they lie in, which mean nothing elsewhere."""
-    data = config.data
+    """Return a configuration in which paths are reduced to file names: folders mean nothing on other machines."""
     encoder = config.model.encoder
-
-    def names(paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(Path(path).name for path in paths)
-
-    teacher = config.teacher
     local = Path(encoder.name).is_dir()
-    encoder = replace(
-        encoder, name=Path(encoder.name).name if local else encoder.name, vectors=Path(encoder.vectors).name
-    )
     return replace(
         config,
-        data=replace(data, train=names(data.train), dev=names(data.dev), test=names(data.test)),
-        model=replace(config.model, encoder=encoder),
-        teacher=replace(
-            teacher,
-            model=names(teacher.model),
-            texts=names(teacher.texts),
-            segmenter=Path(teacher.segmenter).name,
-            sources=Path(teacher.sources).name,
-            cache=Path(teacher.cache).name,
-        ),
+        data=without_folders(config.data, "train", "dev", "test"),
+        model=replace(config.model, encoder=without_folders(encoder, "vectors", *(["name"] if local else []))),
+        teacher=without_folders(config.teacher, "model", "texts", "segmenter", "sources", "cache"),
     )
 
 
-def save_weights(path: str | os.PathLike[str], weights: Mapping[str, Tensor]) -> None:
-    """Write a model's weights."""
-    write_tensors(Path(path) / WEIGHTS, weights)
+def without_folders(options: Options, *names: str) -> Options:
+    """Return a copy of `options` in which the paths in the fields `names` are reduced to file names.
+
+    A field has one path or a tuple of paths.
+    """
+
+    def file_name(value: Any) -> Any:  # noqa: ANN401 - a path, or a tuple of them
+        return tuple(map(file_name, value)) if isinstance(value, tuple) else Path(value).name
+
+    changes = {name: file_name(getattr(options, name)) for name in names}
+    return cast("Options", replace(cast("Any", options), **changes))
 
 
 def save_card(path: str | os.PathLike[str], card: str) -> None:
@@ -99,12 +92,12 @@ def save_card(path: str | os.PathLike[str], card: str) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file."""
+    """Return the tensors of a safetensors file, by name; raise `ModelError` if it is damaged."""
     return unpacked(read_content(path), path)
 
 
 def unpacked(raw: bytes, path: Path) -> dict[str, Tensor]:
-    """Return the tensors in the content of a safetensors file."""
+    """Return the tensors in `raw`, the content of a safetensors file; raise `ModelError` if it is damaged."""
     try:
         return load_tensors(raw)
     except (SafetensorError, ValueError, KeyError) as failure:
@@ -112,18 +105,18 @@ def unpacked(raw: bytes, path: Path) -> dict[str, Tensor]:
 
 
 def packed(tensors: Mapping[str, Tensor]) -> bytes:
-    """Return the content of a safetensors file; equal tensors give equal bytes."""
+    """Return tensors as the content of a safetensors file; equal tensors give equal bytes."""
     return save_tensors({name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()})
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> str:
-    """Write a safetensors file, whole or not at all, and return its SHA-256."""
+    """Write tensors to a safetensors file, and return its SHA-256; after a failure there is no partial file."""
     raw = packed(tensors)
     write_content(path, raw)
     return hashlib.sha256(raw).hexdigest()
 
 
 def write_content(path: Path, raw: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file; after a failure there is no partial file."""
     with files.creating(path) as file:
         file.write(raw)

@@ -1,4 +1,4 @@
-"""A whole training run: from a configuration to a model's folder."""
+"""A training run: from a configuration to a model's folder."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ropewalk.core.projectivity import lift_until
 from ropewalk.core.trees import projective
 from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
+from ropewalk.models import tag_columns
 from ropewalk.models.description import Description
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.storage import CONFIG, read_json, write_json
@@ -29,7 +30,7 @@ from ropewalk.training.checks import demand_decoder, demand_teachable, demand_us
 from ropewalk.training.config import MEAN, from_mapping
 from ropewalk.training.construction import graph_shape, head_shape
 from ropewalk.training.examples import examples, label_set, read_treebank
-from ropewalk.training.loop import CHECKPOINT, Job, fit
+from ropewalk.training.loop import CHECKPOINT, Job, Progress, fit
 from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
 from ropewalk.training.texts import read_texts
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
 
     from ropewalk.errors import FormatError
     from ropewalk.training.config import Config
-    from ropewalk.training.loop import Progress, ScoresByName, TrainingState
+    from ropewalk.training.loop import ScoresByName, TrainingState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a run left: where its model is, how it went, and the scores of the best epoch.
+    """Result of a run: the model's folder, the final state, and the best epoch's scores on dev and test data.
 
-    Of several processes only the first, `main`, writes, scores and has anything to tell.
+    If there are several processes, only the first writes files and scores test data; `main` is true for it.
     """
 
     home: Path
@@ -58,7 +59,7 @@ class Outcome:
     main: bool = True
 
 
-def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
+def train(  # noqa: PLR0913 - one keyword for each option of a run
     config: Config,
     out: str | os.PathLike[str],
     *,
@@ -68,7 +69,13 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     report: Callable[[Progress], None] = lambda _: None,
     tell: Callable[[FormatError], None] = lambda _: None,
 ) -> Outcome:
-    """Train a model into a folder; `tell` hears of each sentence that was skipped or repaired."""
+    """Train a model and write it into the folder `out`.
+
+    With `resume`, continue an interrupted run. With `init_from`, start from the trained model of this name or folder.
+    `command` is the command line that the model card shows. `report` is called with the progress, and `tell` for each
+    sentence that was skipped or repaired. Raise `TrainingError` or `ConfigError` if options contradict each other, or
+    if the folder contains another run.
+    """
     home = Path(out)
     process = PartialState(cpu=config.training.device == "cpu")
     main = process.is_main_process
@@ -76,7 +83,7 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     demand_decoder(config)
     demand_teachable(config)
     _check_home(home, config, resume=resume)
-    process.wait_for_everyone()  # or another would find what the first begins to write
+    process.wait_for_everyone()  # before the first process writes files
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
     bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
@@ -101,12 +108,12 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
     bank = Treebank.concat([bank, *copies])
     if not shape.labels and config.model.loss == "trees":
-        # the loss sums over projective trees, and the right one must be among them
+        # the loss sums over projective trees, and the gold one must be among them
         bank = bank.with_trees(bank.lifted(partial(lift_until, covers=projective)).heads, bank.relations)
     learnt = examples(bank, labels, parse_by_labels=shape.labels)
     taught = None
     if teacher.model:
-        learnt, taught = lessons(teacher, labels, learnt, texts, arcs=shape.arcs)
+        learnt, taught = lessons(teacher, labels, learnt, texts, arcs=shape.arcs, trees=config.model.loss == "trees")
     job = Job(
         config,
         trainable.network,
@@ -123,61 +130,87 @@ def train(  # noqa: PLR0913 - one keyword for each thing a run can be told
     scores["dev"] = {key: value for key, value in state.history[state.best_epoch - 1].items() if key in known}
     if not main:
         return Outcome(home, state, scores, main=False)
-    found = Trainable.load(home)
-    best = found.model().calibrated(dev)
-    trained_files.save_description(home, found.with_decoding(best.decoding), config)
-    if best.decoding != config.decoding or not found.description.graphs.is_empty:  # what decides has just been found
-        scores["dev"] = measures(dev, best.parse(dev), best.tags)
-    if test is not None:
-        scores["test"] = measures(test, best.parse(test), best.tags)
+    scores |= _finish(home, config, state, (dev, test), report)
     trained_files.save_card(home, card(config, state, scores, command, sources))
     return Outcome(home, state, scores)
 
 
+def _finish(
+    home: Path,
+    config: Config,
+    state: TrainingState,
+    banks: tuple[Treebank, Treebank | None],
+    report: Callable[[Progress], None],
+) -> dict[str, ScoresByName]:
+    """Calibrate the best model of a run on the dev data and store it; return its scores on dev and test data.
+
+    Dev data are scored again only if calibration may have changed the predictions. `banks` are the dev and test data.
+    """
+    dev, test = banks
+    scores: dict[str, ScoresByName] = {}
+
+    def begin(doing: str) -> None:
+        report(Progress(state.epoch, config.training.epochs, state.step, 1.0, 0.0, 0.0, doing=doing))
+
+    begin("calibrating probabilities on dev")
+    trained = Trainable.load(home)
+    best = trained.model().calibrated(dev)
+    trained_files.save_description(home, trained.with_decoding(best.decoding), config)
+    if best.decoding != config.decoding or not trained.description.graphs.is_empty:  # options were fitted just now
+        begin("scoring dev")
+        scores["dev"] = measures(dev, best.parse(dev), best.tags)
+    if test is not None:
+        begin("scoring test")
+        scores["test"] = measures(test, best.parse(test), best.tags)
+    return scores
+
+
 def _begin(home: Path, trainable: Trainable, config: Config) -> None:
-    """Write what says that a run has begun: its configuration, then the description of its model."""
+    """Write the configuration of a new run into its checkpoint folder, then the description of its model."""
     checkpoint = files.make_folder(home / CHECKPOINT)
-    for place in (home, checkpoint):
-        files.tidy(place)
-    write_json(checkpoint / CONFIG, to_mapping(config))  # first, so that whatever comes after belongs to a run
+    for folder in (home, checkpoint):
+        files.tidy(folder)
+    write_json(checkpoint / CONFIG, to_mapping(config))  # first, so that all later files belong to a run
     trained_files.save_description(home, trainable, config)
 
 
 def measures(gold: Treebank, predicted: Treebank, tags: Iterable[str] = ()) -> ScoresByName:
-    """Score trees by every measure, subtypes and punctuation included, graphs if there are any, and columns of tags."""
-    found = score(gold, predicted)
-    values: ScoresByName = {measure: found.parts(measure).value for measure in MEASURES}
+    """Return the scores of predicted trees and of the tag columns `tags`, and of graphs if any were predicted.
+
+    Trees are scored with subtypes and punctuation. Measures without a value are left out.
+    """
+    scores = score(gold, predicted)
+    values: ScoresByName = {measure: scores.parts(measure).value for measure in MEASURES}
     for name in tags:
-        pairs = zip(gold.column(name).texts(), predicted.column(name).texts(), strict=True)
+        pairs = zip(*(tag_columns.get(name).values(bank).texts() for bank in (gold, predicted)), strict=True)
         values[name] = sum(right == guess for right, guess in pairs) / gold.words if gold.words else math.nan
     if predicted.graphs is not None:
         values |= graph_scores.measures(gold, predicted)
     return {measure: value for measure, value in values.items() if not math.isnan(value)}
 
 
-def _with_mean(found: ScoresByName, tags: Sequence[str]) -> ScoresByName:
-    return {**found, MEAN: fmean([found["las"], *(found[name] for name in tags)])}
+def _with_mean(scores: ScoresByName, tags: Sequence[str]) -> ScoresByName:
+    return {**scores, MEAN: fmean([scores["las"], *(scores[name] for name in tags)])}
 
 
 def _check_home(home: Path, config: Config, *, resume: bool) -> None:
-    """Refuse to write over another run or model, or to go on with one that was told something else.
+    """Raise `TrainingError` if a folder contains a run or model that this run would overwrite.
 
-    Tests come after a run, and may be others.
+    With `resume`, raise it only if the options of the earlier run differ. The option `data.test` may differ, because
+    test data are used only after the training.
     """
     earlier = home / CHECKPOINT / CONFIG
     if not earlier.is_file():
         if (home / CONFIG).exists():
-            raise TrainingError(
-                f"{home} holds a model that no run in it can go on with; choose another folder, or remove this one"
-            )
+            raise TrainingError(f"{home} contains a model without a run to resume; choose another folder, or remove it")
         return
     if not resume:
-        raise TrainingError(f"{home} holds a training run; go on with it by --resume, or choose another folder")
-    before, now = (flat_options(one) for one in (from_mapping(read_json(earlier), str(earlier)), config))
+        raise TrainingError(f"{home} contains a training run; resume it with --resume, or choose another folder")
+    before, now = map(flat_options, (from_mapping(read_json(earlier), str(earlier)), config))
     changed = sorted(key for key in {*before, *now} - {"data.test"} if before.get(key) != now.get(key))
     if changed:
         key = changed[0]
         raise TrainingError(
-            f"{home}: {key} was {before.get(key)!r} and is now {now.get(key)!r}; a run is resumed with the same "
-            "configuration; to train further with another, use --init-from"
+            f"{home}: {key} was {before.get(key)!r} and is now {now.get(key)!r}; resume the run with the same "
+            "configuration, or train further with another using --init-from"
         )

@@ -1,4 +1,4 @@
-"""Static word vectors out of a pretrained encoder: what it makes of each word alone, in few dimensions."""
+"""Static word vectors from a pretrained encoder: its vectors of words without context, in fewer dimensions."""
 
 from __future__ import annotations
 
@@ -30,41 +30,53 @@ Vectors = npt.NDArray[np.float32]
 
 
 def load_encoder(name: str) -> Transformer:
-    """Load a pretrained encoder, or the one in the folder of a trained model."""
+    """Load a pretrained transformer, or that of a trained model, from the hub or a folder; pool subwords by their mean.
+
+    Raise `OptionError` if the encoder is no transformer.
+    """
     if (Path(name) / LABELS).is_file():
-        found = Trainable.load(name).network.encoder
+        loaded = Trainable.load(name).network.encoder
     else:
-        found = new_encoder(EncoderOptions(name=name, casing="no"), LabelSet((), (), ()), None)
-    encoder = demand_transformer(found, name)
+        loaded = new_encoder(EncoderOptions(name=name, casing="no"), LabelSet((), (), ()), None)
+    encoder = demand_transformer(loaded, name)
     encoder.pooling = "mean"
     return encoder
 
 
 def vocabulary(encoder: Transformer, more: Iterable[str] = ()) -> list[str]:
-    """List an encoder's whole words and more, each once, in lower case if it ignores case."""
+    """Return the words in `more`, then all tokens in the encoder's vocabulary that are whole words, each once.
+
+    Words in `more` are converted to lower case if the encoder ignores case.
+    """
     tokenizer = encoder.tokenizer
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for text in more:
-        found.setdefault(text.lower() if encoder.tokens.lowercases else text)
+        words.setdefault(text.lower() if encoder.tokens.lowercases else text)
     for number in range(len(tokenizer)):
         text = str(tokenizer.decode([number])).strip()
         ids = tokenizer([text], is_split_into_words=True, add_special_tokens=False)["input_ids"] if text else []
         if list(ids) == [number] and not any(character.isspace() for character in text):
-            found.setdefault(text)
-    return list(found)
+            words.setdefault(text)
+    return list(words)
 
 
 def static_vectors(encoder: Transformer, words: Sequence[str], size: int) -> Vectors:
-    """Read each word alone, take the mean of its subwords over all layers, and keep the `size` main directions."""
+    """Return a static vector for each word, reduced to `size` principal components: [words, size].
+
+    Before the reduction, it is the encoder's vector of the word without context, a mean over subwords and layers. Raise
+    `OptionError` if `size` is above the number of words or the encoder's size.
+    """
     inputs = encoder.prepare([[word] for word in words])
     rows = np.zeros((len(words), encoder.size), dtype=np.float32)
     encoder.eval()
-    batches = alike([one.size for one in inputs], int, BUDGET)  # a single word would mostly be padding otherwise
+    batches = alike([word.size for word in inputs], int, BUDGET)  # others would be mostly padding
     with torch.inference_mode():
         for width, chosen in track(batches, "reading words", total=len(batches)):
             rows[chosen] = encoder.layers(encoder.collate([inputs[word] for word in chosen], width)).numpy()
     if size > min(rows.shape):
-        raise OptionError(f"{size} dimensions of {len(words)} words and vectors of {encoder.size}; expected fewer")
+        raise OptionError(
+            f"{size} dimensions of {len(words)} words and vectors of {encoder.size}; pass a smaller number"
+        )
     rows -= rows.mean(axis=0)
     _, directions = np.linalg.eigh(rows.T @ rows)
     narrow: Vectors = (rows @ directions[:, ::-1][:, :size]).astype(np.float32)
@@ -73,7 +85,7 @@ def static_vectors(encoder: Transformer, words: Sequence[str], size: int) -> Vec
 
 
 def write_vectors(path: str | os.PathLike[str], words: Sequence[str], vectors: Vectors) -> None:
-    """Write how many words and numbers there are, then a word and its numbers on each line, as `read_vectors` reads."""
+    """Write word vectors in the format of `read_vectors`: the numbers of words and dimensions, then a word a line."""
     with files.creating(path) as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
         for word, row in zip(words, vectors.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The FEATS column: `Case=Nom|Number=Plur` as a mapping, and back."""
+"""The FEATS column: converts between text such as `Case=Nom|Number=Plur` and a mapping."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NONE = "_"
 
 
 def features_of(text: str) -> dict[str, str]:
-    """Read FEATS; several values of one feature stay one text, such as `Sing,Plur`."""
+    """Return FEATS as a mapping of names to values; several values of a feature stay one text: `Sing,Plur`."""
     if text == NONE:
         return {}
     return {name: value for name, _, value in (part.partition("=") for part in text.split("|"))}
 
 
 def features_text(features: Mapping[str, str]) -> str:
-    """Write FEATS, sorted as UD demands: by name, whether in capitals or not."""
+    """Return features as the text of FEATS, sorted by name regardless of case, as UD requires; `_` for none."""
     return "|".join(f"{name}={features[name]}" for name in sorted(features, key=str.lower)) or NONE

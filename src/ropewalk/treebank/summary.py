@@ -1,8 +1,8 @@
-"""What a treebank holds, counted chunk by chunk."""
+"""Counts of sentences, words and trees in a treebank; the counts of several parts can be added."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts over sentences; the sum of two summaries is the summary of both.
+    """Counts of a treebank; the sum of two summaries is the summary of both treebanks together.
 
-    `trees` counts the sentences whose heads are all there; projectivity and rope thickness are over those.
+    `multiwords` and `empties` are the numbers of multiword tokens and empty nodes. `longest` is the number of words of
+    the longest sentence. `trees` is the number of sentences whose heads form a tree. Only these count for
+    `nonprojective` and for the sum and maximum of rope thickness.
     """
 
     sentences: int = 0
@@ -32,31 +34,23 @@ class Summary:
     thickness_max: int = 0
 
     def __add__(self, other: Summary) -> Summary:
-        return Summary(
-            self.sentences + other.sentences,
-            self.words + other.words,
-            self.multiwords + other.multiwords,
-            self.empties + other.empties,
-            max(self.longest, other.longest),
-            self.trees + other.trees,
-            self.nonprojective + other.nonprojective,
-            self.thickness_sum + other.thickness_sum,
-            max(self.thickness_max, other.thickness_max),
-        )
+        maxima = {"longest", "thickness_max"}
+        pairs = {field.name: (getattr(self, field.name), getattr(other, field.name)) for field in fields(self)}
+        return Summary(**{name: max(pair) if name in maxima else sum(pair) for name, pair in pairs.items()})
 
     @property
     def nonprojective_share(self) -> float | None:
-        """The share of trees in which arcs cross, or nothing if there are no trees."""
+        """The proportion of non-projective trees among all trees; None if there are no trees."""
         return self.nonprojective / self.trees if self.trees else None
 
     @property
     def thickness_mean(self) -> float | None:
-        """The mean rope thickness of a tree, or nothing if there are no trees."""
+        """The mean over trees of the most ropes that cover one word boundary; None if there are no trees."""
         return self.thickness_sum / self.trees if self.trees else None
 
 
 def summarize(treebank: Treebank) -> Summary:
-    """Count what one treebank holds."""
+    """Count the sentences, words, trees and other properties of a treebank; return the summary."""
     whole = _whole_trees(treebank)
     thickness = rope_thickness(whole)
     source = treebank.source
@@ -74,7 +68,7 @@ def summarize(treebank: Treebank) -> Summary:
 
 
 def _whole_trees(treebank: Treebank) -> Trees:
-    """Return the trees of those sentences that have one."""
+    """Return the trees of those sentences whose heads form a tree, without relations."""
     good = check_heads(treebank.heads, treebank.offsets).codes == 0
     offsets, words = treebank.offsets.select(np.flatnonzero(good))
     return Trees.known(treebank.heads[words], offsets)

@@ -1,27 +1,19 @@
-"""The `bilstm` encoder: every word type becomes a vector once, then sentences of like length are read together."""
+"""The `bilstm` encoder: cached vectors of word types, and LSTMs that read sentences of similar length in one batch."""
 
 from __future__ import annotations
 
-import os
-import threading
-import weakref
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.errors import ModelError
-from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, Lookup
-from ropewalk.models.onnx.files import ENCODER, WORDS
+from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
-from ropewalk.models.storage import LABELS
+from ropewalk.models.onnx.word_types import WordTypes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from ropewalk.core.arrays import Ints
@@ -31,34 +23,17 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
 
-MOST_TYPES = 1 << 15  # words whose vectors are remembered; then it begins anew
-LEAST, MOST_NEW = 16, 128  # new words are looked up in multiples of the one, and at most the other at a time
 MOST_ROWS = 16  # sentences that are read together,
-MOST_TOKENS = 256  # and words: more gain nothing, and the shorter sentences of a batch are filled up
-WINDOW = 4096  # words of a sentence that are read at a time: memory grows with them,
-MARGIN = 256  # and the ends of a window, where the other words are not known, are taken from its neighbours
-
-
-@dataclass(slots=True, eq=False)
-class _Memory:
-    """The vectors of words that were computed before. Rows are only ever added: one that was given out stays valid."""
-
-    table: Floats
-    rows: dict[str, int] = field(default_factory=dict)
-
-    def grow(self, more: int) -> None:
-        """Make place for more rows, in a new table: whoever reads the old one goes on reading it."""
-        need = len(self.rows) + more
-        if need > len(self.table):
-            grown = np.zeros((max(need, 2 * len(self.table)), self.table.shape[1]), dtype=np.float32)
-            grown[: len(self.rows)] = self.table[: len(self.rows)]
-            self.table = grown
+MOST_TOKENS = 256  # and words: more are no faster, and the shorter sentences of a batch are padded
+WINDOW = 4096  # words of a sentence that are read at a time: memory grows with them
+MARGIN = 256  # words at the ends of a window, which lack context: their vectors come from its neighbours
 
 
 def windows(offsets: Ints, window: int, margin: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Cut sentences of more than `window` words into spans that overlap by twice a `margin`.
+    """Split sentences of more than `window` words into overlapping spans; a shorter sentence is one span.
 
-    Returns where each span starts and stops, and the first word and the end of what it is read for.
+    Spans overlap by twice the `margin`, because words near the ends of a span lack context. Return four arrays: the
+    start and the stop of each span, and the start and the stop of the words whose vectors are used from it.
     """
     if (offsets[1:] - offsets[:-1]).max(initial=0) <= window:
         return offsets[:-1], offsets[1:], offsets[:-1], offsets[1:]
@@ -73,45 +48,32 @@ def windows(offsets: Ints, window: int, margin: int) -> tuple[Ints, Ints, Ints, 
     return starts, stops, first, last
 
 
-def _word_sizes() -> list[InputSizes]:
-    rows = varying(MOST_NEW)
-    single = dict.fromkeys(("words", "shapes", "vectors"), (rows,))
-    return [{**single, "affixes": (rows, AFFIXES), "characters": (rows, MOST_CHARACTERS)}]
-
-
 def _sentence_sizes() -> list[InputSizes]:
-    """Return sizes of two long stretches, and of many short ones."""
+    """Return the largest inputs of the network: two long spans, or many short ones."""
     pairs = (varying(WINDOW), varying(2)), (varying(MOST_TOKENS), varying(MOST_ROWS))
     return [{"inputs": (steps, rows), "lengths": (rows,)} for steps, rows in pairs]
 
 
 @final
 class OnnxBiLSTM:
-    """Word types to vectors, and vectors through LSTMs. Many threads may use one at the same time."""
+    """The `bilstm` encoder: a vector for each word type, and LSTMs over the vectors of a sentence.
+
+    Several threads may use it at the same time.
+    """
+
+    threads = 1  # more are hardly faster
 
     def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
-        if labels.vocabulary is None:
-            raise ModelError(str(folder.path / LABELS), "has no vocabulary, which a bilstm encoder needs")
-        self._lookup = Lookup(labels.vocabulary)
-        self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads, _word_sizes())
+        self._types = WordTypes(folder, labels, threads)
         self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads, _sentence_sizes())
         self._size = self._encoder.width("vectors")
-        self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
-        self._memory = self._nothing()
-        _LIVING.add(self)
-
-    @staticmethod
-    def threads() -> int:
-        """Tell how many threads are worth using."""
-        return 1
-
-    def unlock(self) -> None:
-        """Forget who holds the lock: a thread that a forked process does not have. What it adds, it adds at once."""
-        self._lock = threading.Lock()
 
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Read every sentence in both directions, the longest first."""
-        rows, table = self._rows(forms)
+        """Return the contextual vector of each word; `offsets` are those of sentences in `forms`.
+
+        Sentences of similar length are read in one batch, the longest first.
+        """
+        rows, table = self._types.rows(forms)
         out = np.zeros((len(forms), self._size), dtype=np.float32)
         starts, stops, first, last = windows(offsets, WINDOW, MARGIN)
         lengths = stops - starts
@@ -129,12 +91,16 @@ class OnnxBiLSTM:
     def _read(
         self, rows: npt.NDArray[np.intp], table: Floats, starts: Ints, lengths: Ints
     ) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """Read stretches side by side, the first of which is the longest; give vectors and whose they are."""
+        """Read a batch of spans, sorted from the longest to the shortest.
+
+        `starts` and `lengths` are those of the spans. `rows` has the row in `table` of each word's vector. Return the
+        contextual vectors [steps, spans, size], and the index of the word that each belongs to: [steps, spans].
+        """
         count = max(len(starts), self._least)
         steps = np.arange(int(lengths[0]))
         sizes = np.ones(count, dtype=np.int32)
         sizes[: len(lengths)] = lengths
-        places = starts + steps[:, None]  # [steps, stretches]
+        places = starts + steps[:, None]  # [steps, spans]
         numbers = np.zeros((len(steps), count), dtype=np.intp)
         numbers[:, : len(starts)] = rows[np.minimum(places, len(rows) - 1)]
         read = self._encoder.run({"inputs": table[numbers], "lengths": sizes})[0]
@@ -142,54 +108,13 @@ class OnnxBiLSTM:
 
     @cached_property
     def _least(self) -> int:
-        """How many stretches must be read together: one, unless it is read otherwise alone than beside others.
+        """The least number of spans in a batch: 2 if a single span gets other vectors than in a batch, otherwise 1.
 
-        There are processors on which one row is multiplied by other instructions than several, which round otherwise.
+        Some processors multiply a single row with instructions that round differently from those for several rows.
         """
-        words = np.linspace(-1.0, 1.0, 3 * 2 * self._words.width("inputs"), dtype=np.float32).reshape(3, 2, -1)
+        words = np.linspace(-1.0, 1.0, 3 * 2 * self._types.width, dtype=np.float32).reshape(3, 2, -1)
         beside, alone = (
             self._encoder.run({"inputs": words[:, :count], "lengths": np.array([3, 2], dtype=np.int32)[:count]})[0]
             for count in (2, 1)
         )
         return 1 if np.array_equal(beside[:, 0], alone[:, 0]) else 2
-
-    def _rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Say in which row of which table the vector of every word is, computing those that are new."""
-        used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
-        names = [forms.names[number] for number in used.tolist()]
-        places = np.zeros(len(forms.names), dtype=np.intp)
-        with self._lock:
-            new = [name for name in names if name not in self._memory.rows]
-            if len(self._memory.rows) + len(new) > MOST_TYPES:
-                self._memory = self._nothing()
-                new = names
-            if new:
-                self._learn(new, self._memory)
-            places[used] = [self._memory.rows[name] for name in names]
-            table = self._memory.table
-        return places[forms.ids], table
-
-    def _learn(self, new: Sequence[str], memory: _Memory) -> None:
-        have = len(memory.rows)
-        memory.grow(len(new))
-        for start in range(0, len(new), MOST_NEW):
-            some = new[start : start + MOST_NEW]
-            features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
-            given = {name: features[name] for name in self._words.inputs}
-            memory.table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
-        memory.rows.update(zip(new, range(have, have + len(new)), strict=True))
-
-    def _nothing(self) -> _Memory:
-        return _Memory(np.zeros((0, self._words.width("inputs")), dtype=np.float32))
-
-
-_LIVING: weakref.WeakSet[OnnxBiLSTM] = weakref.WeakSet()
-
-
-def _unlock_all() -> None:
-    for one in _LIVING:
-        one.unlock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_unlock_all)

@@ -1,10 +1,10 @@
-"""The files of an exported folder that hold networks."""
+"""The names of the networks in an exported folder."""
 
-WORDS = "words.onnx"  # of a bilstm: features of word types to vectors
-ENCODER = "encoder.onnx"  # vectors of words in sentences, or subwords, to vectors that know the sentence
-HEADS = "heads.onnx"  # vectors to scores of labels and tags, and to what pairs are scored by
-PAIRS = "pairs.onnx"  # words and heads to scores of relations
-ARCS = "arcs.onnx"  # the words of one sentence to scores of heads
-GRAPH_PAIRS = "graph-pairs.onnx"  # likewise of enhanced graphs,
-GRAPH_ARCS = "graph-arcs.onnx"  # each arc by itself
-BESIDE = ".data"  # ends the name of the file beside a network that holds weights which do not fit into one file
+from ropewalk.models.scorer import GRAPHS, TREES
+
+WORDS = "words.onnx"  # of a bilstm or an sru: features of word types to vectors
+ENCODER = "encoder.onnx"  # vectors of words, or subwords, to contextual vectors
+HEADS = "heads.onnx"  # vectors to the scores of labels and tags, and to the sides of pairs and arcs
+PAIRS = {TREES: "pairs.onnx", GRAPHS: "graph-pairs.onnx"}  # words and heads to scores of relations
+ARCS = {TREES: "arcs.onnx", GRAPHS: "graph-arcs.onnx"}  # the words of one sentence to scores of heads
+BESIDE = ".data"  # suffix of the file beside a network with weights that do not fit into one file

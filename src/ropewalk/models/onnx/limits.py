@@ -1,8 +1,8 @@
 """Limits of networks, checked before they run.
 
-ONNX Runtime computes whatever a file says. So Ropewalk finds out first, from constants and from the largest inputs that
-a network gets, how large its arrays can become (`operators`), and how many of them can be in memory at once, in
-whatever order it is computed. Memory and work are limited.
+ONNX Runtime computes whatever a file contains. Ropewalk therefore derives first, from constants and from the largest
+inputs of a network, how large its arrays can become (`operators`), and how many of them can be in memory at once, in
+any order of computation. Memory and work are limited.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ InputSizes = Mapping[str, Sequence[Size | int]]  # of each input, the first size
 
 
 def varying(most: int) -> Size:
-    """Return a size from 1 to `most`; inputs that share it have the same size."""
+    """Return a new unknown size between 1 and `most`; dimensions that use the same object have equal sizes."""
     return unknown(1, most)
 
 
 def demand_limits(network: OnnxGraph, inputs: InputSizes, length: int, scale: int = 1) -> None:
-    """Raise `ValueError` unless a network in a file of some `length` stays within the limits for some inputs.
+    """Raise `ValueError` if a network may need too much memory or work for inputs of these sizes.
 
-    With a `scale`, it may take so many times the memory and work.
+    The limits grow with `length`, the number of bytes of the network's file. `scale` multiplies the limits of memory
+    and work, but not the limit of arrays that are computed from constants alone.
     """
     known: dict[bytes, Known] = {}
-    for one in network.tables:
-        content = tuple(map(constant, one.content)) if one.content is not None and one.type == INT64 else None
-        _add(known, one.name, Known(tuple(map(constant, one.shape)), content, one.type == FLOAT))
+    for table in network.tables:
+        content = tuple(map(constant, table.content)) if table.content is not None and table.type == INT64 else None
+        _add(known, table.name, Known(tuple(map(constant, table.shape)), content, table.type == FLOAT))
     meter = _Meter(length, scale, {*known})
     for value in network.inputs:
         _add(known, value.name, Known(_sizes(value, inputs), real=value.type == FLOAT))
     for node in network.nodes:
         try:
-            given = [known[name] if name else None for name in node.inputs]
+            arguments = [known[name] if name else None for name in node.inputs]
         except KeyError as failure:
             raise ValueError(
                 f"{name_of(node)} reads {shown(failure.args[0])}, which nothing before it makes"
             ) from failure
-        arrays, cost = evaluate(node, given)
+        arrays, cost = evaluate(node, arguments)
         if len(node.outputs) > len(arrays) or max(len(array.shape) for array in arrays) > MOST_DIMENSIONS:
             raise ValueError(f"{name_of(node)} makes more arrays, or arrays of more dimensions, than exports have")
         for name, array in zip(node.outputs, arrays, strict=False):
@@ -66,7 +67,7 @@ def demand_limits(network: OnnxGraph, inputs: InputSizes, length: int, scale: in
 
 
 class _Meter:
-    """Adds up what the nodes of a network need."""
+    """Meter of the memory and the work that the nodes of a network need; `constants` are the names of its constants."""
 
     def __init__(self, length: int, scale: int, constants: set[bytes]) -> None:
         self._fixed = constants  # names of arrays that are computed from constants alone
@@ -81,7 +82,10 @@ class _Meter:
         self._needs: dict[int, int] = {}  # numbers that a node makes and works with, if they are many
 
     def add(self, node: Node, arrays: Sequence[Known], cost: Cost) -> None:
-        """Count a node; raise if it takes too much memory, or all so far take too long."""
+        """Add the outputs of a node, `arrays`, and its `cost` to the sums.
+
+        Raise `ValueError` if the node needs too much memory, or if the nodes so far need too much work.
+        """
         number = len(self._before)
         self._before.append(self._read(node.inputs, number))
         sizes = [array.memory for array in arrays]
@@ -108,7 +112,10 @@ class _Meter:
         self._small += sum(size for size in sizes if size < LARGE)
 
     def _read(self, names: Sequence[bytes], reader: int) -> int:
-        """Note who reads some arrays, and return the nodes that must run before the reader, as bits."""
+        """Record that node `reader` reads the arrays `names`; return the nodes that must run before it.
+
+        The nodes are returned as an integer in which bit i stands for node i.
+        """
         before = 0
         for name in names:
             if name in self._makers:
@@ -118,11 +125,12 @@ class _Meter:
         return before
 
     def demand_memory(self, outputs: set[bytes]) -> None:
-        """Raise if too many numbers can be in memory at once, in any order in which the nodes can run.
+        """Raise `ValueError` if too many numbers can be in memory at once, in any order in which the nodes can run.
 
-        When a node runs, an array can be there unless all its readers must run before the node, or its maker after.
+        `outputs` are the names of the network's outputs, which stay in memory. While a node runs, any other array may
+        be in memory too, unless all nodes that read it must run before, or the node that makes it must run after.
         """
-        never = 1 << len(self._before)  # no node: what is an output stays
+        never = 1 << len(self._before)  # no node: an output is never freed
         large = [
             (size, self._makers[name], never if name in outputs else self._readers.get(name, never))
             for name, size in self._large.items()
@@ -143,16 +151,19 @@ class _Meter:
 
 
 def _sizes(value: Value, inputs: InputSizes) -> tuple[Size, ...]:
-    """Return the sizes of an input: those in the file, and those given where the file leaves them open."""
-    given = inputs.get(value.name.decode("utf-8", "replace"))
-    if given is None:
+    """Return the sizes of a network's input: those stored in the file, and those from `inputs` where it stores none.
+
+    Raise `ValueError` if `inputs` does not have the input or the size.
+    """
+    open_sizes = inputs.get(value.name.decode("utf-8", "replace"))
+    if open_sizes is None:
         raise ValueError(f"it has the input {shown(value.name)}; expected no others than {', '.join(inputs)}")
     sizes: list[Size] = []
-    for place, size in enumerate(value.shape):
-        if size is None and place >= len(given):
-            raise ValueError(f"its input {shown(value.name)} has no size {place + 1}")
-        found = given[place] if size is None else size
-        sizes.append(constant(found) if isinstance(found, int) else found)
+    for index, stored in enumerate(value.shape):
+        if stored is None and index >= len(open_sizes):
+            raise ValueError(f"its input {shown(value.name)} has no size {index + 1}")
+        size = open_sizes[index] if stored is None else stored
+        sizes.append(constant(size) if isinstance(size, int) else size)
     if any(size.least < 0 for size in sizes):
         raise ValueError(f"its input {shown(value.name)} has a negative size")
     return tuple(sizes)

@@ -1,8 +1,8 @@
-"""The operators that exports use, with a rule for each that finds the sizes of what it makes before it runs.
+"""The operators that exports use, with a rule for each that derives the sizes of its outputs before it runs.
 
-A rule knows the sizes of an operator's inputs, and the numbers of those that hold sizes or axes. It returns upper
-bounds, and raises `ValueError` where there is none: where a size depends on the numbers that a network reads.
-ONNX Runtime checks everything else: types, and whether sizes fit each other.
+A rule knows the sizes of an operator's inputs, and the values of those that contain sizes or axes. It returns upper
+bounds, and raises `ValueError` if there are none: where a size depends on the numbers that a network reads. ONNX
+Runtime checks everything else: types, and whether sizes fit each other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ Sizes = tuple["Size", ...]
 
 
 class Known(NamedTuple):
-    """Known facts about an array: its sizes, its values if they are a few int64 numbers, and whether they are real."""
+    """Facts about an array that are known before the network runs.
+
+    `shape` has the sizes of its dimensions. `content` has its values if they are a few integers of 64 bits. `real` is
+    true if they are real numbers.
+    """
 
     shape: Sizes
     content: tuple[Size | None, ...] | None = None
@@ -33,17 +37,17 @@ class Known(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The largest number of elements."""
+        """The largest number of elements that the array can have."""
         return prod(size.most for size in self.shape)
 
     @property
     def memory(self) -> int:
-        """The largest memory, counted in 32-bit numbers; integers may have 64 bits."""
+        """The most memory that the array can need, in units of 32 bits; integers are counted as 64 bits."""
         return self.most if self.real else 2 * self.most
 
 
 class Cost(NamedTuple):
-    """Cost of an operator beside its outputs: multiplications, and numbers of working memory."""
+    """Cost of running an operator: multiplications, and working memory beside its outputs, in 32-bit numbers."""
 
     work: int = 0
     memory: int = 0
@@ -55,15 +59,15 @@ CostRule = Callable[["Node", NodeInputs, Known], Cost]
 
 
 def _dimension(size: Size | None) -> Size:
-    """Return a size as one of an array; raise if it is not known or negative."""
-    found = _known(size)
-    if found.most < 0:
+    """Return `size` as the size of a dimension, at least 0; raise `ValueError` if it is unknown or always negative."""
+    known = _known(size)
+    if known.most < 0:
         raise ValueError("an array has a negative size")
-    return found if found.least >= 0 else _known(between(0, found.most))
+    return known if known.least >= 0 else _known(between(0, known.most))
 
 
 def _content(array: Known | None) -> tuple[Size, ...]:
-    """Return numbers that become sizes; raise if one is not known."""
+    """Return the values of an array of sizes; raise `ValueError` if one is not known before the network runs."""
     if array is None or array.content is None:
         raise ValueError("the size of an array depends on the numbers that are read, or is too long")
     return tuple(_known(size) for size in array.content)
@@ -76,22 +80,22 @@ def _known(size: Size | None) -> Size:
 
 
 def _integers(array: Known | None) -> tuple[int, ...]:
-    """Return numbers that must be constants, such as axes."""
-    found = _content(array)
-    if not all(size.is_constant for size in found):
+    """Return the values of an array that must be constants, such as axes; raise `ValueError` if they are not."""
+    sizes = _content(array)
+    if not all(size.is_constant for size in sizes):
         raise ValueError("axes or steps depend on what is read")
-    return tuple(size.offset for size in found)
+    return tuple(size.offset for size in sizes)
 
 
-def _has(inputs: NodeInputs, place: int) -> bool:
-    return len(inputs) > place and inputs[place] is not None
+def _has(inputs: NodeInputs, index: int) -> bool:
+    return len(inputs) > index and inputs[index] is not None
 
 
-def _array(inputs: NodeInputs, place: int) -> Known:
-    found = inputs[place]
-    if found is None:
+def _array(inputs: NodeInputs, index: int) -> Known:
+    array = inputs[index]
+    if array is None:
         raise TypeError("an input is missing")
-    return found
+    return array
 
 
 def _integer(node: Node, name: bytes, default: int) -> int:
@@ -115,14 +119,17 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _axes(node: Node, inputs: NodeInputs, rank: int) -> list[int] | None:
-    """Return the axes in the second input or in an attribute, if there are any."""
+    """Return the axes in a node's second input or in its attribute `axes`, as indices from 0; None if it has neither.
+
+    `rank` is the number of dimensions of the array that they belong to.
+    """
     if _has(inputs, 1):
         return [_axis(axis, rank) for axis in _integers(inputs[1])]
     return [_axis(axis, rank) for axis in _list(node, b"axes", ())] if b"axes" in node.attributes else None
 
 
 def _joined(first: Size, second: Size) -> Size:
-    """Return the size of two that fit each other: they are equal, or one of them is 1."""
+    """Return the size of a dimension after broadcasting: the two sizes are equal, or one of them is 1."""
     if first == ONE or (second.is_constant and second.offset > 1):
         return second
     if second == ONE or first.is_constant or first == second:
@@ -132,7 +139,7 @@ def _joined(first: Size, second: Size) -> Size:
 
 def _broadcast(first: Sizes, second: Sizes) -> Sizes:
     length = max(len(first), len(second))
-    padded = ((ONE,) * (length - len(one)) + one for one in (first, second))
+    padded = ((ONE,) * (length - len(shape)) + shape for shape in (first, second))
     return tuple(map(_joined, *padded))
 
 
@@ -144,7 +151,10 @@ def _product(shape: Sequence[Size]) -> Size:
 
 
 def _together(first: Known, second: Known, how: Callable[[Size, Size], Size | None] | None) -> Known:
-    """Combine two arrays number by number."""
+    """Return the facts about the array that an operator computes from two arrays, element by element.
+
+    `how` computes an element from two; if it is None, the values of the result are not known.
+    """
     shape = _broadcast(first.shape, second.shape)
     ours, theirs = first.content, second.content
     if how is None or ours is None or theirs is None or len(shape) > 1:
@@ -167,10 +177,6 @@ def _same(node: Node, inputs: NodeInputs) -> list[Known]:
     return [Known(_array(inputs, 0).shape)] * len(node.outputs)
 
 
-def _identity(_: Node, inputs: NodeInputs) -> list[Known]:
-    return [_array(inputs, 0)]
-
-
 def _cast(node: Node, inputs: NodeInputs) -> list[Known]:
     target = _integer(node, b"to", 0)
     if target not in WIDTHS:
@@ -179,17 +185,15 @@ def _cast(node: Node, inputs: NodeInputs) -> list[Known]:
     return [array if target == INT64 else Known(array.shape)]
 
 
-def _negative(_: Node, inputs: NodeInputs) -> list[Known]:
-    zero = Known((), (NOTHING,))
-    return [_together(zero, _array(inputs, 0), minus)]
-
-
 def _divided(_: Node, inputs: NodeInputs) -> list[Known]:
-    """Return a quotient; integers are divided by positive ones alone: the lowest by -1 would end the program."""
+    """Return the facts about a quotient; raise `ValueError` if integers are divided by any that may not be positive.
+
+    Dividing the lowest integer by -1 would end the program.
+    """
     first, second = _array(inputs, 0), _array(inputs, 1)
     positive = second.content is not None and all(size is not None and size.least > 0 for size in second.content)
     if not first.real and not positive:
-        raise ValueError("integers are divided by what may not be positive")
+        raise ValueError("integers are divided by a value that may be 0 or negative, which no export does")
     return [_together(first, second, over)]
 
 
@@ -305,7 +309,10 @@ def _single(shape: Sizes) -> int:
 
 
 def _sliced(size: Size, start: Size | None, end: Size | None, step: int) -> Size:
-    """Return the size of a slice, at most `size`."""
+    """Return the size of the slice `start:end:step` of a dimension of size `size`, or a size from 0 to `size`.
+
+    The second is returned if the size of the slice cannot be derived; `start` or `end` may be unknown, None.
+    """
     at_most = _known(between(0, size.most))
     if start is None or end is None or not start.is_constant or step < 1:  # backwards, ends mean several things
         return at_most
@@ -365,7 +372,10 @@ def _constant_of_shape(node: Node, inputs: NodeInputs) -> list[Known]:
 
 
 def _demand_numbers(inputs: NodeInputs) -> None:
-    """Raise if an input may be empty: old versions of ONNX Runtime divide by its sizes, or read beyond its end."""
+    """Raise `ValueError` if an input may be empty.
+
+    Old versions of ONNX Runtime divide by the sizes of such an array, or read beyond its end.
+    """
     if any(size.least < 1 for array in inputs if array is not None for size in array.shape):
         raise ValueError("an array may be empty")
 
@@ -379,10 +389,6 @@ def _gather(node: Node, inputs: NodeInputs) -> list[Known]:
         return [Known(shape)]
     content = array.content
     return [Known(shape, tuple(content[_axis(place, len(content))] for place in _integers(indices)))]
-
-
-def _gather_elements(_: Node, inputs: NodeInputs) -> list[Known]:
-    return [Known(_array(inputs, 1).shape)]
 
 
 def _gather_nd(node: Node, inputs: NodeInputs) -> list[Known]:
@@ -458,14 +464,17 @@ def _lstm(node: Node, inputs: NodeInputs) -> list[Known]:
 
 
 def _letters(node: Node, inputs: NodeInputs) -> tuple[dict[str, Size], str]:
-    """Return the size of each letter of an equation, and the letters of its output."""
+    """Return the size that each letter in the equation of an Einsum node stands for, and the letters of its output.
+
+    Raise `ValueError` if an input may be empty, or if exports do not use such an equation.
+    """
     _demand_numbers(inputs)
     equation = node.attributes.get(b"equation")
     if not isinstance(equation, bytes):
         raise TypeError("no equation")
     left, arrow, right = equation.decode("ascii", "replace").replace(" ", "").partition("->")
     sides = left.split(",")
-    if not arrow or len(sides) != len(inputs) or len(sides) > 2 or not all(one.isalpha() for one in (*sides, right)):
+    if not arrow or len(sides) != len(inputs) or len(sides) > 2 or not all(map(str.isalpha, (*sides, right))):
         raise ValueError(f"Einsum has the equation {shown(equation)}")
     sizes: dict[str, Size] = {}
     for letters, place in zip(sides, range(len(inputs)), strict=True):
@@ -512,9 +521,10 @@ def _cost_of_einsum(node: Node, inputs: NodeInputs, out: Known) -> Cost:
 
 
 class Operator(NamedTuple):
-    """An operator: the rule for what it makes, the attributes that exports give it, its cost, and what it makes.
+    """An operator of ONNX that exports use.
 
-    `makes` is `REAL` or `WHOLE`: real numbers, or integers and truths. None stands for what its first input is.
+    `rule` derives the facts about its outputs, and `cost` its cost. `attributes` are those that exports set. `makes` is
+    the type of its outputs: `REAL` for real numbers, `WHOLE` for integers and booleans, None if `_is_real` decides.
     """
 
     rule: OperatorRule
@@ -556,10 +566,10 @@ OPERATORS: Final[OperatorTable] = {
     **_all(b"ConstantOfShape", _constant_of_shape, b"value"),
     **_all(b"Expand", _expand),
     **_all(b"Gather", _gather, b"axis"),
-    **_all(b"GatherElements", _gather_elements, b"axis"),
+    **_all(b"GatherElements", lambda _, inputs: [Known(_array(inputs, 1).shape)], b"axis"),
     **_all(b"GatherND", _gather_nd, b"batch_dims"),
-    **_all(b"Identity", _identity),
-    **_all(b"Neg", _negative),
+    **_all(b"Identity", lambda _, inputs: [_array(inputs, 0)]),
+    **_all(b"Neg", lambda _, inputs: [_together(Known((), (NOTHING,)), _array(inputs, 0), minus)]),
     **_all(b"Pad", _pad, b"mode"),
     **_all(b"Range", _range),
     **_all(b"ReduceMax ReduceMean", _reduced, b"axes", b"keepdims", b"noop_with_empty_axes"),
@@ -588,7 +598,10 @@ OPERATORS: Final[OperatorTable] = {
 
 
 def _is_real(node: Node, inputs: NodeInputs) -> bool:
-    """Return whether a node without an entry for it in the table makes real numbers; most make what they read."""
+    """Return whether a node's outputs are real numbers, if the table of operators does not say so.
+
+    For most operators they have the type of the first input.
+    """
     if node.operator == b"Cast":
         return _integer(node, b"to", 0) == FLOAT
     if node.operator == b"ConstantOfShape":
@@ -598,7 +611,10 @@ def _is_real(node: Node, inputs: NodeInputs) -> bool:
 
 
 def evaluate(node: Node, inputs: NodeInputs) -> tuple[list[Known], Cost]:
-    """Return what a node makes, and its cost; raise `ValueError` if its operator or its sizes are refused."""
+    """Return the facts about a node's outputs, and its cost; `inputs` are the facts about its inputs.
+
+    Raise `ValueError` if exports do not use the operator or an attribute, or if the outputs' sizes have no bounds.
+    """
     operator = OPERATORS.get((node.domain, node.operator))
     if operator is None:
         raise ValueError(f"it uses the operator {name_of(node)}, which no export uses")

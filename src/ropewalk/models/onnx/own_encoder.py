@@ -23,29 +23,34 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
 
-MOST_WORDS = 512  # that are read together
+MOST_WORDS = 512  # words that are read together
 
 
 def _reader(folder: ModelFolder) -> WordReader:
-    """Make the reader of an exported model with its settings."""
+    """Build the `WordReader` of an exported model with the settings in its `config.json`.
+
+    Raise `ModelError` if no installed package has it, or if the settings are damaged.
+    """
     file, kind, settings = str(folder.path / CONFIG), folder.description.encoder.kind, folder.table.get(SETTINGS)
     try:
-        found = announced(kind)
+        reader = announced(kind)
     except UnknownNameError as failure:
         problem = (
             f"has an encoder of the kind {kind!r}, which no installed package has; install the package that has it"
         )
         raise ModelError(file, problem) from failure
-    if not isinstance(settings, dict) or not all(isinstance(one, str) for one in settings.values()):
+    if not isinstance(settings, dict) or not all(isinstance(value, str) for value in settings.values()):
         raise ModelError(file, f"is damaged: it has no {SETTINGS} of its encoder; copy or export the model again")
-    if not isinstance(found, type) or not issubclass(found, WordReader):
+    if not isinstance(reader, type) or not issubclass(reader, WordReader):
         raise ModelError(file, f"has an encoder of the kind {kind!r}, which is no WordReader in the installed package")
-    return found(settings)
+    return reader(settings)
 
 
 @final
 class OnnxOwnEncoder:
-    """A reader of words, and a network over its arrays."""
+    """An encoder of another package: its `WordReader` turns words into arrays, and an ONNX network reads these."""
+
+    threads = 1  # more are hardly faster
 
     def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
         self._reader = _reader(folder)
@@ -54,13 +59,11 @@ class OnnxOwnEncoder:
         file = str(folder.path / ENCODER)
         self._encoder = Session(folder.listed(ENCODER), file, threads, [dict.fromkeys(names, pair) for pair in pairs])
 
-    @staticmethod
-    def threads() -> int:
-        """Return how many threads are worth using."""
-        return 1
-
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Read sentences beside others of the same length only."""
+        """Return the vector of each word; `offsets` are those of sentences in `forms`.
+
+        Only sentences of the same length are read in one batch. Sentences longer than a window are split.
+        """
         texts = forms.texts()
         window = self._reader.window
         rows = [*zip(*(part.tolist() for part in windows(offsets, window, window // 16)), strict=True)]
@@ -68,7 +71,7 @@ class OnnxOwnEncoder:
             Inputs(self._reader.features(texts[start:stop]), stop - start, stop - start) for start, stop, _, _ in rows
         ]
         out = np.zeros((len(forms), self._reader.size), dtype=np.float32)
-        for size, chosen in alike([one.size for one in inputs], int, min(budget, MOST_WORDS)):
+        for size, chosen in alike([sentence.size for sentence in inputs], int, min(budget, MOST_WORDS)):
             arrays = side_by_side([inputs[number] for number in chosen], size)
             read = self._encoder.run({name: arrays[name] for name in self._encoder.inputs})[0]
             for vectors, number in zip(read, chosen, strict=True):

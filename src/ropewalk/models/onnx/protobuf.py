@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 INTEGER, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5  # kinds of fields
 LONGEST_TAG, LONGEST_INTEGER = 5, 10  # bytes
-TAGS, INTEGERS = 1 << 32, 1 << 64  # how many of each there are
+TAGS, INTEGERS = 1 << 32, 1 << 64  # all of them are smaller
 
 
-Field = tuple[int, int, int, int, int, int]  # number, kind, where it begins, where its bytes start and stop, integer
-FieldContent = tuple[int, int, int]  # of a field: where its bytes start and stop, and its integer
+Field = tuple[int, int, int, int, int, int]  # number, kind, start of the field, start and stop of its bytes, integer
+FieldContent = tuple[int, int, int]  # start and stop of a field's bytes, and its integer
 
 
 class Rule(NamedTuple):
-    """Rule for a field of a message: its name in errors, its kind, and whether it may occur or repeat."""
+    """Rule for a field of a message: its `name` in errors, its `kind`, and whether it may repeat or occur at all."""
 
     name: str
     kind: int = BYTES
@@ -34,7 +34,7 @@ FieldContents = dict[int, list[FieldContent]]  # by the numbers of fields
 
 
 def fields(raw: bytes, start: int = 0, stop: int | None = None) -> Iterator[Field]:
-    """Yield the fields of the message between two positions of `raw`."""
+    """Yield the fields of the message in `raw` from `start` to `stop`; raise `ValueError` if it is invalid."""
     at, end = start, len(raw) if stop is None else stop
     while at < end:
         begin = at
@@ -59,30 +59,31 @@ def fields(raw: bytes, start: int = 0, stop: int | None = None) -> Iterator[Fiel
         else:
             raise ValueError(f"a field has kind {kind}")
         if at > end:
-            raise ValueError("a field does not end where its message does")
+            raise ValueError("a field is longer than its message")
         yield number, kind, begin, first, at, value
 
 
 def read(raw: bytes, start: int, stop: int, rules: Mapping[int, Rule]) -> FieldContents:
-    """Return the fields of a message by number; raise if one has no rule or breaks its rule."""
-    found: FieldContents = {}
+    """Return the contents of a message's fields, by the field's number.
+
+    The message is `raw` from `start` to `stop`. `rules` has the rule of each field number. Raise `ValueError` if a
+    field has no rule or breaks it.
+    """
+    contents: FieldContents = {}
     for number, kind, _, first, last, value in fields(raw, start, stop):
         rule = rules.get(number)
         if rule is None or not rule.allowed:
             raise ValueError(f"it has {'an unknown field' if rule is None else rule.name} ({number})")
         if kind != rule.kind and not (rule.repeated and kind == BYTES):
             raise ValueError(f"its {rule.name} ({number}) is of kind {kind}")
-        if number not in found:
-            found[number] = [(first, last, value)]
-        elif rule.repeated:
-            found[number].append((first, last, value))
-        else:
+        if number in contents and not rule.repeated:
             raise ValueError(f"it has {rule.name} ({number}) twice")
-    return found
+        contents.setdefault(number, []).append((first, last, value))
+    return contents
 
 
 def integers(raw: bytes, repeated: Iterable[FieldContent]) -> Iterator[int]:
-    """Yield the integers of repeated fields, packed or not, as numbers of 64 bits with a sign."""
+    """Decode the integers of the fields `repeated`, each with one integer or several; yield them as signed integers."""
     for at, stop, _ in repeated:
         place = at
         while place < stop:
@@ -91,12 +92,12 @@ def integers(raw: bytes, repeated: Iterable[FieldContent]) -> Iterator[int]:
 
 
 def signed(value: int) -> int:
-    """Return an integer of 64 bits with its sign."""
+    """Convert an unsigned 64-bit integer to the signed one with the same bits."""
     return value - INTEGERS if value >= INTEGERS // 2 else value
 
 
 def written(number: int, content: bytes) -> bytes:
-    """Return a field that holds bytes."""
+    """Encode a field of a message: its `number`, its length, and its bytes, `content`."""
     return _as_integer(number << 3 | BYTES) + _as_integer(len(content)) + content
 
 

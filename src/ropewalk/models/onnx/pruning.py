@@ -1,6 +1,6 @@
-"""Networks without what some outputs do not need: ONNX Runtime would compute it all the same.
+"""Networks reduced to the nodes that some outputs need; ONNX Runtime would compute the other nodes too.
 
-Nothing is read but the names of what nodes read and make, and the sizes of outputs.
+This module decodes only the names of the arrays that nodes read and make, and the sizes of outputs.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ Span = tuple[int, int]  # where a message starts and stops
 
 
 def output_widths(network: bytes) -> dict[str, int]:
-    """Return the last size of each output of a network; 0 where it may vary."""
+    """Return the size of the last dimension of each output of a network, by name; 0 where it may vary.
+
+    `network` is the content of an ONNX file.
+    """
     graphs = [(start, stop) for number, _, _, start, stop, _ in fields(network) if number == GRAPH]
     outputs = [span for graph in graphs for span in _spans(network, graph, OUTPUT)]
     return {_texts(network, span, VALUE_NAME)[0]: _width(network, span) for span in outputs}
 
 
 def without_others(network: bytes, outputs: Collection[str]) -> bytes:
-    """Return a network without what none of some outputs is computed from."""
+    """Return a network with only the nodes and constant tensors that `outputs` need, as the content of an ONNX file."""
     return b"".join(
         written(GRAPH, _lean(network, (start, stop), outputs)) if number == GRAPH else network[begin:stop]
         for number, _, begin, start, stop, _ in fields(network)
@@ -63,8 +66,8 @@ def _lean(network: bytes, graph: Span, outputs: Collection[str]) -> bytes:
     )
 
 
-def _spans(network: bytes, message: Span, wanted: int) -> list[Span]:
-    return [(start, stop) for number, _, _, start, stop, _ in fields(network, *message) if number == wanted]
+def _spans(network: bytes, message: Span, field: int) -> list[Span]:
+    return [(start, stop) for number, _, _, start, stop, _ in fields(network, *message) if number == field]
 
 
 def _texts(network: bytes, message: Span, number: int) -> list[str]:
@@ -72,7 +75,7 @@ def _texts(network: bytes, message: Span, number: int) -> list[str]:
 
 
 def _width(network: bytes, output: Span) -> int:
-    """Return the last size of an output."""
+    """Return the size of the last dimension of an output, whose message is at the span `output`; 0 if it may vary."""
     spans = [output]
     for step in (VALUE_TYPE, TENSOR_TYPE, SHAPE, SIDE):
         spans = _spans(network, spans[-1], step)

@@ -1,4 +1,4 @@
-"""ONNX Runtime, set up so that a model gives the same answer every time."""
+"""Sessions of ONNX Runtime, set up so that results are reproducible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUMBERS = {FLOAT: "<f4", UINT8: "u1", INT8: "i1", INT32: "<i4", INT64: "<i8", BO
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Turn an error about the content of a network into one that names its file."""
+    """Convert a `ValueError` in the `with` block into a `ModelError` that names `file`, the file of the network."""
     try:
         yield
     except ValueError as failure:
@@ -40,9 +40,9 @@ def naming(file: str) -> Iterator[None]:
 
 @final
 class Session:
-    """A network: named arrays in, named arrays out."""
+    """A network that ONNX Runtime computes: from input arrays by name to output arrays."""
 
-    def __init__(  # noqa: PLR0913 - what is computed, by how many threads, and how much of it
+    def __init__(  # noqa: PLR0913 - a network, its file, and the limits of computing it
         self,
         network: bytes,
         file: str,
@@ -52,25 +52,27 @@ class Session:
         scale: int = 1,
         weights: bytes = b"",
     ) -> None:
-        """Check a network for inputs of some sizes, and prepare it; see `demand_limits` for `scale`.
+        """Check that a network stays within the limits for all inputs of `sizes`, and prepare it for running.
 
-        `weights` is the content of the file beside it, if there is one. ONNX Runtime gets bytes and opens no file.
+        `network` is the content of `file`. `weights` is the content of the second file for weights that do not fit into
+        the first, or empty. ONNX Runtime gets these bytes and opens no file. See `demand_limits` for `scale`. Raise
+        `ModelError` if the network is refused.
         """
         with naming(file):
             checked = read_network(network, f"{Path(file).name}{BESIDE}" if weights else "")
-            for one in sizes:
-                demand_limits(checked, one, len(network) + len(weights), scale)
-            self._tables = {one.name.decode(): _table(one, weights) for one in checked.tables if one.beside}
+            for size in sizes:
+                demand_limits(checked, size, len(network) + len(weights), scale)
+            self._tables = {table.name.decode(): _table(table, weights) for table in checked.tables if table.beside}
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False  # one very long sentence would keep its memory for good
-        options.enable_mem_pattern = False  # whose lock a thread may hold while another forks the process
-        options.log_severity_level = 4  # what goes wrong is raised
+        options.enable_cpu_mem_arena = False  # it would never free the memory of one very long sentence
+        options.enable_mem_pattern = False  # its lock may be held while another thread forks the process
+        options.log_severity_level = 4  # problems are raised instead
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others may need the cores
-        options.add_session_config_entry("session.disable_quant_qdq", "1")  # weights of 8 bits become 32 at once
+        options.add_session_config_entry("session.disable_quant_qdq", "1")  # int8 weights become float at once
         if self._tables:
             values = map(onnxruntime.OrtValue.ortvalue_from_numpy, self._tables.values())
             options.add_external_initializers([*self._tables], [*values])
@@ -79,41 +81,45 @@ class Session:
                 network,
                 options,
                 providers=["CPUExecutionProvider"],
-                enable_fallback=0,  # it would print that it tries again
+                enable_fallback=0,  # it would print that it retries
             )
         except Exception as failure:
             raise ModelError(file, f"is no network that ONNX Runtime can compute: {failure}") from failure
-        self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
-        self.inputs: tuple[str, ...] = tuple(one.name for one in self._session.get_inputs())
+        self.outputs: tuple[str, ...] = tuple(output.name for output in self._session.get_outputs())
+        self.inputs: tuple[str, ...] = tuple(entry.name for entry in self._session.get_inputs())
 
     def width(self, output: str) -> int:
-        """Tell the last size of an output."""
+        """Return the size of the last dimension of the output named `output`; 0 if it may vary."""
         return self.widths().get(output, 0)
 
     def widths(self) -> dict[str, int]:
-        """Tell the last size of each output; 0 where it may vary."""
-        return {
-            one.name: one.shape[-1] if one.shape and isinstance(one.shape[-1], int) else 0
-            for one in self._session.get_outputs()
-        }
+        """Return the size of the last dimension of each output, by name; 0 where it may vary."""
+        shapes = {output.name: output.shape for output in self._session.get_outputs()}
+        return {name: shape[-1] if shape and isinstance(shape[-1], int) else 0 for name, shape in shapes.items()}
 
     def run(
-        self, given: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
+        self, inputs: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
     ) -> list[npt.NDArray[np.float32]]:
-        """Give some outputs, or all of them; the runtime computes the others too."""
-        out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(given))
+        """Run the network on `inputs`, arrays by name; return the outputs that `outputs` names, or all.
+
+        ONNX Runtime computes all outputs in any case.
+        """
+        out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(inputs))
         return out
 
 
 def _table(tensor: Tensor, weights: bytes) -> npt.NDArray[Any]:
-    """Return the numbers of a tensor as a view of the file beside the network."""
+    """Return the array of a tensor that is stored in `weights`, the content of the file beside the network.
+
+    Raise `ValueError` if `weights` is too short.
+    """
     if tensor.stop > len(weights):
         raise ValueError(f"the weights {tensor.name.decode()!r} are not in the file beside it")
     return np.frombuffer(weights[tensor.start : tensor.stop], dtype=NUMBERS[tensor.type]).reshape(tensor.shape)
 
 
 def cores() -> int:
-    """Count the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

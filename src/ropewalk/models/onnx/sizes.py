@@ -1,7 +1,7 @@
-"""Sizes of arrays before a network runs: integers that depend on how many words it will read.
+"""Sizes of arrays before a network runs: integers that depend on the number of words that it will read.
 
-A size is a factor times a product of unknowns, plus an offset, and every unknown lies between two bounds. Equal sizes
-are equal whatever the unknowns are, so that they cancel: `(words * 384) / (words * 32)` is 12.
+A size is a factor times a product of unknowns, plus an offset; every unknown has two bounds. Equal expressions are
+equal for all values of the unknowns, so that they cancel: `(words * 384) / (words * 32)` is 12.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _numbers = count()
 
 
 class Unknown(NamedTuple):
-    """An integer between two bounds; its number tells it from others."""
+    """An unknown integer from `least` to `most`; `number` distinguishes it from other unknowns."""
 
     number: int
     least: int
@@ -24,7 +24,10 @@ class Unknown(NamedTuple):
 
 
 class Size(NamedTuple):
-    """A factor times some unknowns plus an offset, and the bounds of the sum; a constant is an offset alone."""
+    """The size of a dimension: `factor` times the product of `unknowns`, plus `offset`.
+
+    It is at least `least` and at most `most`. A constant has no unknowns.
+    """
 
     factor: int
     unknowns: tuple[Unknown, ...]
@@ -34,22 +37,22 @@ class Size(NamedTuple):
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is the same for all inputs."""
+        """Whether the size has no unknowns, so that it is the same for all inputs of the network."""
         return not self.unknowns
 
 
 def constant(value: int) -> Size:
-    """Return a size that does not vary."""
+    """Return the size that is always `value`."""
     return Size(0, (), value, value, value)
 
 
 def unknown(least: int, most: int) -> Size:
-    """Return a new size between two bounds."""
+    """Return a new unknown size from `least` to `most`."""
     return Size(1, (Unknown(next(_numbers), least, most),), 0, least, most)
 
 
 def between(least: int, most: int) -> Size | None:
-    """Return a new size between two bounds; None if it may be too large."""
+    """Return a new size from `least` to `most`, a constant if both are equal; None if it may exceed `LARGEST`."""
     if max(-least, most) > LARGEST:
         return None
     return constant(least) if least == most else unknown(least, most)
@@ -57,18 +60,17 @@ def between(least: int, most: int) -> Size | None:
 
 def _sum(factor: int, unknowns: tuple[Unknown, ...], offset: int) -> Size | None:
     least = most = factor
-    for one in unknowns:
-        corners = (least * one.least, least * one.most, most * one.least, most * one.most)
+    for variable in unknowns:
+        corners = (least * variable.least, least * variable.most, most * variable.least, most * variable.most)
         least, most = min(corners), max(corners)
-    if not factor or not unknowns:
-        return between(offset + least, offset + most)
-    if len(unknowns) > MOST_UNKNOWNS or max(-least - offset, most + offset) > LARGEST:
+    too_many = len(unknowns) > MOST_UNKNOWNS or max(-least - offset, most + offset) > LARGEST
+    if not factor or not unknowns or too_many:
         return between(offset + least, offset + most)
     return Size(factor, unknowns, offset, offset + least, offset + most)
 
 
 def times(first: Size, second: Size) -> Size | None:
-    """Multiply two sizes."""
+    """Return the product of two sizes; None if it may exceed `LARGEST`."""
     if first.is_constant:
         return _sum(first.offset * second.factor, second.unknowns, first.offset * second.offset)
     if second.is_constant:
@@ -80,7 +82,7 @@ def times(first: Size, second: Size) -> Size | None:
 
 
 def plus(first: Size, second: Size) -> Size | None:
-    """Add two sizes."""
+    """Return the sum of two sizes; None if it may exceed `LARGEST`."""
     if first.is_constant or second.is_constant or first.unknowns == second.unknowns:
         unknowns = first.unknowns or second.unknowns
         return _sum(first.factor + second.factor, unknowns, first.offset + second.offset)
@@ -88,24 +90,24 @@ def plus(first: Size, second: Size) -> Size | None:
 
 
 def minus(first: Size, second: Size) -> Size | None:
-    """Subtract the second size from the first."""
+    """Return `first` minus `second`; None if it may exceed `LARGEST`."""
     negative = times(constant(-1), second)
     return None if negative is None else plus(first, negative)
 
 
 def over(first: Size, second: Size) -> Size | None:
-    """Divide the first size by the second and round down; None if one may be negative, or the second 0."""
+    """Return `first` divided by `second`, rounded down; None if either may be negative or `second` may be 0."""
     if first.least < 0 or second.least < 1:
         return None
     if first == second:
         return constant(1)
     if not first.offset and not second.offset:
         above, below = list(first.unknowns), []
-        for one in second.unknowns:
-            if one in above:
-                above.remove(one)
+        for variable in second.unknowns:
+            if variable in above:
+                above.remove(variable)
             else:
-                below.append(one)
+                below.append(variable)
         if len(below) < len(second.unknowns):
             upper, lower = _sum(first.factor, tuple(above), 0), _sum(second.factor, tuple(below), 0)
             return None if upper is None or lower is None else over(upper, lower)
@@ -115,7 +117,7 @@ def over(first: Size, second: Size) -> Size | None:
 
 
 def larger(first: Size, second: Size) -> Size:
-    """Return the larger of two sizes."""
+    """Return the larger of two sizes, or a new unknown size with its bounds if it is not known which is larger."""
     if first.least >= second.most or first == second:
         return first
     if second.least >= first.most:
@@ -124,7 +126,7 @@ def larger(first: Size, second: Size) -> Size:
 
 
 def smaller(first: Size, second: Size) -> Size:
-    """Return the smaller of two sizes."""
+    """Return the smaller of two sizes, or a new unknown size with its bounds if it is not known which is smaller."""
     if first.most <= second.least or first == second:
         return first
     if second.most <= first.least:
@@ -133,7 +135,7 @@ def smaller(first: Size, second: Size) -> Size:
 
 
 def either(first: Size, second: Size) -> Size:
-    """Return a size that is one of two."""
+    """Return a size that covers two possibilities: its bounds include those of both sizes."""
     if first == second:
         return first
     return unknown(min(first.least, second.least), max(first.most, second.most))

@@ -1,4 +1,4 @@
-"""The content of an ONNX file: nodes, tables, inputs and outputs.
+"""The content of an ONNX file: nodes, tables (constant tensors), inputs and outputs.
 
 The reader goes through every field of every message (`protobuf`), in any order, and refuses everything that
 `ropewalk export` never writes: weights in other files, sub-graphs, functions, sparse tensors, training information,
@@ -125,7 +125,10 @@ SIDES = {(SIZE := 1): Rule("a size", INTEGER), (SIZE_NAME := 2): Rule("a name"),
 
 
 class Tensor(NamedTuple):
-    """Numbers in a file: their type, shape and position; `content` holds them if they are few and integers."""
+    """A constant tensor of a network: its type and shape, and the position of its bytes in the file.
+
+    `content` has its numbers if they are integers and at most about `SMALL`, otherwise None.
+    """
 
     name: bytes
     type: int
@@ -140,7 +143,7 @@ Attribute = int | bytes | tuple[int, ...] | Tensor | None  # None stands for rea
 
 
 class Node(NamedTuple):
-    """A step: an operator of a domain, the names of its inputs and outputs, and its attributes."""
+    """A node of an ONNX graph: its operator and that operator's domain, input and output names, and attributes."""
 
     domain: bytes
     operator: bytes
@@ -150,7 +153,7 @@ class Node(NamedTuple):
 
 
 class Value(NamedTuple):
-    """An input or output of a network; a dimension that varies is None."""
+    """An input or output of a network: its name, type and shape; a dimension that may vary is None in `shape`."""
 
     name: bytes
     type: int
@@ -158,7 +161,7 @@ class Value(NamedTuple):
 
 
 class OnnxGraph(NamedTuple):
-    """The content of an ONNX file, in its order."""
+    """The graph in an ONNX file: nodes, constant tensors, inputs and outputs, each list in the file's order."""
 
     nodes: list[Node]
     tables: list[Tensor]
@@ -167,9 +170,9 @@ class OnnxGraph(NamedTuple):
 
 
 def read_network(raw: bytes, beside: str = "") -> OnnxGraph:
-    """Read a network; raise `ValueError` if it has anything that exports never have.
+    """Read the graph of `raw`, the content of an ONNX file; raise `ValueError` if exports never have such content.
 
-    Its weights may be in the file `beside` it, if that is named, and in no other file.
+    `beside` is the name of a second file that may contain weights; if it is empty, all weights must be in `raw`.
     """
     model = read(raw, 0, len(raw), MODEL)
     for start, stop, _ in model.get(OPSET, ()):
@@ -179,79 +182,82 @@ def read_network(raw: bytes, beside: str = "") -> OnnxGraph:
     if max(map(len, graph.values()), default=0) > MOST_NODES:
         raise ValueError(f"it has more than {MOST_NODES:,} nodes or tables")
     return OnnxGraph(
-        [_node(raw, one) for one in graph.get(NODE, ())],
-        [_tensor(raw, one, beside.encode()) for one in graph.get(TABLE, ())],
-        [_value(raw, one) for one in graph.get(INPUT, ())],
-        [_value(raw, one) for one in graph.get(OUTPUT, ())],
+        [_node(raw, content) for content in graph.get(NODE, ())],
+        [_tensor(raw, content, beside.encode()) for content in graph.get(TABLE, ())],
+        [_value(raw, content) for content in graph.get(INPUT, ())],
+        [_value(raw, content) for content in graph.get(OUTPUT, ())],
     )
 
 
 def shown(name: bytes) -> str:
-    """Return a name as errors show it."""
+    """Return the name of an array or a node for error messages: decoded, quoted, and cut to 80 bytes."""
     return repr(name[:80].decode("utf-8", "backslashreplace"))
 
 
-def _demand_version(raw: bytes, found: FieldContents) -> None:
-    """Raise if the operators of a domain have other versions than in exports; other domains have no operators."""
-    domain = _text(raw, found, DOMAIN)
-    version = _integer(found, VERSION)
+def _demand_version(raw: bytes, contents: FieldContents) -> None:
+    """Raise `ValueError` if a network declares a version of operators that exports do not use.
+
+    `contents` are the fields of the declaration. Domains whose operators exports do not use are ignored.
+    """
+    domain = _text(raw, contents, DOMAIN)
+    version = _integer(contents, VERSION)
     expected = {b"": OPSETS, MICROSOFT: MICROSOFT_OPSETS}.get(domain)
     if expected is not None and version not in expected:
         raise ValueError(f"it has operators of version {version}; expected {expected[0]} to {expected[-1]}")
 
 
 def _node(raw: bytes, content: FieldContent) -> Node:
-    found = read(raw, content[0], content[1], NODES)
+    contents = read(raw, content[0], content[1], NODES)
     attributes: dict[bytes, Attribute] = {}
-    for one in found.get(ATTRIBUTE, ()):
-        name, value = _attribute(raw, one)
+    for part in contents.get(ATTRIBUTE, ()):
+        name, value = _attribute(raw, part)
         if name in attributes:
             raise ValueError(f"it has the attribute {shown(name)} twice")
         attributes[name] = value
     return Node(
-        _text(raw, found, OPERATOR_DOMAIN),
-        _text(raw, found, OPERATOR),
-        [raw[start:stop] for start, stop, _ in found.get(NODE_INPUT, ())],
-        [raw[start:stop] for start, stop, _ in found.get(NODE_OUTPUT, ())],
+        _text(raw, contents, OPERATOR_DOMAIN),
+        _text(raw, contents, OPERATOR),
+        [raw[start:stop] for start, stop, _ in contents.get(NODE_INPUT, ())],
+        [raw[start:stop] for start, stop, _ in contents.get(NODE_OUTPUT, ())],
         attributes,
     )
 
 
 def _attribute(raw: bytes, content: FieldContent) -> tuple[bytes, Attribute]:
-    found = read(raw, content[0], content[1], ATTRIBUTES)
-    name = _text(raw, found, ATTRIBUTE_NAME)
-    holder = HOLDERS.get(_integer(found, ATTRIBUTE_TYPE))
-    if holder is None or any(number in found for number in HOLDERS.values() if number != holder):
+    contents = read(raw, content[0], content[1], ATTRIBUTES)
+    name = _text(raw, contents, ATTRIBUTE_NAME)
+    holder = HOLDERS.get(_integer(contents, ATTRIBUTE_TYPE))
+    if holder is None or any(number in contents for number in HOLDERS.values() if number != holder):
         raise ValueError(f"the attribute {shown(name)} has another type than its value")
     if holder == INT:
-        return name, signed(_integer(found, INT))
+        return name, signed(_integer(contents, INT))
     if holder == TEXT:
-        return name, _text(raw, found, TEXT)
+        return name, _text(raw, contents, TEXT)
     if holder == INTS:
-        return name, tuple(integers(raw, found.get(INTS, ())))
+        return name, tuple(integers(raw, contents.get(INTS, ())))
     if holder == TENSOR:
-        return name, _tensor(raw, _one(found, TENSOR, "tensor"), b"")
+        return name, _tensor(raw, _one(contents, TENSOR, "tensor"), b"")
     return name, None
 
 
 def _tensor(raw: bytes, content: FieldContent, beside: bytes) -> Tensor:
-    found = read(raw, content[0], content[1], TENSORS)
-    name, kind = _text(raw, found, TENSOR_NAME), _integer(found, TYPE)
+    contents = read(raw, content[0], content[1], TENSORS)
+    name, kind = _text(raw, contents, TENSOR_NAME), _integer(contents, TYPE)
     if kind not in WIDTHS:
         raise ValueError(f"{shown(name)} has numbers of type {kind}")
-    shape = tuple(integers(raw, found.get(DIMENSIONS, ())))
-    held = [number for number in (RAW, FLOATS, INTEGERS_32, INTEGERS_64) if number in found]
-    if EXTERNAL in found or _integer(found, LOCATION):
-        start, stop = _position(raw, found, name, beside)
+    shape = tuple(integers(raw, contents.get(DIMENSIONS, ())))
+    held = [number for number in (RAW, FLOATS, INTEGERS_32, INTEGERS_64) if number in contents]
+    if EXTERNAL in contents or _integer(contents, LOCATION):
+        start, stop = _position(raw, contents, name, beside)
         tensor, size = Tensor(name, kind, shape, start, stop, beside=True), (stop - start) / WIDTHS[kind]
         held.append(EXTERNAL)
     elif held == [RAW]:
-        start, stop, _ = found[RAW][0]
+        start, stop, _ = contents[RAW][0]
         size = (stop - start) / WIDTHS[kind]
         known = kind in {INT32, INT64} and size <= SMALL
         tensor = Tensor(name, kind, shape, start, stop, _unpacked(raw[start:stop], WIDTHS[kind]) if known else None)
     else:
-        some = [one for number in held for one in found[number]]
+        some = [part for number in held for part in contents[number]]
         length = sum(stop - start for start, stop, _ in some)
         numbers = tuple(integers(raw, some)) if held != [FLOATS] and length <= MOST_WRITTEN else None
         size = length / WIDTHS[FLOAT] if held == [FLOATS] else -1 if numbers is None else len(numbers)
@@ -261,16 +267,19 @@ def _tensor(raw: bytes, content: FieldContent, beside: bytes) -> Tensor:
     return tensor
 
 
-def _position(raw: bytes, found: FieldContents, name: bytes, beside: bytes) -> tuple[int, int]:
-    """Return where the weights of a tensor start and stop in the file beside the network."""
+def _position(raw: bytes, contents: FieldContents, name: bytes, beside: bytes) -> tuple[int, int]:
+    """Return the positions where the weights of the tensor `name` start and stop in the file named `beside`.
+
+    Raise `ValueError` if the weights are in another file, or if their position is missing.
+    """
     entries: dict[bytes, bytes] = {}
-    for begin, end, _ in found.get(EXTERNAL, ()):
+    for begin, end, _ in contents.get(EXTERNAL, ()):
         entry = read(raw, begin, end, ENTRIES)
         entries[_text(raw, entry, KEY)] = _text(raw, entry, VALUE)
     if not beside or entries.get(b"location") != beside:
-        raise ValueError(f"it keeps the weights {shown(name)} in another file; expected all weights in one file")
+        raise ValueError(f"it keeps the weights {shown(name)} in another file; expected all weights in part file")
     numbers = [entries.get(key, b"") for key in (b"offset", b"length")]
-    if len(entries) != len(found[EXTERNAL]) or not all(one.isdigit() and len(one) < 16 for one in numbers):
+    if len(entries) != len(contents[EXTERNAL]) or not all(part.isdigit() and len(part) < 16 for part in numbers):
         raise ValueError(f"it does not say where the weights {shown(name)} are")
     start, length = map(int, numbers)
     return start, start + length
@@ -281,9 +290,9 @@ def _unpacked(raw: bytes, width: int) -> tuple[int, ...]:
 
 
 def _value(raw: bytes, content: FieldContent) -> Value:
-    found = read(raw, content[0], content[1], VALUES)
-    name = _text(raw, found, VALUE_NAME)
-    start, stop, _ = _one(found, VALUE_TYPE, "type of an input or output")
+    contents = read(raw, content[0], content[1], VALUES)
+    name = _text(raw, contents, VALUE_NAME)
+    start, stop, _ = _one(contents, VALUE_TYPE, "type of an input or output")
     start, stop, _ = _one(read(raw, start, stop, VALUE_TYPES), TENSOR_TYPE, "type of an input or output")
     tensor = read(raw, start, stop, TENSOR_TYPES)
     kind = _integer(tensor, ELEMENT)
@@ -294,21 +303,21 @@ def _value(raw: bytes, content: FieldContent) -> Value:
 
 
 def _size(raw: bytes, content: FieldContent) -> int | None:
-    found = read(raw, content[0], content[1], SIDES)
-    if SIZE in found and SIZE_NAME in found:
+    contents = read(raw, content[0], content[1], SIDES)
+    if SIZE in contents and SIZE_NAME in contents:
         raise ValueError("a dimension has both a size and a name")
-    return signed(_integer(found, SIZE)) if SIZE in found else None
+    return signed(_integer(contents, SIZE)) if SIZE in contents else None
 
 
-def _one(found: FieldContents, number: int, name: str) -> FieldContent:
-    if number not in found:
+def _one(contents: FieldContents, number: int, name: str) -> FieldContent:
+    if number not in contents:
         raise ValueError(f"it has no {name}")
-    return found[number][0]
+    return contents[number][0]
 
 
-def _integer(found: FieldContents, number: int) -> int:
-    return found[number][0][2] if number in found else 0
+def _integer(contents: FieldContents, number: int) -> int:
+    return contents[number][0][2] if number in contents else 0
 
 
-def _text(raw: bytes, found: FieldContents, number: int) -> bytes:
-    return raw[slice(*found[number][0][:2])] if number in found else b""
+def _text(raw: bytes, contents: FieldContents, number: int) -> bytes:
+    return raw[slice(*contents[number][0][:2])] if number in contents else b""

@@ -1,4 +1,4 @@
-"""The `transformer` encoder: subwords by `tokenizers`, windows of like size read together."""
+"""The `transformer` encoder: subwords from `tokenizers`; windows of similar size are read together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ropewalk.models import subwords
 from ropewalk.models.batching import alike
 from ropewalk.models.onnx.files import BESIDE, ENCODER
 from ropewalk.models.onnx.limits import varying
-from ropewalk.models.onnx.session import Session, cores
+from ropewalk.models.onnx.session import Session
 from ropewalk.models.storage import CONFIG, TOKENIZER
 from ropewalk.models.subwords import Tokens
 
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
 
-MOST_TOKENS = 512  # for each thread: more of them do not fit a core's own memory
+MOST_TOKENS = 512  # for each thread: more of them do not fit into a core's cache
 SHORT = 2  # subwords of a short window
 
 
 def _window_sizes(window: int) -> list[InputSizes]:
-    """Return sizes of one window of up to `window` subwords, and of many short ones."""
+    """Return the largest inputs of the network: one window of up to `window` subwords, or many short ones."""
     pairs = (varying(1), varying(window)), (varying(MOST_TOKENS // SHORT), varying(SHORT))
     return [dict.fromkeys(("ids", "mask", "types", "casings"), pair) for pair in pairs]
 
 
 @final
 class OnnxTransformer:
-    """A tokenizer, and a network over subwords."""
+    """The `transformer` encoder: a tokenizer that splits words into subwords, and a network that reads these."""
+
+    threads = 0  # all cores
 
     def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
         try:
@@ -54,9 +56,8 @@ class OnnxTransformer:
         try:
             self._tokens = Tokens.from_json(folder.table["tokens"])
         except (KeyError, TypeError, AttributeError) as failure:
-            raise ModelError(
-                str(folder.path / CONFIG), f"is damaged: it does not say how subwords are framed: {failure!r}"
-            ) from failure
+            problem = f"is damaged: it does not say how subwords are framed: {failure!r}"
+            raise ModelError(str(folder.path / CONFIG), f"{problem}; copy or export the model again") from failure
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._most = MOST_TOKENS * threads
@@ -68,16 +69,14 @@ class OnnxTransformer:
         self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, scale=scale, weights=weights)
         self._size = self._encoder.width("hidden")
 
-    @staticmethod
-    def threads() -> int:
-        """Tell how many threads are worth using."""
-        return cores()
-
     def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
-        """Read sentences beside others of the same canonical size only."""
+        """Return the vector of each word; `offsets` are those of sentences in `forms`.
+
+        Only sentences that have the same number of subwords, after rounding with `canonical`, are read in one batch.
+        """
         inputs = self._inputs(forms, offsets)
         out = np.zeros((len(forms), self._size), dtype=np.float32)
-        sizes = [one.size for one in inputs]
+        sizes = [sentence.size for sentence in inputs]
         most = min(budget, self._most)
         for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):
             arrays = subwords.side_by_side(self._tokens, [inputs[sentence] for sentence in chosen], size)
@@ -90,8 +89,8 @@ class OnnxTransformer:
         sentences = [texts[a:b] for a, b in pairwise(offsets.tolist())]
         encoded = self._tokenizer.encode_batch(sentences, is_pretokenized=True, add_special_tokens=False)
         return [
-            subwords.inputs_of(self._tokens, words, one.ids, one.word_ids)
-            for words, one in zip(sentences, encoded, strict=True)
+            subwords.inputs_of(self._tokens, words, pieces.ids, pieces.word_ids)
+            for words, pieces in zip(sentences, encoded, strict=True)
         ]
 
     def _pooled(self, arrays: Arrays) -> Floats:

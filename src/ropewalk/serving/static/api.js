@@ -19,5 +19,7 @@ async function post(path, fields, signal) {
 }
 
 export const parse = async (fields, signal) => (await post("parse", {...fields, output: "conllu"}, signal)).text();
+export const convert = async (fields, signal) => (await (await post("convert", {...fields, output: "json"}, signal)).json()).sentences;
 export const draw = async (fields, signal) => (await (await post("draw", fields, signal)).json()).sentences;
+export const search = async (fields, signal) => (await (await post("search", fields, signal)).json()).matches;
 export const steps = async (fields, signal) => (await post("steps", fields, signal)).json();

@@ -28,6 +28,41 @@ export function rehang(block, word, head, relation) {
   }).join("\n");
 }
 
+// What keeps heads from being a tree, as sentences for people; none for a tree.
+export function faults(block) {
+  const rows = heads(block), above = rows.map(([head]) => /^\d+$/.test(head) ? +head : null);
+  const words = block.split("\n").filter(isWord).map(line => line.split("\t")[1]);
+  const roots = above.filter(head => head === 0).length;
+  const without = above.filter(head => head === null).length;
+  const found = roots ? [] : ["No word is the root."];
+  if (without) found.push(`Words without a head: ${without}.`);
+  if (roots > 1) found.push(`${roots} words are roots; a tree has one.`);
+  const done = new Set([0]);
+  for (let start = 1; start <= above.length; start += 1) {
+    const path = [];
+    let word = start;
+    while (!done.has(word) && !path.includes(word)) { path.push(word); word = above[word - 1] ?? 0; }
+    if (!done.has(word) && path.includes(word)) {
+      const circle = path.slice(path.indexOf(word));
+      found.push(`These words hang on each other in a cycle: ${[...circle, word].map(one => words[one - 1]).join(" → ")}.`);
+    }
+    path.forEach(one => done.add(one));
+  }
+  return found;
+}
+
+// Blocks in groups of at most `most` characters, at least one block each.
+export function groups(blocks, most) {
+  const out = [];
+  let size = most;
+  for (const block of blocks) {
+    if (size + block.length > most) { out.push([]); size = 0; }
+    out.at(-1).push(block);
+    size += block.length;
+  }
+  return out;
+}
+
 export function differences(blocks, others) {
   let words = 0, differing = 0;
   blocks.forEach((block, number) => {

@@ -1,7 +1,7 @@
 // The page: what is typed, dropped or linked becomes CoNLL-U, and every view is drawn from that.
 
 import * as api from "./api.js";
-import { differences, heads, looksLikeConllu, rehang, split } from "./conllu.js";
+import { differences, faults, groups, heads, looksLikeConllu, rehang, split } from "./conllu.js";
 import { button, copy, find, make, save } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { Picture, describe, png, subtree } from "./picture.js";
@@ -14,30 +14,35 @@ const DRAWN = new Set(["tree", "ropes", "labels"]);
 const COVERS = {proper: "proper rope cover", farthest: "farthest arcs only", all: "every arc structural"};
 const PLACEHOLDER = "Type a sentence, or drop a CoNLL-U file here";
 const WAIT = 140, FIRST_SHOWN = 10;
+const MOST_LINKED = 8000;  // characters of a link: browsers and mail programs cut or refuse much longer ones
+const MOST_ASKED = 200000;  // characters of CoNLL-U in one request, far below what servers take
 
 const state = {
   text: "", given: null, model: "", against: "", view: "tree", tags: true, shares: false, cover: "proper",
-  encodings: ["optimal", "four-bit", "hexatags"], steps: "optimal",
+  encodings: ["optimal", "four-bit", "hexatags"], steps: "optimal", pattern: "",
 };
-let blocks = [], before = [], others = [], known = {encodings: [], steps: []};
+let blocks = [], before = [], after = [], others = [], known = {encodings: [], steps: []};
+let matched = null;  // the words to mark by sentence, and the number of matches; null without a pattern
 let shown = FIRST_SHOWN, pending = null, timer = null, took = 0, chosen = null, picking = null;
 
 // ---------------------------------------------------------------- links
 
-const LINKED = ["view", "model", "against", "cover", "steps"];
-const DEFAULTS = {view: "tree", against: "", cover: "proper", steps: "optimal", encodings: "optimal four-bit hexatags"};
+const LINKED = ["view", "model", "against", "cover", "steps", "pattern"];
+const DEFAULTS = {view: "tree", against: "", cover: "proper", steps: "optimal", pattern: "", encodings: "optimal four-bit hexatags"};
 
 function linkOf() {
   const fields = new URLSearchParams();
-  const edited = before.length > 0;
-  if (state.given !== null || edited) fields.set("conllu", blocks.join(""));
-  else fields.set("text", state.text);
+  const [name, content] = isConllu() ? ["conllu", blocks.join("")] : ["text", state.text];
+  if (isLinkable()) fields.set(name, content);
   for (const name of LINKED) if (state[name] !== (DEFAULTS[name] ?? null)) fields.set(name, state[name]);
   if (state.encodings.join(" ") !== DEFAULTS.encodings) fields.set("encodings", state.encodings.join(" "));
   if (!state.tags) fields.set("tags", "0");
   if (state.shares) fields.set("shares", "1");
   return `#${fields}`;
 }
+
+const isConllu = () => state.given !== null || before.length > 0;
+const isLinkable = () => (isConllu() ? blocks.reduce((size, block) => size + block.length, 0) : state.text.length) <= MOST_LINKED;
 
 function readLink() {
   const fields = new URLSearchParams(location.hash.slice(1));
@@ -72,6 +77,9 @@ function summary() {
   if (state.given === null) parts.push(`parsed by ${state.model} in ${Math.max(1, Math.round(took))} ms`);
   else parts.push("trees as in the file");
   if (before.length) parts.push("edited by hand");
+  if (matched) parts.push(`${matched.count} match${matched.count === 1 ? "" : "es"} in ${counted(matched.hits.size, "sentence")}`);
+  const broken = blocks.filter(block => faults(block).length).length;
+  if (broken) parts.push(`${counted(broken, "sentence")} without a tree`);
   if (state.against && others.length) {
     const found = differences(blocks, others);
     parts.push(`${found.differing} of ${counted(found.words, "word")} hang otherwise by ${state.against}, which is given the same words`);
@@ -87,7 +95,7 @@ function later() {
 }
 
 // Only the newest question counts: what an older one answers is thrown away.
-async function newest(work) {
+async function newest(work, failed = () => {}) {
   if (pending) pending.abort();
   const mine = pending = new AbortController();
   find("sentences").setAttribute("aria-busy", "true");
@@ -95,17 +103,28 @@ async function newest(work) {
     await work(mine.signal);
     if (pending === mine) complain(null);
   } catch (error) {
-    if (pending === mine && error.name !== "AbortError") complain(error);
+    if (pending === mine && error.name !== "AbortError") { failed(); complain(error); }
   } finally {
     if (pending === mine) { pending = null; find("sentences").setAttribute("aria-busy", "false"); }
   }
 }
 
+// No tree stays that is not of what was typed or opened last.
+function clear() {
+  blocks = []; before = []; after = []; others = []; cards = {};
+  find("sentences").replaceChildren();
+  for (const name of ["undo", "redo", "more"]) find(name).hidden = true;
+  find("conllu").disabled = true;
+  say("");
+}
+
 function refresh() {
   clearTimeout(timer);
   before = [];
+  after = [];
   shown = FIRST_SHOWN;
-  chosen = picking = null;
+  stopPicking();
+  chosen = null;
   return newest(async signal => {
     const begun = performance.now();
     const found = state.given !== null ? state.given
@@ -113,7 +132,7 @@ function refresh() {
     took = performance.now() - begun;
     blocks = split(found);
     await redraw(signal);
-  });
+  }, clear);
 }
 
 async function redraw(signal) {
@@ -135,21 +154,28 @@ function fieldsOf(range) {
 }
 
 async function show(signal) {
-  const range = [...blocks.keys()].slice(0, shown);
-  const drawn = range.length && state.view !== "conllu" ? await api.draw(fieldsOf(range), signal) : [];
+  const found = await search(signal);
+  const numbers = [...blocks.keys()].filter(number => !found || found.hits.has(number));
+  const range = numbers.slice(0, shown), some = numbers.map(number => blocks[number]);
+  const isText = state.view === "conllu" || state.view === "json";
+  const json = state.view === "json" ? await allSentences(some, signal) : [];
+  const drawn = range.length && !isText ? await api.draw(fieldsOf(range), signal) : [];
   const played = state.view === "steps"
     ? await Promise.all(range.map(number => play(blocks[number], signal))) : [];
   if (signal.aborted) return;
+  matched = found;
   const kept = chosen;
+  stopPicking();
   cards = {};
   options();
   find("sentences").replaceChildren();
-  if (state.view === "conllu") whole(blocks.join(""));
-  else if (state.view === "json") whole(drawn.map(one => JSON.stringify(one.sentence, null, 2)).join("\n"));
+  if (state.view === "conllu") whole(some.join(""));
+  else if (state.view === "json") whole(JSON.stringify(json, null, 2));
   else drawn.forEach((one, place) => card(range[place], one, played[place]));
   if (!blocks.length) find("sentences").append(make("p", {class: "empty"}, "The tree appears here as you type."));
-  find("more").hidden = shown >= blocks.length;
-  find("undo").hidden = !before.length;
+  else if (!numbers.length) find("sentences").append(make("p", {class: "empty"}, "No sentence matches the pattern."));
+  find("more").hidden = isText || shown >= numbers.length;
+  showHistory();
   find("conllu").disabled = !blocks.length;
   summary();
   noteLink();
@@ -157,6 +183,29 @@ async function show(signal) {
     if (kept.focused) cards[kept.sentence].picture?.focus(kept.word);
     choose(kept.sentence, kept.word, false);
   }
+}
+
+async function allSentences(chosen, signal) {
+  const found = [];
+  for (const some of groups(chosen, MOST_ASKED)) found.push(...await api.convert({conllu: some.join("")}, signal));
+  return found;
+}
+
+// The words that match the pattern, by sentence.
+async function search(signal) {
+  if (!state.pattern.trim()) return null;
+  const hits = new Map();
+  let start = 0, count = 0;
+  for (const some of groups(blocks, MOST_ASKED)) {
+    const matches = await api.search({conllu: some.join(""), pattern: state.pattern}, signal);
+    for (const match of matches) {
+      const number = start + match.sentence - 1;
+      hits.set(number, new Set([...(hits.get(number) ?? []), ...match.hits]));
+    }
+    count += matches.length;
+    start += some.length;
+  }
+  return {hits, count};
 }
 
 function play(block, signal, labels) {
@@ -188,15 +237,18 @@ function card(number, {picture, sentence, labels}, played) {
   const body = make("article", {class: "sentence", "aria-labelledby": `sentence-${number}`},
     make("div", {class: "top"}, heading, DRAWN.has(state.view) ? saves : null));
   find("sentences").append(body);
-  if (state.view === "table") body.append(table(sentence));
+  for (const fault of faults(blocks[number])) body.append(make("p", {class: "problem fault"}, fault));
+  const hits = matched?.hits.get(number) ?? new Set();
+  if (state.view === "table") body.append(table(sentence, hits));
   else if (state.view === "steps") body.append(stepsOf(number, played));
   else {
     body.append(holder);
     const view = new Picture(holder, picture, sentence, (word, pressed) => pick(number, word, pressed));
-    cards[number] = {picture: view, sentence, details};
+    view.highlight(hits);
+    cards[number] = {picture: view, sentence, details, body};
     body.append(details);
     if (state.view === "labels") body.append(coverage(labels));
-    body.append(make("details", {class: "arcs"}, make("summary", {}, "Arcs as a table"), table(sentence)));
+    body.append(make("details", {class: "arcs"}, make("summary", {}, "Arcs as a table"), table(sentence, hits)));
   }
   if (sentence.probability !== null && state.view === "tree")
     heading.after(make("p", {class: "share"}, `whole tree right: ${Math.round(sentence.probability * 100)} %`));
@@ -207,17 +259,18 @@ const COLUMNS = {
   probability: "Probability",
 };
 
-function table(sentence) {
+function table(sentence, hits) {
   const there = Object.keys(COLUMNS).filter(name => sentence.words.some(word => (word[name] ?? null) !== null));
   const cell = (word, name) => {
     const value = word[name] ?? "";
     if (name === "head") return word.head ? `${word.head} ${sentence.words[word.head - 1].text}` : "0 root";
+    if (name === "feats") return Object.entries(value).map(pair => pair.join("=")).join(" ");
     return name === "probability" && value !== "" ? value.toFixed(2) : String(value);
   };
   return make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Table of: ${sentence.text}`},
     make("table", {},
       make("thead", {}, make("tr", {}, ...there.map(name => make("th", {scope: "col"}, COLUMNS[name])))),
-      make("tbody", {}, ...sentence.words.map(word => make("tr", {}, ...there.map(name =>
+      make("tbody", {}, ...sentence.words.map(word => make("tr", {class: hits.has(word.index) ? "hit" : null}, ...there.map(name =>
         make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto"}, cell(word, name))))))));
 }
 
@@ -230,17 +283,23 @@ function coverage(labels) {
 
 function stepsOf(number, played) {
   const root = make("div", {class: "steps", tabindex: "-1"});
-  const fill = found => {
-    if (found.problem) { root.replaceChildren(make("p", {class: "problem"}, found.problem)); return; }
+  const fill = (found, typed = null) => {
+    const field = make("input", {type: "text", value: typed ?? (found.labels ?? []).join(" "), spellcheck: "false", dir: "ltr",
+      onkeydown: event => event.stopPropagation(), "aria-invalid": found.problem ? "true" : null,
+      onchange: async event => {
+        const labels = event.target.value;
+        fill(await play(blocks[number], undefined, labels.split(/\s+/).filter(Boolean)), labels);
+      }});
+    const label = make("label", {class: "wide"}, "Labels, to be changed as you like", field);
+    if (found.problem) {  // the labels stay, to be mended
+      root.replaceChildren(make("p", {class: "problem", role: "alert"}, found.problem), label);
+      return;
+    }
     const template = document.createElement("template");
     template.innerHTML = found.html;
     template.content.querySelectorAll("style").forEach(style => style.remove());
     template.content.querySelectorAll("svg.ropewalk").forEach(svg => svg.classList.remove("auto"));
-    const field = make("input", {type: "text", value: found.labels.join(" "), spellcheck: "false", dir: "ltr",
-      onkeydown: event => event.stopPropagation(),
-      onchange: async event => fill(await play(blocks[number], undefined, event.target.value.split(/\s+/).filter(Boolean)))});
-    root.replaceChildren(template.content,
-      make("label", {class: "wide"}, "Labels, to be changed as you like", field));
+    root.replaceChildren(template.content, label);
     if (found.lifted) root.prepend(make("p", {class: "problem"}, "This tree had to be lifted: the labels are of another one."));
     playSteps(root, root, found.steps);
   };
@@ -253,13 +312,35 @@ function stepsOf(number, played) {
 function pick(number, word, pressed) {
   if (picking && pressed && picking.sentence === number) {
     const {word: hung} = picking;
-    picking = null;
+    stopPicking();
     if (word !== hung) rehangWord(number, hung, word);
     else choose(number, word, true);
     return;
   }
   if (picking && picking.sentence === number) { say(`${describe(cards[number].sentence, word)}. Enter makes it the head.`); return; }
   if (word) choose(number, word, true);
+}
+
+// While a head is chosen, the sentence says so, and every word is a place to hang the word on.
+function startPicking(number, word) {
+  stopPicking();
+  picking = {sentence: number, word: word.index};
+  const {picture, body} = cards[number];
+  const asked = `Choose the head of ${word.text}: click a word, or move to it and press Enter. Escape leaves it as it is.`;
+  const root = button("Make it the root", () => { stopPicking(); rehangWord(number, word.index, 0); });
+  const cancel = button("Cancel", () => { stopPicking(); say("Nothing was changed."); picture.focus(word.index); });
+  body.querySelector(".top").after(make("div", {class: "mode"}, make("p", {}, asked), root, cancel));
+  picture.pick(word.index);
+  say(asked);
+  picture.focus(word.index);
+}
+
+function stopPicking() {
+  if (!picking) return;
+  const there = cards[picking.sentence];
+  picking = null;
+  there?.picture.pick(null);
+  there?.body.querySelector(".mode")?.remove();
 }
 
 function choose(number, word, focused) {
@@ -292,11 +373,7 @@ function about(number, sentence, word) {
   const change = () => rehangWord(number, word.index, +head.value, relation.value.trim());
   head.addEventListener("change", change);
   relation.addEventListener("change", change);
-  const choosing = button("Choose its head in the picture", () => {
-    picking = {sentence: number, word: word.index};
-    say(`Choose the head of ${word.text}: click a word, or move to it and press Enter. Escape leaves it as it is.`);
-    cards[number].picture.focus(word.index);
-  });
+  const choosing = button("Choose its head in the picture", () => startPicking(number, word));
   return [
     make("h3", {dir: "auto"}, word.text),
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {dir: "auto"}, value)])),
@@ -313,9 +390,27 @@ function rehangWord(number, word, head, relation = null) {
   if (+oldHead === head && named === oldRelation) return;
   if (!/^[^\s|]+$/.test(named)) { say("A relation is one word, such as nsubj or obl:tmod."); return; }
   before.push([...blocks]);
+  after = [];
   blocks[number] = rehang(blocks[number], word, head, named);
   chosen = {sentence: number, word, focused: true};
   update();
+}
+
+// One edit back, or one of those undone again.
+function step(from, to) {
+  if (!from.length) return;
+  to.push(blocks);
+  blocks = from.pop();
+  stopPicking();
+  showHistory();
+  if (find("undo").hidden) find("text").focus();
+  update();
+}
+
+function showHistory() {
+  find("undo").hidden = find("redo").hidden = !before.length && !after.length;
+  find("undo").disabled = !before.length;
+  find("redo").disabled = !after.length;
 }
 
 // ---------------------------------------------------------------- downloads
@@ -340,6 +435,8 @@ function options() {
   ...Object.entries(choices).map(([value, text]) => make("option", {value, selected: state[name] === value}, text))));
   const rows = {
     tree: () => [box("tags", "Parts of speech"), box("shares", "Probabilities"),
+      state.against ? make("span", {class: "legend"}, `dashed, green: only in ${state.given === null ? state.model : "the file"}; ` +
+        `red, below the words: only by ${state.against}`) : null,
       make("span", {class: "legend"}, make("i", {class: "faint-line", "aria-hidden": "true"}), "faint, dotted: the model is unsure")],
     ropes: () => [box("tags", "Parts of speech"), select("cover", "Cover", COVERS),
       make("span", {class: "legend"}, "red: structural arcs, the ropes; dashed: arcs that lean on them")],
@@ -352,7 +449,7 @@ function options() {
     steps: () => [select("steps", "Encoding", Object.fromEntries(known.steps.map(name => [name, name]))),
       make("span", {class: "legend"}, "← → move, Space plays")],
   };
-  find("options").replaceChildren(...(rows[state.view] ?? (() => []))());
+  find("options").replaceChildren(...(rows[state.view] ?? (() => []))().filter(Boolean));
   if (active) find("options").querySelector(`[data-option="${CSS.escape(active)}"]`)?.focus();
 }
 
@@ -360,7 +457,8 @@ function tabs() {
   const names = Object.keys(VIEWS);
   const turn = (name, focus) => {
     state.view = name;
-    chosen = picking = null;
+    stopPicking();
+    chosen = null;
     for (const other of names) {
       const tab = find(`tab-${other}`);
       tab.setAttribute("aria-selected", String(other === name));
@@ -387,6 +485,11 @@ function tabs() {
 
 async function open(file) {
   const text = await file.text();
+  if (/[\0\uFFFD]/.test(text.slice(0, MOST_ASKED))) {
+    clear();
+    complain(new api.Refusal(`${file.name} is no text in UTF-8; expected CoNLL-U or plain text.`));
+    return;
+  }
   if (!looksLikeConllu(text)) {
     state.text = text;
     state.given = null;
@@ -425,12 +528,20 @@ function wire() {
     else { state.given = null; state.text = example.text; }
     apply();
   });
+  find("pattern").addEventListener("change", event => {
+    state.pattern = event.target.value;
+    shown = FIRST_SHOWN;
+    chosen = null;
+    update();
+  });
   find("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); event.target.value = ""; });
-  find("undo").addEventListener("click", () => { blocks = before[0]; before = []; find("text").focus(); update(); });
+  find("undo").addEventListener("click", () => step(before, after));
+  find("redo").addEventListener("click", () => step(after, before));
   find("more").addEventListener("click", () => { shown += FIRST_SHOWN * 2; update(); });
   find("conllu").addEventListener("click", () => save("trees.conllu", blocks.join(""), "text/plain"));
   find("link").addEventListener("click", async () => {
     noteLink();
+    if (!isLinkable()) { say("This is too long for a link: download the CoNLL-U, and send the file."); return; }
     say(await copy(location.href) ? "The link is copied: it holds the sentence and this view." : "Copy the link from the address bar.");
   });
   find("theme").addEventListener("click", () => {
@@ -439,7 +550,7 @@ function wire() {
   });
   document.addEventListener("keydown", event => {
     if (event.key !== "Escape") return;
-    if (picking) { picking = null; say("Nothing was changed."); }
+    if (picking) { stopPicking(); say("Nothing was changed."); }
     else if (chosen && cards[chosen.sentence]) {
       cards[chosen.sentence].picture.mark(null);
       cards[chosen.sentence].details.hidden = true;
@@ -463,6 +574,7 @@ function wire() {
 function apply() {
   find("text").placeholder = state.given === null ? PLACEHOLDER : "CoNLL-U is shown below; type to parse text instead";
   find("text").value = state.text;
+  find("pattern").value = state.pattern;
   find("model").value = state.model;
   find("against").value = state.against;
   tabs();

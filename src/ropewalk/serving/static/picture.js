@@ -5,8 +5,8 @@ const percent = share => `${Math.round(share * 100)} %`;
 
 // The style of pictures is in a style sheet of the page, whose colours they follow.
 function element(text) {
-  const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
-  svg.querySelectorAll("style").forEach(style => style.remove());
+  const bare = text.replace(/<style>[^]*?<\/style>/, "");  // the policy of the page refuses it even in a document apart
+  const svg = document.importNode(new DOMParser().parseFromString(bare, "image/svg+xml").documentElement, true);
   svg.classList.remove("auto");
   return svg;
 }
@@ -104,6 +104,20 @@ export class Picture {
     } else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.chosen(this.order[at], true);
+    }
+  }
+
+  // Show that the next word that is clicked becomes the head of a word; null: that is over.
+  pick(index) {
+    this.svg.classList.toggle("picking", index !== null);
+    for (const [other, target] of this.targets) target.classList.toggle("picked", other === index);
+  }
+
+  // Show the words that a pattern matches.
+  highlight(hits) {
+    for (const [index, target] of this.targets) {
+      target.classList.toggle("hit", hits.has(index));
+      if (hits.has(index)) target.setAttribute("aria-label", `${describe(this.sentence, index)}; matches the pattern`);
     }
   }
 

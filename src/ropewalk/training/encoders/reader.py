@@ -9,7 +9,7 @@ import torch
 from ropewalk.models.inputs import Inputs
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.word_readers import MASK, SETTINGS, side_by_side
-from ropewalk.training.encoders.base import Batch, OwnEncoder
+from ropewalk.training.encoders.word_encoder import Batch, OwnEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @final
 class ReaderEncoder(OwnEncoder):
-    """A reader's arrays through its network."""
+    """Encoder of another package: a `WordReader`, which converts words into arrays, and its torch network."""
 
     def __init__(self, kind: str, reader: WordReader) -> None:
         super().__init__(kind, reader.settings)
@@ -33,30 +33,30 @@ class ReaderEncoder(OwnEncoder):
         self.network = reader.network()
 
     def networks(self) -> dict[str, ModelProto]:
-        """Write the network over arrays of sentences."""
+        """Return the reader's network as ONNX, by file name."""
         given = self.collate(self.prepare([["a"] * SAMPLE] * 2)).tensors
         vectors = Computed(lambda own, given: own.network(given), network=self.network)
         return {ENCODER: traced(vectors, given, ["vectors"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - it is made from its settings
-        """Return its settings."""
+        """Return the settings from which the encoder is built again; nothing is written into `home`."""
         return {SETTINGS: self.settings}
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
-        """Let the reader turn words into arrays."""
+        """Convert the words of each sentence into arrays with the reader."""
         return [Inputs(self.reader.features(forms), len(forms), len(forms)) for forms in sentences]
 
     def canonical(self, size: int) -> int:
-        """Sentences of different lengths are never predicted together."""
+        """Return `size` unchanged: sentences of different lengths are never predicted together."""
         return size
 
     def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
-        """Stack the arrays of sentences."""
+        """Return a batch of sentences, padded to `size`, or to the longest of them if `size` is 0."""
         arrays = side_by_side(inputs, size)
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return Batch(tensors, torch.tensor([one.words for one in inputs]))
 
     def forward(self, batch: Batch) -> Tensor:
-        """Compute the vectors of all words, without padding."""
+        """Return the vectors of all words, without padding: [words, size]."""
         vectors: Tensor = self.network(batch.tensors)
         return vectors[batch.tensors[MASK]]

@@ -1,4 +1,4 @@
-"""Any Hugging Face encoder: words are cut into subwords, long sentences into overlapping windows."""
+"""The `transformer` encoder of Hugging Face: words are cut into subwords, long sentences into overlapping windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ropewalk.models.features import CASINGS
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.storage import TOKENIZER
 from ropewalk.models.subwords import Tokens
-from ropewalk.training.encoders.base import Batch, WordEncoder
+from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 
 if TYPE_CHECKING:
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
     from ropewalk.models.inputs import Inputs
 
-HOME = "encoder"  # where tokenizer and configuration lie within a model's folder
+HOME = "encoder"  # subfolder of a model for tokenizer and configuration
 LARGE = 1 << 20  # a tokenizer's "no limit" is larger than this
 
 
 def tokens_of(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig, window: int) -> Tokens:
-    """Find out from a tokenizer and an encoder's configuration."""
+    """Return an encoder's special tokens, padding and casing, and the largest number of subwords in a window.
+
+    That number is `window`, or the encoder's number of positions if it is smaller.
+    """
     inner = tokenizer(["a"], is_split_into_words=True, add_special_tokens=False)["input_ids"]
     whole = tokenizer(["a"], is_split_into_words=True, return_token_type_ids=True)
     ids, kinds = list(whole["input_ids"]), list(whole["token_type_ids"])
@@ -56,7 +59,7 @@ def tokens_of(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig, wind
 
 
 def _reach(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig) -> int:
-    """Tell how many positions an encoder has."""
+    """Return the largest number of subwords that an encoder can read at once, or `LARGE` if there is no limit."""
     reaches = [tokenizer.model_max_length]
     positions = getattr(config, "max_position_embeddings", -1)
     if positions and positions > 0:
@@ -67,9 +70,9 @@ def _reach(tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig) -> int:
 
 @final
 class Transformer(WordEncoder):
-    """A pretrained encoder; a word's vector is that of its first or last subword, or the mean of them all.
+    """Pretrained encoder; a word's vector is that of its first or last subword, or their mean, as `pooling` names.
 
-    Where the vocabulary is uncased, the casing of a word is added to the embeddings of its subwords.
+    With `cased`, an embedding of a word's casing is added to those of its subwords, for uncased vocabularies.
     """
 
     def __init__(
@@ -91,22 +94,25 @@ class Transformer(WordEncoder):
         self.size = int(model.config.hidden_size)
         self.casing = nn.Embedding(len(CASINGS), self.size) if cased else None
         if self.casing is not None:
-            nn.init.zeros_(self.casing.weight)  # at first the encoder is what it was
+            nn.init.zeros_(self.casing.weight)  # so that training starts from the pretrained encoder's output
 
     @property
     def shape(self) -> EncoderShape:
-        """How words are made of subwords."""
+        """The kind of encoder, its pooling of subwords, and whether it embeds casing, for the model's description."""
         return EncoderShape(kind="transformer", pooling=self.pooling, casing=self.casing is not None)
 
     def save(self, home: Path) -> dict[str, Any]:
-        """Write tokenizer and configuration; how subwords are framed is for `config.json`."""
+        """Write tokenizer and configuration into the folder `home`; return its special tokens for `config.json`."""
         with files.creating_folder(home / HOME) as part:
             self.model.config.save_pretrained(part)
             self.tokenizer.save_pretrained(part)
         return {"tokens": self.tokens.to_json()}
 
     def networks(self) -> dict[str, ModelProto]:
-        """Write one network: subwords, mask, and types and casings if it reads them, to vectors."""
+        """Return the ONNX network, by file name, that computes the vectors of subwords.
+
+        Its inputs are subword ids and a mask, and types and casings if the encoder uses them.
+        """
         ids = torch.full((2, SAMPLE), self.tokens.unknown)
         given = {"ids": ids, "mask": torch.ones_like(ids)}
         if self.tokens.takes_types:
@@ -117,13 +123,13 @@ class Transformer(WordEncoder):
         return {ENCODER: traced(hidden, given, ["hidden"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:
-        """Write the tokenizer as one file; how subwords are framed is for `config.json`."""
+        """Write the tokenizer as one file into the folder `home`; return its special tokens for `config.json`."""
         with files.creating(home / TOKENIZER) as file:
             file.write(self.tokenizer.backend_tokenizer.to_str().encode("utf-8"))
         return {"tokens": self.tokens.to_json()}
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
-        """Cut words into subwords and sentences into windows."""
+        """Cut the words of each sentence into subwords, and long sentences into windows; return them as arrays."""
         encoded = self.tokenizer(
             [list(forms) for forms in sentences],
             is_split_into_words=True,
@@ -138,11 +144,11 @@ class Transformer(WordEncoder):
         ]
 
     def canonical(self, size: int) -> int:
-        """Round up to a multiple of sixteen subwords."""
+        """Return a sentence's number of subwords, rounded up to a multiple of `models.subwords.STEP`."""
         return subwords.canonical(self.tokens, size)
 
     def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
-        """Frame and pad every window of every sentence."""
+        """Return a batch of the windows of all sentences, with special tokens, padded to `size` or to the longest."""
         arrays = subwords.side_by_side(self.tokens, inputs, size)
         return Batch(
             {name: torch.from_numpy(array) for name, array in arrays.items()},
@@ -150,11 +156,11 @@ class Transformer(WordEncoder):
         )
 
     def forward(self, batch: Batch) -> Tensor:
-        """Run the encoder over all windows and take each word's vector from its own."""
+        """Run the encoder over all windows; return the vectors of all words, pooled from subwords: [words, size]."""
         return self._pooled(self.hidden(batch.tensors), batch.tensors)
 
     def layers(self, batch: Batch) -> Tensor:
-        """Give each word's vector in the mean of all layers instead of the last."""
+        """Return the vectors of all words, as the mean over all layers instead of the last layer: [words, size]."""
         layers = self.model(**self._given(batch.tensors), output_hidden_states=True).hidden_states
         return self._pooled(torch.stack(list(layers)).mean(0), batch.tensors)
 
@@ -172,13 +178,13 @@ class Transformer(WordEncoder):
         return summed / counts[:, None]
 
     def hidden(self, tensors: Mapping[str, Tensor]) -> Tensor:
-        """Give the vectors of all subwords: [windows, width, size]."""
+        """Return the last layer's vectors of all subwords: [windows, width, size]."""
         hidden: Tensor = self.model(**self._given(tensors)).last_hidden_state
         return hidden
 
     def _given(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Name what the pretrained encoder takes."""
-        if self.model.config.model_type == "xlnet":  # what it makes of a mask cannot be exported, and is this
+        """Return the tensors of a batch under the names that the pretrained encoder expects."""
+        if self.model.config.model_type == "xlnet":  # its conversion of a mask, which cannot be exported, computes this
             given = {"input_mask": torch.eq(tensors["mask"], 0).float()}
         else:
             given = {"attention_mask": tensors["mask"]}
@@ -193,7 +199,10 @@ class Transformer(WordEncoder):
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:
-    """Keep only some layers, counted from 1."""
+    """Remove all layers of a pretrained encoder except `layers`, which count from 1.
+
+    Raise `ModelError` with `name` if it has no such layer.
+    """
     count = int(model.config.num_hidden_layers)
     if not all(1 <= layer <= count for layer in layers):
         raise ModelError(name, f"has layers 1 to {count}; model.encoder.layers asks for {list(layers)}")

@@ -1,0 +1,165 @@
+"""The base class of encoders without pretraining: it computes features of each word by itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ropewalk.models.features import Lookup, Vocabulary, end_to_end
+from ropewalk.models.inputs import Inputs
+from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
+from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from onnx import ModelProto
+
+    from ropewalk.models.description import EncoderShape
+
+
+class FeatureEncoder(WordEncoder, ABC):
+    """Base class of encoders that read features of words.
+
+    Features are embeddings of the word, its affixes, its shape and its characters (with a convolution), and static
+    vectors.
+    """
+
+    def __init__(
+        self, shape: EncoderShape, vocabulary: Vocabulary, *, input_size: int, dropout: float = 0.0, forget: float = 0.0
+    ) -> None:
+        """Build the embedding tables; features are projected to `input_size` dimensions, unless it is 0."""
+        super().__init__()
+        self._shape = shape
+        self.lookup = Lookup(vocabulary)
+        self.words = _embedding(vocabulary.words, shape.word_size)
+        self.affixes = _embedding(vocabulary.affixes, shape.affix_size)
+        self.shapes = _embedding(vocabulary.shapes, shape.shape_size)
+        self.characters = _embedding(vocabulary.characters, shape.character_size, extra=2)
+        channels = 2 * shape.character_size
+        self.convolution = nn.Conv1d(shape.character_size, channels, 3, padding=1) if channels else None
+        self.vectors = nn.Embedding(len(vocabulary.vectors) + 1, shape.vector_size) if shape.vector_size else None
+        if self.vectors is not None:
+            self.vectors.requires_grad_(False)  # noqa: FBT003 - torch's signature
+        width = shape.word_size + shape.affix_size + shape.shape_size + channels + shape.vector_size
+        self.narrow = nn.Linear(width, input_size) if input_size else None
+        self.input_size = input_size or width
+        self.dropout = nn.Dropout(dropout)
+        self.forget = forget
+
+    @property
+    def shape(self) -> EncoderShape:
+        """The kind and sizes of the encoder, for the model's description."""
+        return self._shape
+
+    def word_network(self, compute: Callable[[Tensor], Tensor]) -> ModelProto:
+        """Return the ONNX network for single words: their features, then the function `compute` of these features."""
+        read = {
+            "words": self.words,
+            "affixes": self.affixes,
+            "shapes": self.shapes,
+            "characters": self.characters,
+            "vectors": self.vectors,
+        }
+        arrays = self.lookup.features(["a"] * SAMPLE)
+        given = {name: torch.from_numpy(arrays[name]) for name, table in read.items() if table is not None}
+        spelling = nn.ParameterList(table.detach() for table in self.spelling())
+        network = Computed(
+            lambda own, given: compute(own.encoder.features(given, [*own.spelling])), encoder=self, spelling=spelling
+        )
+        return traced(network, given, ["inputs"])
+
+    def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
+        """Return the features of every word as indices into the vocabulary."""
+        return [Inputs(self.lookup.features(forms), len(forms), len(forms)) for forms in sentences]
+
+    def canonical(self, size: int) -> int:
+        """Return `size` unchanged: sentences of different lengths are never predicted together."""
+        return size
+
+    def collate(self, inputs: Sequence[Inputs], size: int = 0) -> Batch:
+        """Return a batch: the features of all sentences, one after another.
+
+        If `size` is above 0, copies of the first sentence fill it up to a multiple of `models.features.LEAST`
+        sentences.
+        """
+        arrays = end_to_end(inputs, filled=size > 0)
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return Batch(tensors, torch.tensor([one.words for one in inputs]))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the vectors of all words: [words, size].
+
+        In training, a fraction `forget` of the words is read as unknown.
+        """
+        tensors = dict(batch.tensors)
+        if self.training and self.forget:
+            words = tensors["words"]
+            tensors["words"] = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
+        flat = self.features(tensors, self.spelling())
+        return self.read(flat, tensors["rows"])[: int(batch.lengths.sum())]
+
+    @abstractmethod
+    def read(self, flat: Tensor, lengths: Tensor) -> Tensor:
+        """Return the vectors of all words in their sentences: [words, input_size] to [words, size].
+
+        `flat` has the features of all sentences one after another, `lengths` their numbers of words.
+        """
+
+    def features(self, tensors: Mapping[str, Tensor], spelling: Sequence[Tensor]) -> Tensor:
+        """Return the features of each word by itself: [words, input_size].
+
+        `tensors` has the indices of each feature, `spelling` the tables of the method of that name.
+        """
+        parts = []
+        if self.words is not None:
+            parts.append(self.words(tensors["words"]))
+        if self.affixes is not None:
+            parts.append(self.affixes(tensors["affixes"]).sum(1))
+        if self.shapes is not None:
+            parts.append(self.shapes(tensors["shapes"]))
+        if spelling:
+            parts.append(_spelled(tensors["characters"], spelling))
+        if self.vectors is not None:
+            parts.append(self.vectors(tensors["vectors"]))
+        flat = torch.cat(parts, -1)
+        return flat if self.narrow is None else self.narrow(self.dropout(flat))
+
+    def spelling(self) -> list[Tensor]:
+        """Return a table for each position of the convolution's window: the term that each character adds there.
+
+        A convolution over embeddings is the sum of the rows that are looked up in these tables, and this is much
+        cheaper.
+        """
+        if self.characters is None or self.convolution is None:
+            return []
+        rows = torch.cat([self.characters.weight, torch.zeros_like(self.characters.weight[:1])])  # beyond the edges
+        tables = [rows @ kernel.T for kernel in self.convolution.weight.unbind(2)]
+        assert self.convolution.bias is not None  # noqa: S101 - as made above
+        tables[1] = tables[1] + self.convolution.bias
+        return tables
+
+
+def _spelled(characters: Tensor, tables: Sequence[Tensor]) -> Tensor:
+    """Return the convolution over each word's characters, and its maximum over positions: [words, channels].
+
+    `characters` has indices of characters, -1 beyond the end of a word; `tables` are those of `spelling`.
+    """
+    beyond = len(tables[0]) - 1
+    padded = functional.pad(characters + 1, (1, 1), value=beyond)
+    length = characters.shape[1]
+    summed = sum(functional.embedding(padded[:, at : at + length], table) for at, table in enumerate(tables))
+    assert isinstance(summed, Tensor)  # noqa: S101 - there are three tables
+    return summed.masked_fill((characters < 0)[:, :, None], -1e4).amax(1)
+
+
+def _embedding(names: Sequence[str], size: int, extra: int = 1) -> nn.Embedding | None:
+    if not size:
+        return None
+    table = nn.Embedding(len(names) + extra, size)
+    nn.init.normal_(table.weight, std=size**-0.5)
+    return table
