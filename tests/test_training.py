@@ -37,7 +37,7 @@ from ropewalk.training.examples import examples, forms_of, label_set, read_treeb
 from ropewalk.training.export import all_scores
 from ropewalk.training.substitution import OPEN, substituted
 from ropewalk.training.trainable import Trainable, load
-from ropewalk.training.trained_files import save
+from ropewalk.training.trained_files import read_tensors, save
 from ropewalk.training.training_run import train
 from ropewalk.treebank.treebank import Treebank
 from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
@@ -141,6 +141,44 @@ def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) ->
     assert set(parsed.column("feats").texts()) <= set(gold.column("feats").texts())
 
 
+def averaged(config: Config, average: float) -> Config:
+    return replace(config, training=replace(config.training, average=average))
+
+
+def test_an_average_of_the_weights_is_stored(tmp_path: Path, data: Path) -> None:
+    """The average of nothing but the last step is that step's; another average is a mean of the weights of steps."""
+    config = config_of(data, None, epochs=1)
+    stored = {}
+    for average in (0.0, 1e-9, 0.9):
+        train(averaged(config, average), tmp_path / str(average))
+        stored[average] = read_tensors(tmp_path / str(average) / "model.safetensors")
+    plain, last, mean = stored.values()
+    assert all(torch.allclose(plain[name], last[name], atol=1e-6) for name in plain)
+    checkpoint = read_tensors(tmp_path / "0.9" / "checkpoint" / "epoch-1.safetensors")
+    assert all(torch.equal(checkpoint[f"model/{name}"], weight) for name, weight in plain.items())  # learnt alike
+    assert all(torch.equal(checkpoint.get(f"average/{name}", plain[name]), weight) for name, weight in mean.items())
+    assert not all(torch.equal(plain[name], weight) for name, weight in mean.items())
+
+
+def test_an_average_is_the_mean_that_its_decay_says(tmp_path: Path, data: Path) -> None:
+    steps: list[torch.Tensor] = []
+    move = loop._Run._average
+
+    def look(self: loop._Run) -> None:
+        steps.append(next(self.plain.parameters()).detach().clone())
+        move(self)
+        expected = steps[0]
+        for number, weight in enumerate(steps):
+            decay = min(0.5, number / (number + loop.AVERAGED))
+            expected = decay * expected + (1 - decay) * weight
+        assert torch.allclose(next(iter(self.average.values())), expected, atol=1e-6)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop._Run, "_average", look)
+        train(averaged(config_of(data, None, epochs=2), 0.5), tmp_path / "model")
+    assert len(steps) > 2
+
+
 def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, encoder: Path, data: Path) -> None:
     homes = [tmp_path / name for name in ("a", "b", "c")]
     for home, seed in zip(homes, (1, 1, 2), strict=True):
@@ -150,8 +188,9 @@ def test_same_seed_same_weights_and_another_seed_others(tmp_path: Path, encoder:
     assert weights[0] != weights[2]
 
 
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, encoder: Path, data: Path) -> None:
-    config = config_of(data, encoder, epochs=3)
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_a_killed_run_goes_on_to_the_same_weights(average: float, tmp_path: Path, encoder: Path, data: Path) -> None:
+    config = averaged(config_of(data, encoder, epochs=3), average)
     whole = train(config, tmp_path / "whole")
     program = f"""
 import json, os, signal, torch
@@ -191,10 +230,12 @@ def begun(config: Config, home: Path, scores: list[float]) -> Path:
     return home
 
 
-@pytest.fixture(scope="module")
-def resumable(tmp_path_factory: pytest.TempPathFactory, data: Path) -> tuple[Config, Path]:
+@pytest.fixture(scope="module", params=[0.0, 0.9])
+def resumable(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, data: Path
+) -> tuple[Config, Path]:
     """A run that was stopped in its third epoch."""
-    config = config_of(data, None, epochs=3)
+    config = averaged(config_of(data, None, epochs=3), request.param)
     return config, begun(config, tmp_path_factory.mktemp("resumable") / "model", [0.1, 0.2])
 
 

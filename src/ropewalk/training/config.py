@@ -181,6 +181,12 @@ class TrainingOptions:
         "linear", choices=("linear", "constant"), about="Rates after the warmup: linear decay, or constant."
     )
     clip: float = option(1.0, low=0, high=1e6, about="Longest gradient; 0: any.")
+    average: float = option(
+        0.0,
+        low=0,
+        high=0.999_999,
+        about="Decay of a moving average of the weights, which is scored and stored; 0: no average.",
+    )
     patience: int = option(
         0, low=0, high=EPOCHS, about="Epochs without a better dev score before the run stops; 0: never."
     )

@@ -52,6 +52,8 @@ CHECKPOINT, STATE = (
     "state.json",
 )  # a folder within the model's, and the file that names the current tensors
 REPORTED = 10  # steps between two reports
+AVERAGE = "average/"  # prefix of the names of averaged weights in a checkpoint
+AVERAGED = 10  # after n steps, the decay of the average is at most n / (n + AVERAGED)
 SILENT = 10.0  # seconds after which one process reports earlier; the clocks of several processes differ
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 ScoresByName = dict[str, float]
@@ -202,6 +204,7 @@ class _Run:
             self.optimizer = self.accelerator.prepare(optimizer)
         else:
             self.network, self.optimizer = self.accelerator.prepare(network, optimizer)
+        self.average = self._first_average()
         self.state = TrainingState()
         self.clock = Clock(options.minutes)
         self.tracker = Tracker(options if self.accelerator.is_main_process else TrainingOptions(), job.home)
@@ -213,6 +216,15 @@ class _Run:
             weight.requires_grad_(weight.requires_grad and weight.grad is not None)
             weight.grad = None
 
+    def _first_average(self) -> dict[str, Tensor]:
+        """Return copies of all trained weights if an average of them is stored, otherwise nothing."""
+        if not self.options.average:
+            return {}
+        if self.sharded:
+            raise TrainingError("training.average is not for divided weights; leave it or training.sharded out")
+        trained = self.plain.named_parameters()
+        return {name: weight.detach().clone() for name, weight in trained if weight.requires_grad}
+
     def run(self, *, resume: bool) -> TrainingState:
         """Train until the last epoch, or until patience or time runs out; return the final state."""
         if resume:
@@ -223,7 +235,8 @@ class _Run:
             epoch = self.state.epoch
             loss, words_per_second = self._epoch(epoch)
             model, optimizer = self._weights()
-            metrics = self._evaluated(model)
+            averaged = self._averaged(model)
+            metrics = self._evaluated(averaged)
             state = self.state
             state.epoch += 1
             better = metrics[self.options.metric] > state.best
@@ -243,7 +256,7 @@ class _Run:
             )
             self.tracker.epoch(state.history[-1])
             if self.accelerator.is_main_process:
-                self._save(model, optimizer)
+                self._save(model, optimizer, averaged)
             self.accelerator.wait_for_everyone()
             self._report(state.epoch, state.epoch, loss, words_per_second, metrics, ended=True)
         self.tracker.close()
@@ -318,7 +331,20 @@ class _Run:
             self.accelerator.clip_grad_norm_(self.network.parameters(), self.options.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        self._average()
         return summed
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        """Move the average of the weights towards the current ones."""
+        if self.average:
+            decay = min(self.options.average, self.state.step / (self.state.step + AVERAGED))
+            current = dict(self.plain.named_parameters())
+            torch._foreach_lerp_(list(self.average.values()), [current[name] for name in self.average], 1.0 - decay)
+
+    def _averaged(self, model: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return the weights that are scored and stored: `model`, with its trained weights averaged over steps."""
+        return model | {name: weight.detach().cpu() for name, weight in self.average.items()}
 
     def _targets(self, chosen: Sequence[int], device: torch.device) -> Targets:
         examples = self.job.examples
@@ -350,26 +376,30 @@ class _Run:
         return states
 
     def _evaluated(self, weights: dict[str, Tensor]) -> ScoresByName:
+        """Return the dev scores of `weights`; the network keeps those with which it is trained."""
         scores: list[ScoresByName] = [{}]
         if self.accelerator.is_main_process:
-            if self.sharded:
+            trained = {name: self.plain.state_dict()[name].clone() for name in self.average}
+            if self.sharded or self.average:
                 self.plain.load_state_dict(weights)
             scores = [self.job.evaluate()]
+            self.plain.load_state_dict(trained, strict=False)
         return dict(broadcast_object_list(scores)[0]) if self.accelerator.num_processes > 1 else scores[0]
 
-    def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any]) -> None:
+    def _save(self, model: dict[str, Tensor], optimizer: dict[str, Any], averaged: dict[str, Tensor]) -> None:
         """Write a checkpoint: first its tensors to a new file, then `state.json` with that file's name and SHA-256.
 
-        Then write the best weights and the log, and remove earlier checkpoints.
+        Then write the best weights, which are `averaged` ones, and the log, and remove earlier checkpoints.
         """
         folder = files.make_folder(self.job.home / CHECKPOINT)
         state = self.state
         name = f"epoch-{state.epoch}.safetensors"
         tensors = {f"model/{key}": value for key, value in model.items()}
+        tensors |= {f"{AVERAGE}{key}": averaged[key] for key in self.average}
         for weight, values in optimizer["state"].items():
             tensors |= {f"optimizer/{weight}/{key}": torch.as_tensor(value) for key, value in values.items()}
         digest = trained_files.write_tensors(folder / name, tensors)
-        weights = trained_files.packed(model) if state.best_epoch == state.epoch else None
+        weights = trained_files.packed(averaged) if state.best_epoch == state.epoch else None
         if weights is not None:
             state.best_weights = _digest(weights)
         table = {"tensors": name, "sha256": digest, **asdict(state)}
@@ -407,6 +437,8 @@ class _Run:
             self._settle(file.name, self._lost_weights(tensors))
         _, optimizer = self._weights()
         model: dict[str, Any] = _model_of(tensors)
+        for key, average in self.average.items():
+            average.copy_(tensors[f"{AVERAGE}{key}"])
         states: dict[str, Any] = {}
         for key, value in tensors.items():
             if key.startswith("optimizer/"):
@@ -431,7 +463,8 @@ class _Run:
             return None
         if self.state.best_epoch != self.state.epoch:
             raise _damaged(file)
-        return trained_files.packed(_model_of(tensors))
+        averages = {key.removeprefix(AVERAGE): value for key, value in tensors.items() if key.startswith(AVERAGE)}
+        return trained_files.packed(_model_of(tensors) | averages)
 
 
 def _digest(raw: bytes) -> str:
