@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ropewalk.models.scorer import TREES
+from ropewalk.training.dropout import Dropout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,7 +147,7 @@ class PairRelations(PairScorer):
 
     def __init__(self, size: int, hidden: int, out: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.word = nn.Linear(size, hidden)
         self.head = nn.Linear(size, hidden, bias=False)
         self.root = nn.Parameter(torch.zeros(size))
@@ -288,7 +289,7 @@ def arc_scores(words: Tensor, heads: Tensor, root: Tensor, bias: Tensor | None) 
 
 def one_layer(size: int, out: int, dropout: float) -> nn.Sequential:
     """Return a linear layer followed by LeakyReLU: the only kind of layer in the authors' program."""
-    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
+    return nn.Sequential(Dropout(dropout), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
 
 
 @torch.no_grad()
@@ -308,12 +309,12 @@ def _layers(size: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
     if not hidden:
         return one_layer(size, out, dropout)
     return nn.Sequential(
-        nn.Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), nn.Dropout(dropout), nn.Linear(hidden, out)
+        Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), Dropout(dropout), nn.Linear(hidden, out)
     )
 
 
 def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:
-    return nn.Sequential(nn.Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(SLOPE), nn.Dropout(dropout))
+    return nn.Sequential(Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(SLOPE), Dropout(dropout))
 
 
 def _padded(words: Tensor, lengths: Tensor) -> Tensor:

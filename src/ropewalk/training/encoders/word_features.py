@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from ropewalk.models.features import Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
+from ropewalk.training.dropout import Dropout
 from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 
@@ -48,7 +49,7 @@ class FeatureEncoder(WordEncoder, ABC):
         width = shape.word_size + shape.affix_size + shape.shape_size + channels + shape.vector_size
         self.narrow = nn.Linear(width, input_size) if input_size else None
         self.input_size = input_size or width
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.forget = forget
 
     @property
