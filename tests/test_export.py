@@ -105,7 +105,8 @@ def random_model(
     with torch.no_grad():
         for name, weights in trainable.network.named_parameters():
             if not name.startswith("encoder.model"):
-                weights.add_(0.2 * torch.randn_like(weights))
+                spread = 0.02 if name == "encoder.beside.weight" else 0.2  # rounding grows with sums before a tanh
+                weights.add_(spread * torch.randn_like(weights))
     trainable.network.eval()
     save(home / "trained", trainable, config)
     save_card(home / "trained", "# A card\n")

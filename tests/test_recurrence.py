@@ -39,32 +39,39 @@ def arrays() -> tuple[Any, Any]:
     return random.uniform(0, 1, (WORDS, 18)).astype(np.float32), inputs
 
 
-def read(gates: Any, inputs: Any, rows: Any, first: int, width: int) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
-    states = np.zeros((WORDS + 1, width), dtype=np.float32)
-    vectors = np.zeros((WORDS, width), dtype=np.float32)
-    recurrence.read(gates, inputs, rows, OFFSETS, first, states, vectors)
+def read(gates: Any, inputs: Any) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
+    states = np.zeros((WORDS + 1, inputs.shape[1]), dtype=np.float32)
+    vectors = np.zeros(inputs.shape, dtype=np.float32)
+    recurrence.read(gates, inputs, OFFSETS, states, vectors)
     return states, vectors
 
 
 def test_vectors_are_those_of_the_formulas(arrays: tuple[Any, Any]) -> None:
-    _, vectors = read(*arrays, np.arange(WORDS, dtype=np.int32), 0, 6)
+    _, vectors = read(*arrays)
     assert np.abs(vectors - by_formulas(*arrays)).max() < 1e-6
     assert np.abs(vectors).max() <= 1
 
 
-def test_gates_and_inputs_are_found_in_one_table(arrays: tuple[Any, Any]) -> None:
-    gates, inputs = arrays
+def test_neighbours_in_a_sentence_are_added() -> None:
     random = np.random.default_rng(2)
-    rows = random.permutation(WORDS).astype(np.int32)
-    table = np.empty((WORDS, 24), dtype=np.float32)
-    table[rows] = np.concatenate([inputs, gates], axis=1)
-    _, vectors = read(table, table, rows, 6, 6)
-    assert np.array_equal(vectors, read(gates, inputs, np.arange(WORDS, dtype=np.int32), 0, 6)[1])
+    rows = random.integers(0, 5, WORDS).astype(np.int32)  # words of five types
+    table = random.standard_normal((5, 18)).astype(np.float32)
+    vectors = np.full((WORDS, 6), np.nan, dtype=np.float32)
+    recurrence.gather(table, rows, OFFSETS, vectors)
+    own, to_next, to_last = (table[rows, start : start + 6] for start in (0, 6, 12))
+    for start, stop in pairwise(OFFSETS):
+        for word in range(start, stop):
+            expected = own[word].copy()
+            if word > start:
+                expected += to_next[word - 1]
+            if word + 1 < stop:
+                expected += to_last[word + 1]
+            assert np.allclose(vectors[word], expected, atol=1e-6)
 
 
 def test_gradients_are_the_limits_of_differences(arrays: tuple[Any, Any]) -> None:
     gates, inputs = arrays
-    states, _ = read(gates, inputs, np.arange(WORDS, dtype=np.int32), 0, 6)
+    states, _ = read(gates, inputs)
     weights = np.random.default_rng(3).standard_normal(inputs.shape).astype(np.float32)
     found = np.empty_like(gates), np.empty_like(inputs)
     gradients = recurrence.Gradients(weights, *found, np.zeros(6, dtype=np.float32))

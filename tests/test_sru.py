@@ -63,7 +63,8 @@ def test_it_learns_trees_and_is_loaded_as_it_was(tmp_path: Path) -> None:
     bank = bank_of(40, longest=12, seed=3)
     config = config_of(write_bank(tmp_path / "bank.conllu", bank), epochs=25, encoding="optimal", **FAST)  # type: ignore[arg-type]
     encoder = replace(config.model.encoder, kind="sru", depth=2)
-    config = replace(config, model=replace(config.model, encoder=encoder))
+    training = replace(config.training, encoder_rate=5e-3)
+    config = replace(config, model=replace(config.model, encoder=encoder), training=training)
     train(config, tmp_path / "out")
     model = Trainable.load(tmp_path / "out").model()
     assert model.description.encoder.kind == "sru"

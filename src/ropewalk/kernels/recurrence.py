@@ -23,12 +23,31 @@ Floats = Any  # a buffer of float32 numbers in rows
 Ints = Any
 
 
-def read(gates: Floats, inputs: Floats, rows: Ints, offsets: Ints, first: int, states: Floats, vectors: Floats) -> None:
+def gather(table: Floats, rows: Ints, offsets: Ints, vectors: Floats) -> None:
+    """Add to each word's own vector what its two neighbours in the sentence add to it, and write it to `vectors`.
+
+    Row `rows[t]` of `table` has three blocks, each as wide as a vector: the own vector of word t, what it adds to the
+    next word, and what it adds to the last one.
+    """
+    with cython.nogil:
+        width = vectors.shape[1]
+        for s in range(offsets.shape[0] - 1):
+            for t in range(offsets[s], offsets[s + 1]):
+                for k in range(width):
+                    vectors[t, k] = table[rows[t], k]
+                if t > offsets[s]:
+                    for k in range(width):
+                        vectors[t, k] += table[rows[t - 1], width + k]
+                if t + 1 < offsets[s + 1]:
+                    for k in range(width):
+                        vectors[t, k] += table[rows[t + 1], 2 * width + k]
+
+
+def read(gates: Floats, inputs: Floats, offsets: Ints, states: Floats, vectors: Floats) -> None:
     """Compute `states` and `vectors` for all words; those of sentence s are `offsets[s]:offsets[s+1]`.
 
-    The gates and the input of word t are in row `rows[t]`. In a row of `gates`, three blocks begin at the column
-    `first`, each as wide as a vector: candidates, forget gates, keep gates. Row 0 of `states` must hold zeros; the
-    state of word t is written to row t + 1.
+    A row of `gates` has three blocks, each as wide as a vector: candidates, forget gates, keep gates. Row 0 of `states`
+    must hold zeros; the state of word t is written to row t + 1.
     """
     with cython.nogil:
         width = vectors.shape[1]
@@ -36,37 +55,26 @@ def read(gates: Floats, inputs: Floats, rows: Ints, offsets: Ints, first: int, s
         for s in range(offsets.shape[0] - 1):
             for t in range(offsets[s], offsets[s + 1]):
                 before = t if t > offsets[s] else 0
-                step(gates, inputs, rows[t], first, before, t, 0, half, states, vectors)
+                step(gates, inputs, before, t, 0, half, states, vectors)
             for t in range(offsets[s + 1] - 1, offsets[s] - 1, -1):
                 before = t + 2 if t + 1 < offsets[s + 1] else 0
-                step(gates, inputs, rows[t], first, before, t, half, width, states, vectors)
+                step(gates, inputs, before, t, half, width, states, vectors)
 
 
 def step(
-    gates: Floats,
-    inputs: Floats,
-    row: int,
-    first: int,
-    before: int,
-    t: int,
-    low: int,
-    high: int,
-    states: Floats,
-    vectors: Floats,
+    gates: Floats, inputs: Floats, before: int, t: int, low: int, high: int, states: Floats, vectors: Floats
 ) -> None:
     """Compute the state and the vector of word t in the dimensions `low` up to, but without, `high`.
 
-    Row `before` of `states` holds the preceding state. Row `row` holds the gates and the input of the word.
+    Row `before` of `states` holds the preceding state.
     """
     width = vectors.shape[1]
-    forget = first + width
-    keep = forget + width
     for k in range(low, high):  # two loops: C compilers make vector instructions of each, but not of one with both
-        z = 2 * gates[row, first + k] - 1
-        states[t + 1, k] = z + gates[row, forget + k] * (states[before, k] - z)
+        z = 2 * gates[t, k] - 1
+        states[t + 1, k] = z + gates[t, width + k] * (states[before, k] - z)
     for k in range(low, high):
-        x = inputs[row, k]
-        vectors[t, k] = x + gates[row, keep + k] * (states[t + 1, k] - x)
+        x = inputs[t, k]
+        vectors[t, k] = x + gates[t, 2 * width + k] * (states[t + 1, k] - x)
 
 
 class Gradients:

@@ -1,7 +1,7 @@
 """The `sru` encoder: simple recurrent units, which read sentences in both directions.
 
 ONNX Runtime computes the gates of all words of a batch at once; a kernel computes the recurrence over each sentence.
-The first layer's gates depend on a word's features alone, so they are computed once for every word type.
+The features of a word, and what they add to those of its neighbours, are computed once for every word type.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ropewalk.models.storage import ModelFolder
 
 GATES = 3  # of each number of a word's vector
+SIDES = 3  # vectors of a word type: its own, and what it adds to the next and to the last word
 # Words that are read together, unless one sentence has more: what is computed of them stays in a CPU's cache.
 MOST_WORDS = 256
 ROWS = 8  # matrices have a multiple of this many rows: a single row may be multiplied with other rounding
@@ -36,15 +37,15 @@ ROWS = 8  # matrices have a multiple of this many rows: a single row may be mult
 class OnnxSRU:
     """The `sru` encoder. Several threads may use it at the same time.
 
-    The inputs and gates of the first layer are computed once for each word type; those of other layers for each word.
+    Features are computed once for each word type, gates for each word.
     """
 
     threads = 1  # more are hardly faster
 
     def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
         self._types = WordTypes(folder, labels, threads)
-        self._size = self._types.width // (GATES + 1)
-        if self._types.width % (2 * (GATES + 1)):
+        self._size = self._types.width // SIDES
+        if self._types.width % (2 * SIDES) or not folder.has(ENCODER):
             raise ModelError(str(folder.path / WORDS), "is not of an sru encoder; copy or export the model again")
         self._layers = _layers(folder, threads, self._size)
 
@@ -74,16 +75,15 @@ class OnnxSRU:
     def _read(self, table: Floats, places: Ints, offsets: Ints, work: Floats, vectors: Floats) -> None:
         """Write the contextual vectors of the words of some spans into `vectors`.
 
-        `table` has the gates and inputs of the first layer for each word type, and `places` each word's row in it.
-        `offsets` are those of the spans. `work` is a workspace of three arrays.
+        `table` has the vectors of each word type, and `places` each word's row in it. `offsets` are those of the spans.
+        `work` is a workspace of three arrays.
         """
         states, inputs, outputs = work
-        each = np.arange(len(places), dtype=np.int32)
-        layers = self._layers
-        recurrence.read(table, table, places, offsets, self._size, states, inputs if layers else vectors)
-        for number, layer in enumerate(layers, 1):
+        recurrence.gather(table, places, offsets, inputs)
+        np.tanh(inputs[: len(places)], out=inputs[: len(places)])
+        for number, layer in enumerate(self._layers, 1):
             gates = self._gates(layer, inputs[: _filled(len(places))])
-            recurrence.read(gates, inputs, each, offsets, 0, states, outputs if number < len(layers) else vectors)
+            recurrence.read(gates, inputs, offsets, states, outputs if number < len(self._layers) else vectors)
             inputs, outputs = outputs, inputs
 
     def _gates(self, layer: Session, inputs: Floats) -> Floats:
@@ -112,9 +112,7 @@ def _groups(bounds: Ints, most: int) -> list[tuple[int, int]]:
 
 
 def _layers(folder: ModelFolder, threads: int, size: int) -> list[Session]:
-    """Build a session for the gates of each layer except the first; each layer is an output of the file's network."""
-    if not folder.has(ENCODER):
-        return []
+    """Build a session for the gates of each layer; each layer is an output of the file's network."""
     file, network = str(folder.path / ENCODER), folder.listed(ENCODER)
     with naming(file):
         parts = [without_others(network, [name]) for name in output_widths(network)]

@@ -1,8 +1,8 @@
 """The `sru` encoder: features of words, read in both directions by simple recurrent units (Lei et al. 2018).
 
-Gates depend on a layer's input alone. Each layer is therefore one matrix product over all words of a batch, followed by
-a recurrence that runs word by word (`kernels.recurrence`). Values lie from -1 to 1 in every layer, which lets exports
-compute products in int8.
+Projections of the features of its two neighbours are added to those of a word. Gates depend on a layer's input alone.
+Each layer is therefore one matrix product over all words of a batch, followed by a recurrence that runs word by word
+(`kernels.recurrence`). Values lie from -1 to 1 in every layer, which lets exports compute products in int8.
 """
 
 from __future__ import annotations
@@ -43,38 +43,30 @@ class SRU(FeatureEncoder):
     ) -> None:
         super().__init__(shape, vocabulary, input_size=2 * shape.hidden, dropout=dropout, forget=forget)
         self.size = self.input_size
+        self.beside = nn.Linear(self.size, 2 * self.size, bias=False)  # what a word adds to the next, and to the last
+        nn.init.uniform_(self.beside.weight, -((0.5 / self.size) ** 0.5), (0.5 / self.size) ** 0.5)
         self.layers = nn.ModuleList(_layer(self.size) for _ in range(shape.depth))
 
     def networks(self) -> dict[str, ModelProto]:
-        """Return ONNX networks by file name: one for single words, and one for the gates of all layers but the first.
+        """Return ONNX networks by file name: one for single words, and one for the gates of all layers.
 
-        That for single words computes their features and the gates of the first layer.
+        That for single words computes their features, and what they add to the features of their neighbours.
         """
 
-        def first(features: Tensor) -> Tensor:
-            inputs = features.tanh()
-            return torch.cat([inputs, self.layers[0](inputs).sigmoid()], -1)
+        def single(features: Tensor) -> Tensor:
+            return torch.cat([features, self.beside(features)], -1)
 
-        def others(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - what has the layers
+        def gates(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - what has the layers
             return tuple(layer(given["vectors"]).sigmoid() for layer in own.layers)
 
-        networks = {WORDS: self.word_network(first)}
-        if len(self.layers) > 1:
-            given = {"vectors": torch.zeros(SAMPLE, self.size)}
-            names = [f"gates.{number}" for number in range(1, len(self.layers))]
-            networks[ENCODER] = traced(Computed(others, layers=self.layers[1:]), given, names)
-        return networks
+        given = {"vectors": torch.zeros(SAMPLE, self.size)}
+        names = [f"gates.{number}" for number in range(len(self.layers))]
+        layers = traced(Computed(gates, layers=self.layers), given, names)
+        return {WORDS: self.word_network(single), ENCODER: layers}
 
     def restored(self, tables: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, npt.NDArray[np.float32]]:
-        """Return the weights of all layers but the first, by torch's names, from the exported network's tables.
-
-        The first layer is part of the exported network for single words.
-        """
-        found = {}
-        for name, table in tables.items():
-            _, number, kind = name.split(".")  # as `networks` numbers them
-            found[f"encoder.layers.{int(number) + 1}.{kind}"] = table
-        return found
+        """Return the weights of all layers, by torch's names, from the exported network's tables."""
+        return {f"encoder.{name}": table for name, table in tables.items()}
 
     def read(self, flat: Tensor, lengths: Tensor) -> Tensor:
         """Return the vectors of all words after all layers: [words, input_size] to [words, size].
@@ -82,7 +74,13 @@ class SRU(FeatureEncoder):
         `flat` has the features of all sentences one after another, `lengths` their numbers of words.
         """
         offsets = np.concatenate([[0], lengths.cpu().numpy().cumsum()]).astype(np.int32)
-        vectors = flat.float().tanh()
+        flat = flat.float()
+        to_next, to_last = self.beside(self.dropout(flat)).chunk(2, -1)
+        owners = torch.repeat_interleave(lengths.to(flat.device))
+        together = (owners[1:] == owners[:-1])[:, None]  # words of one sentence
+        none = flat[:1] * 0
+        before, after = torch.cat([none, to_next[:-1] * together]), torch.cat([to_last[1:] * together, none])
+        vectors = (flat + before + after).tanh()
         for layer in self.layers:
             vectors = Recurrence.apply(layer(self.dropout(vectors)).sigmoid(), vectors, offsets)
         return vectors
@@ -114,8 +112,7 @@ class Recurrence(torch.autograd.Function):
         given, before = _array(gates), _array(inputs)
         states = np.zeros((len(inputs) + 1, inputs.shape[1]), dtype=np.float32)
         vectors = np.empty(inputs.shape, dtype=np.float32)
-        rows = np.arange(len(inputs), dtype=np.int32)
-        recurrence.read(given, before, rows, offsets, 0, states, vectors)
+        recurrence.read(given, before, offsets, states, vectors)
         ctx.arrays = given, before, offsets, states
         return torch.from_numpy(vectors).to(inputs.device)
 
