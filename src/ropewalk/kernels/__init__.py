@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+Ints = Any  # a buffer of integers, of one or more dimensions
+Floats = Any  # likewise
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
 PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}

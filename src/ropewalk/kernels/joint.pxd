@@ -1,7 +1,8 @@
 cimport cython
 
-from ropewalk.kernels.automaton cimport MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT, MARK_LEANS, MARK_OPENS_LEFT, MARK_OPENS_RIGHT, MARK_WAITS
 from ropewalk.kernels.automaton cimport Transitions
+
+include "codes.pxi"
 
 cdef double NOTHING
 cdef int CODES

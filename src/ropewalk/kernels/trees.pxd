@@ -1,4 +1,6 @@
-cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE, FEW
+include "codes.pxi"
+
+cdef int FEW
 
 cdef class Dependents:
     cdef int[::1] first, after, queue

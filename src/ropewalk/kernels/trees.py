@@ -5,6 +5,8 @@ Node 0 is the root. Unless said otherwise, a kernel expects trees in which `chec
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ropewalk.kernels import new_ints
 
 try:
@@ -12,7 +14,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
 Ints = memoryview
 
@@ -47,6 +50,7 @@ class Crossed:
         self.ends = new_ints(2 * nodes)
 
 
+@dataclass(repr=False, eq=False)
 class LiftMarks:
     """The marks in relations that show where lifted words belong (pseudo-projective parsing).
 
@@ -59,14 +63,13 @@ class LiftMarks:
     word order.
     """
 
-    def __init__(self, relations: Ints, plain: Ints, parts: Ints, part_starts: Ints, down: Ints) -> None:
-        self.relations = relations
-        self.plain = plain
-        self.parts = parts
-        self.part_starts = part_starts
-        self.down = down
-        self.along_path = 0
-        self.nearest = 0
+    relations: Ints
+    plain: Ints
+    parts: Ints
+    part_starts: Ints
+    down: Ints
+    along_path: int = 0
+    nearest: int = 0
 
     def search(self, along_path: int, nearest: int) -> None:
         """Set which words the search for a head visits (`along_path`) and in which order (`nearest`)."""
