@@ -247,7 +247,7 @@ def _scores(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Dra
 
 
 def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Drawing) -> "Table":
-    from ropewalk.reporting.tables import Table, TableColumn
+    from ropewalk.reporting.tables import DIFFERENCE_COLUMNS, Table, TableColumn
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
@@ -287,9 +287,7 @@ def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing
             *([TableColumn("±", "first_deviation", decimals=2)] if several else []),
             TableColumn("B", "second_score", unit="%", decimals=2),
             *([TableColumn("±", "second_deviation", decimals=2)] if several else []),
-            TableColumn("B - A", "difference", unit="points", decimals=2),
-            TableColumn("from", "low", decimals=2),
-            TableColumn("to", "high", decimals=2),
+            *DIFFERENCE_COLUMNS,
             TableColumn("p, bootstrap", "bootstrap_p", decimals=4),
             TableColumn("p, randomization", "randomization_p", decimals=4),
         ),

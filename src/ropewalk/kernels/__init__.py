@@ -50,6 +50,11 @@ def new_ints(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
     return memoryview(bytearray(4 * math.prod(sizes))).cast("i", sizes)
 
 
+def several_ints(count: int, size: int) -> Any:  # noqa: ANN401 - buffers
+    """Return `count` buffers of 32-bit integer zeros, each with `size` elements."""
+    return [new_ints(size) for _ in range(count)]
+
+
 def compiled() -> bool:
     """Return whether all kernels run as compiled code."""
     specs = [importlib.util.find_spec(f"{__name__}.{name}") for name in NAMES]

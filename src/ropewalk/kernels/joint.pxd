@@ -15,6 +15,7 @@ cdef class BeamSearch:
     cdef const double[::1] lower_bounds
     cdef int[::1] best
     cdef double[::1] totals, bounds
+    cdef int begin(self, int s) noexcept nogil
 
 cdef class Beam:
     cdef int width

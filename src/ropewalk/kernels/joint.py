@@ -55,6 +55,12 @@ class BeamSearch:
     totals: Floats
     bounds: Floats
 
+    def begin(self, s: int) -> int:
+        """Reset the total and the bound of sentence s, and return its number of words."""
+        self.totals[s] = 0.0
+        self.bounds[s] = NOTHING
+        return self.offsets[s + 1] - self.offsets[s]
+
 
 class Beam:
     """The workspace of `search`, whose beam keeps `width` partial paths after each word.
@@ -122,9 +128,7 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
         heights = openers.shape[2] - 1
         for s in range(task.offsets.shape[0] - 1):
             first = task.offsets[s]
-            n = task.offsets[s + 1] - first
-            task.totals[s] = 0.0
-            task.bounds[s] = NOTHING
+            n = task.begin(s)
             if n == 0:
                 continue
             base = task.starts[s]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ropewalk.kernels import new_ints
+from ropewalk.kernels import new_ints, several_ints
 
 try:
     import cython
@@ -37,14 +37,8 @@ class SearchedTrees:
         self.heads = heads
         self.starts = starts
         self.stops = stops
-        self.first = new_ints(words)
-        self.after = new_ints(words)
-        self.before = new_ints(words)
-        self.sizes = new_ints(words)
-        self.order = new_ints(words)
-        self.depth = new_ints(words)
-        self.top = new_ints(words)
-        self.children = new_ints(words)
+        self.first, self.after, self.before, self.sizes = several_ints(4, words)
+        self.order, self.depth, self.top, self.children = several_ints(4, words)
 
 
 @dataclass(repr=False, eq=False)

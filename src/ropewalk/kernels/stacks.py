@@ -165,9 +165,7 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
         many = task.scores.shape[1]
         for s in range(task.offsets.shape[0] - 1):
             first = task.offsets[s]
-            n = task.offsets[s + 1] - first
-            task.totals[s] = 0.0
-            task.bounds[s] = NOTHING
+            n = task.begin(s)
             if n == 0:
                 continue
             work.base = task.starts[s]

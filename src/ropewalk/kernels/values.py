@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ropewalk.kernels import Ints, new_ints
+from ropewalk.kernels import Ints, several_ints
 
 
 @dataclass(repr=False, eq=False)
@@ -80,12 +80,5 @@ class Workspace:
 
     def __init__(self, nodes: int, arcs: int = 0) -> None:
         """Allocate buffers for sentences of up to `nodes` nodes and `arcs` arcs."""
-        self.node1 = new_ints(nodes)
-        self.node2 = new_ints(nodes)
-        self.node3 = new_ints(nodes)
-        self.node4 = new_ints(nodes)
-        self.node5 = new_ints(nodes)
-        self.node6 = new_ints(nodes)
-        self.arc1 = new_ints(arcs)
-        self.arc2 = new_ints(arcs)
-        self.arc3 = new_ints(arcs)
+        self.node1, self.node2, self.node3, self.node4, self.node5, self.node6 = several_ints(6, nodes)
+        self.arc1, self.arc2, self.arc3 = several_ints(3, arcs)
