@@ -148,7 +148,7 @@ def summed_by_logarithms(
     return labels, marginals, logs
 
 
-def _inputs(table: Floats, arcs: npt.NDArray[Any], bounds: Ints, *, optimal: bool) -> tuple[Any, ...]:
+def _inputs(table: Floats, arcs: npt.NDArray[Any], bounds: Ints, *, optimal: bool) -> tuple[Any, Any, Any, Any, int]:
     """Return the first arguments of the two kernels, which both compute sums over trees."""
     return view(table), view(arcs), view(bounds), view(arc_starts(bounds)), int(optimal)
 

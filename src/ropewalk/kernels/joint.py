@@ -59,7 +59,8 @@ class BeamSearch:
         """Reset the total and the bound of sentence s, and return its number of words."""
         self.totals[s] = 0.0
         self.bounds[s] = NOTHING
-        return self.offsets[s + 1] - self.offsets[s]
+        n: int = self.offsets[s + 1] - self.offsets[s]
+        return n
 
 
 class Beam:
