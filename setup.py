@@ -3,10 +3,12 @@
 Each kernel is a plain Python file beside a `.pxd` file that gives its C types. What Cython needs to read buffers
 is compiled once, as a module that all kernels import, not into each of them. An extension that does not compile
 is left out, and the Python file serves in its place, slower: `ropewalk --version` says which of the two is in use.
+The constants of `codes.py` become `codes.pxi`, an enum that type files include, so that the C compiler knows them.
 With ROPEWALK_BOUNDSCHECK=1 kernels look at every index before they use it: for tests (`make bounds`).
 """
 
 import os
+import runpy
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -20,6 +22,14 @@ NO_HURRY = (
     [] if os.name == "nt" else ["-O1"]
 )  # the shared module works at the borders of kernels, in none of their loops
 
+BUILD = Path("build/checked/cython" if BOUNDSCHECK else "build/cython")
+
+constants = {name: value for name, value in runpy.run_path(str(KERNELS / "codes.py")).items() if name.isupper()}
+enum = "".join(["cdef enum:\n", *(f"    {name} = {value}\n" for name, value in constants.items())])
+included = BUILD / "codes.pxi"
+if not included.exists() or included.read_text(encoding="utf-8") != enum:  # a new file compiles all kernels again
+    BUILD.mkdir(parents=True, exist_ok=True)
+    included.write_text(enum, encoding="utf-8")
 kernels = {f"ropewalk.kernels.{types.stem}": types.with_suffix(".py") for types in sorted(KERNELS.glob("*.pxd"))}
 extensions = cythonize(
     [
@@ -37,7 +47,8 @@ extensions = cythonize(
         "cdivision": True,
         "freethreading_compatible": True,  # kernels share nothing but what their callers hand them
     },
-    build_dir="build/checked/cython" if BOUNDSCHECK else "build/cython",
+    include_path=[BUILD.as_posix()],
+    build_dir=BUILD.as_posix(),
     shared_utility_qualified_name=SHARED,
 )
 for extension in extensions:

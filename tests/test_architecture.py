@@ -358,6 +358,22 @@ def test_every_kernel_has_its_types_and_every_type_file_its_kernel() -> None:
     assert plain == set(kernels.NAMES)
 
 
+def test_type_files_list_the_fields_of_dataclasses_in_the_same_order() -> None:
+    """Compiled, a dataclass takes its fields in the order of the type file."""
+    compared = 0
+    for name in kernels.NAMES:
+        folder = PACKAGE / "kernels"
+        types = (folder / f"{name}.pxd").read_text(encoding="utf-8")
+        for node in ast.parse((folder / f"{name}.py").read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.decorator_list:
+                body = re.findall(rf"^cdef class {node.name}:\n((?:    .*\n)+)", types, re.MULTILINE)[0]
+                lines = re.findall(r"^    cdef (?:const )?(?:\w+ )*\w+(?:\[.*?\])? ([\w, ]+)$", body, re.MULTILINE)
+                fields = [one.target.id for one in node.body if isinstance(one, ast.AnnAssign)]  # type: ignore[union-attr]
+                assert ", ".join(lines).split(", ") == fields, f"kernels/{name}.pxd, {node.name}"
+                compared += 1
+    assert compared > 5
+
+
 def test_pure_kernels_are_the_python_files() -> None:
     program = (
         "import importlib, ropewalk.kernels as k; assert not k.compiled(); "
@@ -376,7 +392,7 @@ def test_pure_kernels_are_the_python_files() -> None:
 def test_kernels_see_only_numbers() -> None:
     for name in kernels.NAMES:
         tree = ast.parse((PACKAGE / "kernels" / f"{name}.py").read_text(encoding="utf-8"))
-        known = ("ropewalk.kernels", "cython", "math", "__future__", "typing")
+        known = ("ropewalk.kernels", "cython", "math", "__future__", "typing", "dataclasses")
         foreign = {one for one in imports(tree) if not one.startswith(known)}
         assert not foreign, f"kernels/{name}.py imports {foreign}"
         assert not any(isinstance(node, ast.Raise) for node in ast.walk(tree)), f"kernels/{name}.py raises"

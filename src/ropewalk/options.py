@@ -109,27 +109,32 @@ class ParserOptions:
             object.__setattr__(self, "columns", tuple(self.columns))
 
 
-def spread(function: Callable[..., Result], annotations: Mapping[str, Any]) -> Callable[..., Result]:
-    """Return a wrapper of `function` that has one parameter for each parsing option instead of the parameter `options`.
+def spread(
+    function: Callable[..., Result],
+    annotations: Mapping[str, Any],
+    kind: type[Any] = ParserOptions,
+    name: str = "options",
+) -> Callable[..., Result]:
+    """Return a wrapper of `function` that has one parameter for each option instead of the parameter `name`.
 
-    `annotations` maps names of fields of `ParserOptions` to the annotations of the new parameters. The wrapper builds a
-    `ParserOptions` from them and passes it as `options`. Typer and spaCy read the parameters from the signature.
+    `annotations` maps names of fields of the dataclass `kind` to the annotations of the new parameters. The wrapper
+    builds a `kind` from them and passes it as `name`. Typer and spaCy read the parameters from the signature.
     """
 
     @wraps(function)
     def with_options(*arguments: object, **keywords: Any) -> Result:  # noqa: ANN401 - of the types in the signature
-        fields = {name: keywords.pop(name) for name in annotations.keys() & keywords.keys()}
-        return function(*arguments, **keywords, options=ParserOptions(**fields))
+        fields = {field: keywords.pop(field) for field in annotations.keys() & keywords.keys()}
+        return function(*arguments, **keywords, **{name: kind(**fields)})
 
-    defaults = {field.name: field.default for field in dataclasses.fields(ParserOptions)}
+    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.name != "options":
+        if parameter.name != name:
             parameters.append(parameter)
             continue
         parameters += [
-            inspect.Parameter(name, parameter.kind, default=defaults[name], annotation=annotation)
-            for name, annotation in annotations.items()
+            inspect.Parameter(field, parameter.kind, default=defaults[field], annotation=annotation)
+            for field, annotation in annotations.items()
         ]
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # as `inspect` documents
     with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Outputs = tuple[str, list[dict[str, Parts]]]  # of a system: its name, and for each seed its scores
 
 
+@shell.with_table_options
 def compare(
     gold: evaluate.GoldFile,
     predicted: Annotated[
@@ -57,11 +58,7 @@ def compare(
     punct_by: evaluate.PunctByOption = "relation",
     punct_list: evaluate.PunctListOption = "",
     no_subtypes: evaluate.NoSubtypesOption = False,
-    columns: shell.ColumnsOption = "",
-    form: shell.FormatOption = None,
-    output: shell.OutputOption = "-",
-    plot: shell.PlotOption = None,
-    overwrite: shell.OverwriteOption = False,
+    table_output: shell.TableOutput = shell.TableOutput(),
 ) -> None:
     """Test whether a system is better than another.
 
@@ -89,10 +86,9 @@ def compare(
         raise typer.BadParameter("--by sentence lists pairs of systems; leave out --table systems")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
-    shell.demand_other(output, read, overwrite=overwrite, plot=plot)
+    table_output.demand_other(read)
     shell.warn_if_uncompiled()
-    if plot is not None:
-        plots.require(plot)
+    table_output.require_plots()
     right = conllu.read(gold, trees="required")
     scoring = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
     judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
@@ -115,11 +111,11 @@ def compare(
                 for name, outputs in parts
             },
         )
-    if plot is not None:
+    if table_output.plot is not None:
         names, series = bars
         axes = ("sentence", "words") if by == "sentence" else ("", "%")
-        plots.bars(plot, names, series, plots.AxisLabels(table.title, *axes))
-    shell.show(table, form, output, columns)
+        plots.bars(table_output.plot, names, series, plots.AxisLabels(table.title, *axes))
+    table_output.show(table)
 
 
 def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str]]]:
@@ -251,7 +247,7 @@ def _scores(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Dra
 
 
 def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Drawing) -> "Table":
-    from ropewalk.reporting.tables import Table, TableColumn
+    from ropewalk.reporting.tables import DIFFERENCE_COLUMNS, Table, TableColumn
 
     several = any(len(outputs) > 1 for _, outputs in parts)
     rows: list[tuple[Cell, ...]] = []
@@ -291,9 +287,7 @@ def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing
             *([TableColumn("±", "first_deviation", decimals=2)] if several else []),
             TableColumn("B", "second_score", unit="%", decimals=2),
             *([TableColumn("±", "second_deviation", decimals=2)] if several else []),
-            TableColumn("B - A", "difference", unit="points", decimals=2),
-            TableColumn("from", "low", decimals=2),
-            TableColumn("to", "high", decimals=2),
+            *DIFFERENCE_COLUMNS,
             TableColumn("p, bootstrap", "bootstrap_p", decimals=4),
             TableColumn("p, randomization", "randomization_p", decimals=4),
         ),

@@ -47,6 +47,7 @@ EncodingsOption = Annotated[
 ]
 
 
+@shell.with_table_options
 def coverage(
     treebanks: Treebanks = None,
     train: TrainOption = None,
@@ -63,11 +64,7 @@ def coverage(
     ] = "published",
     repair: shell.RepairOption = shell.Repair.NEAREST,
     graphs: shell.GraphsOption = False,
-    columns: shell.ColumnsOption = "",
-    form: shell.FormatOption = None,
-    output: shell.OutputOption = "-",
-    plot: shell.PlotOption = None,
-    overwrite: shell.OverwriteOption = False,
+    table_output: shell.TableOutput = shell.TableOutput(),
 ) -> None:
     """Measure how much of a treebank labels preserve.
 
@@ -79,24 +76,22 @@ def coverage(
     from ropewalk.laboratory import coverage as library
     from ropewalk.laboratory.published import PAPER
     from ropewalk.laboratory.splits import WHOLE, read
-    from ropewalk.reporting import plots
 
     shell.warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
     found = sources(treebanks, train, dev, test)
     if wanted and (single := next((source.name for source in found if WHOLE in source.files), None)):
         raise typer.BadParameter(f"{single} is a single file without splits; leave out --split")
-    shell.demand_other(output, files_of(found), overwrite=overwrite, plot=plot)
+    table_output.demand_other(files_of(found))
     if graphs:
-        if plot is not None:
+        if table_output.plot is not None:
             raise typer.BadParameter("--plot draws the coverage of trees; leave out --graphs")
         coders = library.graph_encodings_of(encodings or ())
         measured = [library.graph_coverage(corpus, coders, splits=wanted) for corpus in graph_corpora(found)]
-        shell.show(library.graph_coverage_table([row for some in measured for row in some]), form, output, columns)
+        table_output.show(library.graph_coverage_table([row for some in measured for row in some]))
         return
     demand_trees(found)
-    if plot is not None:
-        plots.require(plot)
+    table_output.require_plots()
     chosen = library.encodings_of(encodings or PAPER.values(), policy=policy)
     rows: list[Coverage[AttachmentScores]] = []
     missing: list[str] = []
@@ -104,9 +99,9 @@ def coverage(
         rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
         if "train" not in corpus.splits:
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
-    if plot is not None and rows:
-        _draw(plot, rows)
-    shell.show(library.coverage_table(rows, repair=repair.value, missing=missing), form, output, columns)
+    if table_output.plot is not None and rows:
+        _draw(table_output.plot, rows)
+    table_output.show(library.coverage_table(rows, repair=repair.value, missing=missing))
 
 
 def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":

@@ -7,7 +7,10 @@ import typer
 from ropewalk.cli import shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ropewalk.encodings.base import Encoding
+    from ropewalk.encodings.graphs import GraphEncoding
 
 
 PolicyOption = Annotated[
@@ -61,17 +64,14 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
     from ropewalk.formats import label_files
 
     chosen = get(encoding, **given)
-    shell.warn_if_uncompiled()
-    lifted = trees = 0
-
-    def texts() -> "Iterator[str]":
-        nonlocal lifted, trees
-        for bank in conllu.stream(file, trees="required"):
-            trees += len(bank)
-            lifted += int((~chosen.covers(bank)).sum()) if chosen.loses_lifted else 0
-            yield label_files.text_of(chosen, bank)
-
-    label_files.write(output, chosen, texts())
+    pieces = (
+        (
+            label_files.text_of(chosen, bank),
+            (~chosen.covers(bank)).tolist() if chosen.loses_lifted else [False] * len(bank),
+        )
+        for bank in conllu.stream(file, trees="required")
+    )
+    trees, lifted = _write(output, chosen, pieces)
     if lifted:
         shell.say(
             f"{lifted:,} of {shell.plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were "
@@ -84,20 +84,36 @@ def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int],
     from ropewalk.formats import label_files
 
     chosen = get(encoding or DEFAULT, **given)
-    shell.warn_if_uncompiled()
-    cut = many = 0
-
-    def texts() -> "Iterator[str]":
-        nonlocal cut, many
-        for bank in shell.graph_banks(file):
-            nodes = label_files.Nodes.of(bank)
-            many += len(nodes.graphs)
-            cut += int((~chosen.covers(nodes.graphs)).sum())
-            yield label_files.graph_text_of(chosen, nodes)
-
-    label_files.write(output, chosen, texts())
+    pieces = (
+        (label_files.graph_text_of(chosen, nodes), (~chosen.covers(nodes.graphs)).tolist())
+        for nodes in map(label_files.Nodes.of, shell.graph_banks(file))
+    )
+    graphs, cut = _write(output, chosen, pieces)
     if cut:
         shell.say(
-            f"{cut:,} of {shell.plural(many, 'graph')} had arcs that {chosen.spec} cannot write and that were left "
+            f"{cut:,} of {shell.plural(graphs, 'graph')} had arcs that {chosen.spec} cannot write and that were left "
             "out: they will not come back; more planes or optimal-nonprojective keep them"
         )
+
+
+def _write(
+    output: str, encoding: "Encoding | GraphEncoding", pieces: "Iterable[tuple[str, Sequence[bool]]]"
+) -> tuple[int, int]:
+    """Write the labels of each piece; return the number of sentences, and of those that labels do not preserve.
+
+    A piece is the text of its labels and, for each sentence, whether something is lost.
+    """
+    from ropewalk.formats import label_files
+
+    shell.warn_if_uncompiled()
+    many = lost = 0
+
+    def texts() -> "Iterator[str]":
+        nonlocal many, lost
+        for text, losses in pieces:
+            many += len(losses)
+            lost += sum(losses)
+            yield text
+
+    label_files.write(output, encoding, texts())
+    return many, lost

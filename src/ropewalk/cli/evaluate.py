@@ -6,18 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from ropewalk.cli.shell import (
-    ColumnsOption,
-    FormatOption,
-    OutputOption,
-    OverwriteOption,
-    PlotOption,
-    demand_other,
+    TableOutput,
     files_of_model,
     is_semantic,
     say,
-    show,
     warn_if_uncompiled,
     with_parser_options,
+    with_table_options,
 )
 from ropewalk.options import ParserOptions
 
@@ -59,6 +54,7 @@ NoSubtypesOption = Annotated[
 
 
 @with_parser_options("confidence", "batch", "columns", "tag_confidence", "each_line")
+@with_table_options
 def evaluate(
     gold: GoldFile,
     predicted: Annotated[
@@ -91,11 +87,7 @@ def evaluate(
     punct_by: PunctByOption = "relation",
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
-    columns: ColumnsOption = "",
-    form: FormatOption = None,
-    output: OutputOption = "-",
-    plot: PlotOption = None,
-    overwrite: OverwriteOption = False,
+    table_output: TableOutput = TableOutput(),
 ) -> None:
     """Score predicted trees against gold trees.
 
@@ -117,17 +109,20 @@ def evaluate(
     )
     choices = bool(by or no_punct or no_subtypes)
     _refuse_together(
-        conll18=conll18, graphs=graphs, choices=choices, plot=plot is not None, twice=gold == predicted == "-"
+        conll18=conll18,
+        graphs=graphs,
+        choices=choices,
+        plot=table_output.plot is not None,
+        twice=gold == predicted == "-",
     )
     read = [*filter(None, (gold, predicted)), *files_of_model(model)]
-    demand_other(output, read, overwrite=overwrite, plot=plot)
+    table_output.demand_other(read)
     warn_if_uncompiled()
     predicting = _Predicting(model, options, from_text) if model else None
     if graphs:
-        show(_graphs(gold, predicted, predicting), form, output, columns)
+        table_output.show(_graphs(gold, predicted, predicting))
         return
-    if plot is not None:
-        plots.require(plot)
+    table_output.require_plots()
     right = conllu.read(gold, trees="required")
     guessed = predicting.parsed(right) if predicting else conllu.read(predicted)
     parting = None if conll18 or by else first_difference(right, guessed)
@@ -142,10 +137,10 @@ def evaluate(
         table, bars = _attachment(right, guessed, rules)
     else:
         table, bars = _breakdown(judge(right, guessed, rules), by)
-    if plot is not None:
+    if table_output.plot is not None:
         names, series = bars
-        plots.bars(plot, names, series, plots.AxisLabels(table.title, "", "%"))
-    show(table, form, output, columns)
+        plots.bars(table_output.plot, names, series, plots.AxisLabels(table.title, "", "%"))
+    table_output.show(table)
 
 
 class _Predicting(NamedTuple):

@@ -278,6 +278,37 @@ def as_folder(path: str) -> str:
     return shlex.quote(path if "/" in path else f"./{path}")
 
 
+@dataclasses.dataclass(frozen=True)
+class TableOutput:
+    """The options of a command that writes a table and can draw a plot of it; `with_table_options` adds them."""
+
+    columns: ColumnsOption = ""
+    form: FormatOption = None
+    output: OutputOption = "-"
+    plot: PlotOption = None
+    overwrite: OverwriteOption = False
+
+    def demand_other(self, sources: "Iterable[str | os.PathLike[str]]") -> None:
+        """Raise if the table or the plot would replace a source, or if they are the same file."""
+        demand_other(self.output, sources, overwrite=self.overwrite, plot=self.plot)
+
+    def require_plots(self) -> None:
+        """Raise if a plot is wanted that cannot be drawn."""
+        from ropewalk.reporting import plots
+
+        if self.plot is not None:
+            plots.require(self.plot)
+
+    def show(self, table: "Table") -> None:
+        """Write a table."""
+        show(table, self.form, self.output, self.columns)
+
+
+def with_table_options(command: "Callable[..., None]") -> "Callable[..., None]":
+    """Replace the parameter `table_output` of a command with the options of `TableOutput`."""
+    return spread(command, get_type_hints(TableOutput, include_extras=True), TableOutput, "table_output")
+
+
 def table_format(form: Format | None, output: str) -> Format:
     """Return the format of a table: `form`, or the one that the ending of `output` stands for."""
     return form or ENDINGS.get(Path(output).suffix.lower(), Format.TABLE)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ropewalk.reporting.tables import Table
 
 
+@shell.with_table_options
 def stats(
     treebanks: coverage.Treebanks = None,
     train: coverage.TrainOption = None,
@@ -33,11 +34,7 @@ def stats(
         ),
     ] = "summary",
     graphs: shell.GraphsOption = False,
-    columns: shell.ColumnsOption = "",
-    form: shell.FormatOption = None,
-    output: shell.OutputOption = "-",
-    plot: shell.PlotOption = None,
-    overwrite: shell.OverwriteOption = False,
+    table_output: shell.TableOutput = shell.TableOutput(),
 ) -> None:
     """Count labels, indices and ropes of treebanks.
 
@@ -49,24 +46,22 @@ def stats(
     from ropewalk.laboratory import splits, statistics
     from ropewalk.laboratory.coverage import encodings_of
     from ropewalk.laboratory.published import LABELS
-    from ropewalk.reporting import plots
 
     shell.warn_if_uncompiled()
     found = coverage.sources(treebanks, train, dev, test)
-    shell.demand_other(output, coverage.files_of(found), overwrite=overwrite, plot=plot)
+    table_output.demand_other(coverage.files_of(found))
     if graphs:
-        if plot is not None or which not in {"summary", "labels"}:
+        if table_output.plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        shell.show(_of_graphs(found, encodings or (), which, labels_in), form, output, columns)
+        table_output.show(_of_graphs(found, encodings or (), which, labels_in))
         return
     coverage.demand_trees(found)
-    if plot is not None:
-        plots.require(plot)
+    table_output.require_plots()
     chosen = encodings_of(encodings or LABELS.values())
     counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
-    if plot is not None:
-        _draw(plot, counted)
-    shell.show(statistics.TABLES[which](counted), form, output, columns)
+    if table_output.plot is not None:
+        _draw(table_output.plot, counted)
+    table_output.show(statistics.TABLES[which](counted))
 
 
 def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":

@@ -157,7 +157,10 @@ def lower(trees: Trees, scheme: str = "head") -> Trees:
     # Chained marks name a head's relation at that time: a head that still has marks is no target.
     shown = np.where(counts > 0, -2, ids).astype(np.int32) if scheme == "head-chained" else ids.copy()
     marked_down = np.array(down, dtype=np.uint8)[relations.ids]
-    marks = kernel.LiftMarks(*map(view, (shown, ids, flat, starts_of(counts).astype(np.int32), marked_down)))
-    marks.search("path" in scheme, scheme == "head-nearest")
+    starts = starts_of(counts).astype(np.int32)
+    marks = kernel.LiftMarks(
+        *(view(shown), view(ids), view(flat), view(starts), view(marked_down)),
+        *("path" in scheme, scheme == "head-nearest"),
+    )
     kernel.lower(view(heads), view(offsets.array), view(chosen), marks, kernel.Dependents(offsets.longest + 2))
     return Trees.known(heads, offsets, Column(ids, tuple(numbers)))

@@ -120,17 +120,9 @@ def summed(table: Floats, arcs: ArcScores, bounds: Ints, *, optimal: bool) -> Tr
     the 4-bit encoding. Sentences whose scores are too far apart for plain products are summed with logarithms.
     """
     out = TreeSums(np.zeros_like(table), np.zeros(len(arcs)), np.zeros(len(bounds) - 1))
-    kernel.sums(
-        view(table),
-        view(arcs),
-        view(bounds),
-        view(arc_starts(bounds)),
-        int(optimal),
-        kernel.Chart(int(np.diff(bounds).max(initial=0))),
-        view(out.labels),
-        view(out.arcs),
-        view(out.logs),
-    )
+    work = kernel.Chart(int(np.diff(bounds).max(initial=0)))
+    inputs = _inputs(table, arcs, bounds, optimal=optimal)
+    kernel.sums(*inputs, work, view(out.labels), view(out.arcs), view(out.logs))
     rest = np.flatnonzero(np.isnan(out.logs))
     if len(rest):
         words, inner = words_of(bounds, rest)
@@ -150,18 +142,15 @@ def summed_by_logarithms(
     """
     scores = arcs.astype(np.float64).clip(-LARGEST, LARGEST)
     labels, marginals, logs = np.zeros_like(table), np.zeros_like(scores), np.zeros(len(bounds) - 1)
-    log_kernel.sums(
-        view(table),
-        view(scores),
-        view(bounds),
-        view(arc_starts(bounds)),
-        int(optimal),
-        log_kernel.LogChart(int(np.diff(bounds).max(initial=0))),
-        view(labels),
-        view(marginals),
-        view(logs),
-    )
+    work = log_kernel.LogChart(int(np.diff(bounds).max(initial=0)))
+    inputs = _inputs(table, scores, bounds, optimal=optimal)
+    log_kernel.sums(*inputs, work, view(labels), view(marginals), view(logs))
     return labels, marginals, logs
+
+
+def _inputs(table: Floats, arcs: npt.NDArray[Any], bounds: Ints, *, optimal: bool) -> tuple[Any, Any, Any, Any, int]:
+    """Return the first arguments of the two kernels, which both compute sums over trees."""
+    return view(table), view(arcs), view(bounds), view(arc_starts(bounds)), int(optimal)
 
 
 def arcs_of(offsets: Ints, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

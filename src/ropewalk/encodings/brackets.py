@@ -11,7 +11,7 @@ from ropewalk.core.graphs import arc_planes
 from ropewalk.core.trees import Trees, planes, projective, stackable
 from ropewalk.encodings.arc_encodings import ArcEncoding, ArcTrees, SpelledArcs
 from ropewalk.encodings.bracket_text import bracket_symbols, bracket_text, number_labels, spell
-from ropewalk.encodings.graphs import GraphEncoding
+from ropewalk.encodings.graphs import PlanarGraphEncoding
 from ropewalk.encodings.optimal import bracket_labels, match_brackets
 from ropewalk.errors import EncodingOptionError, LabelError
 from ropewalk.kernels import brackets as kernel
@@ -140,7 +140,7 @@ class Brackets(NaiveBrackets, ArcTrees):
 
 
 @final
-class PlanarGraphs(NaiveBrackets, GraphEncoding):
+class PlanarGraphs(NaiveBrackets, PlanarGraphEncoding):
     """Graphs with naive brackets in relaxed planes, in which arcs of different directions may cross.
 
     An arc is in the first plane where it crosses no arc of its own direction. An arc without such a plane among the
@@ -151,15 +151,11 @@ class PlanarGraphs(NaiveBrackets, GraphEncoding):
     summary = "naive brackets in planes in which no two arcs of one direction cross"
     cites = "Ezquerro, Vilares & Gómez-Rodríguez 2024, Dependency Graph Parsing as Sequence Labeling"
 
-    def __init__(self, *, policy: str = "drop", planes: int = 2) -> None:
-        super().__init__(policy=policy)
-        if not 1 <= planes <= MOST_PLANES:
-            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
-        self.planes = planes
+    default_planes = 2
+    most_planes = MOST_PLANES
 
-    def options(self) -> dict[str, str | int]:
-        """Return the options whose values differ from their defaults, by name."""
-        return super().options() | ({} if self.planes == 2 else {"planes": self.planes})
+    def __init__(self, *, policy: str = "drop", planes: int = default_planes) -> None:
+        super().__init__(policy=policy, planes=planes)
 
     def fitting(self, arcs: Arcs) -> Bools:
         """Return for each arc whether its plane is among the first `planes`."""

@@ -14,8 +14,8 @@ from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Longs, arc_planes
 from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.arc_encodings import SpelledArcs
-from ropewalk.encodings.graphs import GraphEncoding
-from ropewalk.errors import EncodingOptionError, LabelError
+from ropewalk.encodings.graphs import PlanarGraphEncoding
+from ropewalk.errors import LabelError
 from ropewalk.kernels import graph_bits as kernel
 from ropewalk.kernels import view
 from ropewalk.kernels.codes import (
@@ -40,7 +40,7 @@ Waiting = tuple[int, tuple[bool, ...]]  # the number of heads, and for each depe
 MOST_PLANES = 10  # six bits for each must fit in one number
 
 
-class GraphBits(GraphEncoding):
+class GraphBits(PlanarGraphEncoding):
     """Base class: `width` bits for each word and plane, written as digits 0 and 1, those of the first plane first.
 
     `rule` limits the heads of a word in a plane, as in `core.graphs.arc_planes`.
@@ -49,15 +49,11 @@ class GraphBits(GraphEncoding):
     width: ClassVar[int]
     rule: ClassVar[int]
 
-    def __init__(self, *, policy: str = "drop", planes: int = 3) -> None:
-        super().__init__(policy=policy)
-        if not 1 <= planes <= MOST_PLANES:
-            raise EncodingOptionError(f"planes must be 1 to {MOST_PLANES}, found {planes}")
-        self.planes = planes
+    default_planes = 3
+    most_planes = MOST_PLANES
 
-    def options(self) -> dict[str, str | int]:
-        """Return the options whose values differ from their defaults, by name."""
-        return super().options() | ({} if self.planes == 3 else {"planes": self.planes})
+    def __init__(self, *, policy: str = "drop", planes: int = default_planes) -> None:
+        super().__init__(policy=policy, planes=planes)
 
     @abstractmethod
     def narrowed(self, bits: Bits) -> Bits:

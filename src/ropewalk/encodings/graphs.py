@@ -19,7 +19,7 @@ from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.arc_encodings import ArcEncoding
 from ropewalk.encodings.labels import BETWEEN_ARCS, FAULTS, NOTHING, DecodedGraphs, Faults, GraphLabels
 from ropewalk.encodings.registry import Registry
-from ropewalk.errors import MismatchError, UncoveredGraphError, demand_known, demand_type
+from ropewalk.errors import EncodingOptionError, MismatchError, UncoveredGraphError, demand_known, demand_type
 from ropewalk.kernels.codes import GIVEN_TWICE, OUTSIDE, OWN_HEAD, RELATION_COUNT, ROOT_DEPENDENT
 
 if TYPE_CHECKING:
@@ -222,6 +222,23 @@ class GraphEncoding(ArcEncoding):
             relations = Column(frozen_ints(padded[order]), (*relations.names, NO_ARC))
             nodes = np.concatenate([nodes, new // most])
         return relations, Offsets.of_lengths(np.bincount(nodes, minlength=graphs.nodes))
+
+
+class PlanarGraphEncoding(GraphEncoding):
+    """Base class for encodings of graphs in `planes` planes; a subclass sets the default and the largest number."""
+
+    default_planes: ClassVar[int]
+    most_planes: ClassVar[int]
+
+    def __init__(self, *, policy: str = "drop", planes: int) -> None:
+        super().__init__(policy=policy)
+        if not 1 <= planes <= self.most_planes:
+            raise EncodingOptionError(f"planes must be 1 to {self.most_planes}, found {planes}")
+        self.planes = planes
+
+    def options(self) -> dict[str, str | int]:
+        """Return the options whose values differ from their defaults, by name."""
+        return super().options() | ({} if self.planes == self.default_planes else {"planes": self.planes})
 
 
 def joined_relations(graphs: Graphs) -> Column:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+Ints = Any  # a buffer of integers, of one or more dimensions
+Floats = Any  # likewise
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.pxd")))
 PURE = os.environ.get("ROPEWALK_PURE", "") not in {"", "0"}
@@ -46,6 +48,11 @@ def new_ints(*shape: int) -> Any:  # noqa: ANN401 - a buffer of any shape
     """Return a buffer of 32-bit integer zeros with this `shape`; each dimension has at least one element."""
     sizes = [max(1, size) for size in shape]
     return memoryview(bytearray(4 * math.prod(sizes))).cast("i", sizes)
+
+
+def several_ints(count: int, size: int) -> Any:  # noqa: ANN401 - buffers
+    """Return `count` buffers of 32-bit integer zeros, each with `size` elements."""
+    return [new_ints(size) for _ in range(count)]
 
 
 def compiled() -> bool:

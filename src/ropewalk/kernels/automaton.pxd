@@ -1,18 +1,13 @@
 cimport cython
 
+include "codes.pxi"
+
 cdef double NEGLIGIBLE, NOTHING
 
-cdef enum:  # as in codes.py, but known to the C compiler
-    MARK_OPENS_LEFT = 0
-    MARK_OPENS_RIGHT = 1
-    MARK_WAITS = 2
-    MARK_LEANS = 3
-    MARK_CLOSES_LEFT = 4
-    MARK_CLOSES_RIGHT = 5
-
 cdef class Transitions:
-    cdef const int[::1] begins, labels, sources, targets, roots, finals, distances
+    cdef const int[::1] begins, labels, sources, targets, roots
     cdef const int[:, ::1] marks
+    cdef const int[::1] finals, distances
     cdef int heights
 
 cdef class BestPath:

@@ -7,31 +7,24 @@ its own class of workspace, allocated for the longest sentence, and writes its r
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from ropewalk.kernels import new_floats, new_ints
+from ropewalk.kernels import Floats, Ints, new_floats, new_ints
 
 try:
     import cython
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-if not cython.compiled:  # compiled, they are constants of the .pxd
-    from ropewalk.kernels.codes import (
-        MARK_CLOSES_LEFT,
-        MARK_CLOSES_RIGHT,
-        MARK_LEANS,
-        MARK_OPENS_LEFT,
-        MARK_OPENS_RIGHT,
-    )
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
-Ints = Any  # a buffer of numbers, of one or more dimensions
-Floats = Any  # likewise
 
 NOTHING = float("-inf")
 NEGLIGIBLE = 1e-14
 
 
+@dataclass(repr=False, eq=False)
 class Transitions:
     """The states and transitions of an automaton, as buffers.
 
@@ -42,28 +35,15 @@ class Transitions:
     `distances[q]` more words.
     """
 
-    def __init__(
-        self,
-        *,
-        begins: Ints,
-        labels: Ints,
-        sources: Ints,
-        targets: Ints,
-        roots: Ints,
-        marks: Ints,
-        finals: Ints,
-        distances: Ints,
-        heights: int,
-    ) -> None:
-        self.begins = begins
-        self.labels = labels
-        self.sources = sources
-        self.targets = targets
-        self.roots = roots
-        self.marks = marks
-        self.finals = finals
-        self.distances = distances
-        self.heights = heights
+    begins: Ints
+    labels: Ints
+    sources: Ints
+    targets: Ints
+    roots: Ints
+    marks: Ints
+    finals: Ints
+    distances: Ints
+    heights: int
 
 
 class BestPath:
@@ -128,18 +108,12 @@ def viterbi(
     totals: Floats,
 ) -> None:
     """Write the labels of each sentence's best path into `best`, and its score, -inf without a path, into `totals`."""
-    begins = automaton.begins
-    labels = automaton.labels
-    targets = automaton.targets
-    roots = automaton.roots
-    finals = automaton.finals
-    distances = automaton.distances
     now = work.now
     soon = work.soon
     label_scores = work.label_scores
     back = work.back
     with cython.nogil:
-        states = finals.shape[0]
+        states = automaton.finals.shape[0]
         many = scores.shape[1]
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
@@ -158,11 +132,11 @@ def viterbi(
                 # extend the best path to each state by each transition
                 for q in range(states):
                     value = now[q]
-                    if value == NOTHING or distances[q] > n - i:
+                    if value == NOTHING or automaton.distances[q] > n - i:
                         continue  # no path reaches q, or too few words are left to end from it
-                    for t in range(begins[q], begins[q + 1]):
-                        score = value + label_scores[many * roots[t] + labels[t]]
-                        target = targets[t]
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                        score = value + label_scores[many * automaton.roots[t] + automaton.labels[t]]
+                        target = automaton.targets[t]
                         if score > soon[target]:
                             soon[target] = score
                             back[i, target] = t
@@ -172,7 +146,7 @@ def viterbi(
             total = NOTHING
             end = 0
             for q in range(states):
-                if finals[q] and now[q] > total:
+                if automaton.finals[q] and now[q] > total:
                     total = now[q]
                     end = q
             totals[s] = total
@@ -182,12 +156,12 @@ def viterbi(
             for j in range(n):
                 i = n - 1 - j
                 t = back[i, end]
-                best[start + i] = labels[t]
+                best[start + i] = automaton.labels[t]
                 low = 0  # the source is the last state whose transitions begin at or before t
                 high = states
                 while high - low > 1:
                     middle = (low + high) // 2
-                    if begins[middle] <= t:
+                    if automaton.begins[middle] <= t:
                         low = middle
                     else:
                         high = middle
@@ -381,17 +355,11 @@ def k_best(
     totals: Floats,
 ) -> int:
     """Write the `k` best label sequences of one sentence, the best first; return the number of sequences found."""
-    begins = automaton.begins
-    labels = automaton.labels
-    targets = automaton.targets
-    roots = automaton.roots
-    finals = automaton.finals
-    sources = automaton.sources
     value = work.value
     via = work.via
     rank = work.rank
     with cython.nogil:
-        states = finals.shape[0]
+        states = automaton.finals.shape[0]
         for i in range(n + 1):
             for q in range(states):
                 for j in range(k):
@@ -403,9 +371,9 @@ def k_best(
                     have = value[i, q, j]
                     if have == NOTHING:
                         break
-                    for t in range(begins[q], begins[q + 1]):
-                        score = have + scores[i, labels[t]] + root_scores[i, roots[t]]
-                        target = targets[t]
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                        score = have + scores[i, automaton.labels[t]] + root_scores[i, automaton.roots[t]]
+                        target = automaton.targets[t]
                         if not score > value[i + 1, target, k - 1]:
                             continue
                         place = k - 1  # insert into the sorted list of the target's best paths
@@ -424,7 +392,7 @@ def k_best(
             q = -1
             j = 0
             for p in range(states):
-                if finals[p]:
+                if automaton.finals[p]:
                     for m in range(k):
                         if value[n, p, m] > total:
                             total = value[n, p, m]
@@ -442,9 +410,9 @@ def k_best(
             for m in range(n):
                 i = n - m
                 t = via[i, end, place]
-                out[count, i - 1] = labels[t]
+                out[count, i - 1] = automaton.labels[t]
                 place = rank[i, end, place]
-                end = sources[t]
+                end = automaton.sources[t]
             for m in range(j, k - 1):
                 via[n, q, m] = via[n, q, m + 1]
                 rank[n, q, m] = rank[n, q, m + 1]

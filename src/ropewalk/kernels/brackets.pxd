@@ -1,6 +1,8 @@
 from ropewalk.kernels.values cimport ArcBuffer, ArcEnds, Findings, Spelling, SymbolBuffer
 
-cdef int CLOSING, INDEX, RIGHTWARD, KINDS, UNMATCHED_CLOSING, UNMATCHED_OPENING
+include "codes.pxi"
+
+cdef int KINDS
 
 cdef class PlaneStacks:
     cdef int[::1] tally, tops, positions, below

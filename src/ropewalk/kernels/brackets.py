@@ -9,9 +9,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, UNMATCHED_CLOSING, UNMATCHED_OPENING
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.values import ArcBuffer, ArcEnds, Findings, Spelling, SymbolBuffer  # noqa: TC001 - compiled, in the .pxd
 
 Ints = memoryview
@@ -41,38 +40,31 @@ def write(ends: ArcEnds, planes: Ints, many: int, out: SymbolBuffer, work: Plane
     would do; this one gives the fewest different labels. `many` is the number of planes. An arc with a higher plane is
     treated as an arc of the first. The brackets of node 0 are not written.
     """
-    left = ends.left
-    right = ends.right
-    rightward = ends.rightward
-    offsets = ends.offsets
-    words = ends.words
-    symbols = out.symbols
-    starts = out.starts
     tally = work.tally
     with cython.nogil:
         written = 0
         word = 0
-        for s in range(offsets.shape[0] - 1):
-            n = words[s]
+        for s in range(ends.offsets.shape[0] - 1):
+            n = ends.words[s]
             for i in range(KINDS * many * (n + 1)):
                 tally[i] = 0
-            for a in range(offsets[s], offsets[s + 1]):
+            for a in range(ends.offsets[s], ends.offsets[s + 1]):
                 plane = planes[a] - 1
                 if plane >= many:
                     plane = 0
-                kind = rightward[a]
-                tally[KINDS * (many * left[a] + plane) + kind] += 1
-                tally[KINDS * (many * right[a] + plane) + kind + CLOSING] += 1
+                kind = ends.rightward[a]
+                tally[KINDS * (many * ends.left[a] + plane) + kind] += 1
+                tally[KINDS * (many * ends.right[a] + plane) + kind + CLOSING] += 1
             for x in range(1, n + 1):
-                starts[word] = written
+                out.starts[word] = written
                 word += 1
                 for plane in range(many):
                     for turn in range(KINDS):
                         kind = turn ^ CLOSING  # `\`, `>`, `<`, `/`
                         for _ in range(tally[KINDS * (many * x + plane) + kind]):
-                            symbols[written] = kind | plane * INDEX
+                            out.symbols[written] = kind | plane * INDEX
                             written += 1
-        starts[word] = written
+        out.starts[word] = written
     return written
 
 
@@ -82,28 +74,21 @@ def read(spelling: Spelling, many: int, arcs: ArcBuffer, faults: Findings, work:
     A stack is a chain of entries linked through `below`; -1 is its end. A closing bracket of a right arc that finds its
     stack empty makes an arc from node 0.
     """
-    labels = spelling.labels
-    offsets = spelling.offsets
-    symbols = spelling.symbols
-    starts = spelling.starts
-    heads = arcs.heads
-    dependents = arcs.dependents
-    arc_offsets = arcs.offsets
     tops = work.tops
     positions = work.positions
     below = work.below
     with cython.nogil:
         made = 0
-        for s in range(offsets.shape[0] - 1):
-            arc_offsets[s] = made
-            start = offsets[s]
+        for s in range(spelling.offsets.shape[0] - 1):
+            arcs.offsets[s] = made
+            start = spelling.offsets[s]
             entries = 0
             for i in range(2 * many):
                 tops[i] = -1
-            for w in range(start, offsets[s + 1]):
+            for w in range(start, spelling.offsets[s + 1]):
                 x = w - start + 1
-                for k in range(starts[labels[w]], starts[labels[w] + 1]):
-                    symbol = symbols[k]
+                for k in range(spelling.starts[spelling.labels[w]], spelling.starts[spelling.labels[w] + 1]):
+                    symbol = spelling.symbols[k]
                     own = symbol & RIGHTWARD
                     stack = 2 * (symbol // INDEX) + own
                     entry = tops[stack]
@@ -114,16 +99,16 @@ def read(spelling: Spelling, many: int, arcs: ArcBuffer, faults: Findings, work:
                         entries += 1
                     elif entry >= 0:
                         if own:
-                            heads[made] = positions[entry]
-                            dependents[made] = x
+                            arcs.heads[made] = positions[entry]
+                            arcs.dependents[made] = x
                         else:
-                            heads[made] = x
-                            dependents[made] = positions[entry]
+                            arcs.heads[made] = x
+                            arcs.dependents[made] = positions[entry]
                         made += 1
                         tops[stack] = below[entry]
                     elif own:
-                        heads[made] = 0
-                        dependents[made] = x
+                        arcs.heads[made] = 0
+                        arcs.dependents[made] = x
                         made += 1
                     else:
                         faults.add(w, UNMATCHED_CLOSING)
@@ -132,4 +117,4 @@ def read(spelling: Spelling, many: int, arcs: ArcBuffer, faults: Findings, work:
                 while entry >= 0:
                     faults.add(start + positions[entry] - 1, UNMATCHED_OPENING)
                     entry = below[entry]
-        arc_offsets[offsets.shape[0] - 1] = made
+        arcs.offsets[spelling.offsets.shape[0] - 1] = made

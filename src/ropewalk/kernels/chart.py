@@ -17,9 +17,7 @@ instead.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ropewalk.kernels import new_floats
+from ropewalk.kernels import Floats, Ints, new_floats
 
 try:
     import cython
@@ -30,9 +28,6 @@ if cython.compiled:
     from cython.cimports.libc.math import exp, log
 else:
     from math import exp, log
-
-Floats = Any  # a buffer of numbers, of one or more dimensions
-Ints = Any  # likewise
 
 NOTHING = float("-inf")
 UNKNOWN = float("nan")

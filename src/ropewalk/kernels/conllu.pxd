@@ -1,10 +1,6 @@
 cimport cython
 
-from ropewalk.kernels.values cimport COLUMNS, DOT, HASH, HEAD, HUGE, HYPHEN, NEWLINE, NINE, RETURN, TAB, UNDERSCORE, ZERO
-
-cdef int COLUMN_COUNT, EMPTY_COLUMN, BAD_ID, ID_ORDER, RANGE_START, RANGE_OVERLAP, RANGE_ORDER, RANGE_END
-cdef int EMPTY_ORDER, BAD_HEAD, HEAD_RANGE, COMMENT, STRAY_BLANK, NO_WORDS, NO_FINAL_BLANK, NO_FINAL_NEWLINE
-cdef int CARRIAGE_RETURN, NUL_BYTE
+include "codes.pxi"
 
 @cython.locals(value=cython.longlong, i=cython.longlong, digit=cython.longlong)
 cdef long long _number(const unsigned char[::1] raw, long long start, long long stop) noexcept nogil

@@ -7,42 +7,9 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    BAD_HEAD,
-    BAD_ID,
-    CARRIAGE_RETURN,
-    COLUMN_COUNT,
-    COMMENT,
-    EMPTY_COLUMN,
-    EMPTY_ORDER,
-    HEAD_RANGE,
-    ID_ORDER,
-    NO_FINAL_BLANK,
-    NO_FINAL_NEWLINE,
-    NO_WORDS,
-    NUL_BYTE,
-    RANGE_END,
-    RANGE_ORDER,
-    RANGE_OVERLAP,
-    RANGE_START,
-    STRAY_BLANK,
-)
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
-if not cython.compiled:  # compiled, they are constants of the .pxd
-    from ropewalk.kernels.codes import (
-        COLUMNS,
-        DOT,
-        HASH,
-        HEAD,
-        HUGE,
-        HYPHEN,
-        NEWLINE,
-        NINE,
-        RETURN,
-        TAB,
-        UNDERSCORE,
-        ZERO,
-    )
 
 Ints = memoryview
 

@@ -1,9 +1,6 @@
 cimport cython
 
-from ropewalk.kernels.values cimport BAR, COLON, COLUMNS, DEPS, DOT, FORM, HASH, HUGE, HYPHEN, NEWLINE, NINE, SPACE, TAB
-from ropewalk.kernels.values cimport UNDERSCORE, ZERO
-
-cdef int DEPS_FORM, DEPS_HEAD, DEPS_MULTIWORD, DEPS_SELF
+include "codes.pxi"
 
 @cython.locals(n=cython.longlong, arcs=cython.longlong, wrong=cython.longlong, s=cython.longlong, i=cython.longlong,
                end=cython.longlong, first=cython.longlong, words=cython.longlong, start=cython.longlong, column=int,

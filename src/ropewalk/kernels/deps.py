@@ -7,26 +7,9 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import DEPS_FORM, DEPS_HEAD, DEPS_MULTIWORD, DEPS_SELF
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
-if not cython.compiled:  # compiled, they are constants of the .pxd
-    from ropewalk.kernels.codes import (
-        BAR,
-        COLON,
-        COLUMNS,
-        DEPS,
-        DOT,
-        FORM,
-        HASH,
-        HUGE,
-        HYPHEN,
-        NEWLINE,
-        NINE,
-        SPACE,
-        TAB,
-        UNDERSCORE,
-        ZERO,
-    )
 
 Ints = memoryview
 

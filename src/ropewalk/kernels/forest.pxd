@@ -1,4 +1,4 @@
-cdef int CLOSES_CYCLE, OUTSIDE, SECOND_HEAD
+include "codes.pxi"
 
 cdef int top(int[::1] up, int x) noexcept nogil
 cdef void clear(int[::1] up, int[::1] heads, int start, int n) noexcept nogil

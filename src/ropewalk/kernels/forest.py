@@ -5,7 +5,13 @@ In `up` every node points to itself or to a node above it. A word that points to
 
 from __future__ import annotations
 
-from ropewalk.kernels.codes import CLOSES_CYCLE, OUTSIDE, SECOND_HEAD
+try:
+    import cython
+except ImportError:
+    from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
+
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
 Ints = memoryview
 

@@ -1,6 +1,6 @@
 from ropewalk.kernels.values cimport ArcEnds, Workspace
 
-cdef int ONE_HEAD
+include "codes.pxi"
 
 cdef class Sweep:
     cdef int[::1] first, after, below, tops, hidden, reach

@@ -13,9 +13,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import ONE_HEAD
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.values import ArcEnds, Workspace  # noqa: TC001 - compiled, in the .pxd
 
 Ints = memoryview

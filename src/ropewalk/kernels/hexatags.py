@@ -16,16 +16,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    CLOSES_CYCLE,
-    FENCE_HEAD_RIGHT,
-    FENCE_RIGHT,
-    IMPOSSIBLE,
-    UNMATCHED_OPENING,
-    WORD_RIGHT,
-)
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.values import Findings, Workspace  # noqa: TC001 - compiled, in the .pxd
 
 Ints = memoryview

@@ -1,7 +1,8 @@
 cimport cython
 
-from ropewalk.kernels.automaton cimport MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT, MARK_LEANS, MARK_OPENS_LEFT, MARK_OPENS_RIGHT, MARK_WAITS
 from ropewalk.kernels.automaton cimport Transitions
+
+include "codes.pxi"
 
 cdef double NOTHING
 cdef int CODES
@@ -14,6 +15,7 @@ cdef class BeamSearch:
     cdef const double[::1] lower_bounds
     cdef int[::1] best
     cdef double[::1] totals, bounds
+    cdef int begin(self, int s) noexcept nogil
 
 cdef class Beam:
     cdef int width

@@ -11,27 +11,19 @@ The module `automaton` explains transitions, labels and root scores.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ropewalk.kernels import new_floats, new_ints
+from ropewalk.kernels import Floats, Ints, new_floats, new_ints
 
 try:
     import cython
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-if not cython.compiled:  # compiled, they are constants of the .pxd
-    from ropewalk.kernels.codes import (
-        MARK_CLOSES_LEFT,
-        MARK_CLOSES_RIGHT,
-        MARK_LEANS,
-        MARK_OPENS_LEFT,
-        MARK_OPENS_RIGHT,
-        MARK_WAITS,
-    )
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
-Ints = Any  # a buffer of numbers, of one or more dimensions
-Floats = Any  # likewise
 
 NOTHING = float("-inf")
 CODES = (1 << 24) - 1  # the highest hash code of a partial path
@@ -40,6 +32,7 @@ if TYPE_CHECKING:
     from ropewalk.kernels.automaton import Transitions  # when compiled, the `.pxd` imports it
 
 
+@dataclass(repr=False, eq=False)
 class BeamSearch:
     """The input and output of a beam search over many sentences.
 
@@ -52,27 +45,22 @@ class BeamSearch:
     the labels are unchanged.
     """
 
-    def __init__(
-        self,
-        scores: Floats,
-        root_scores: Floats,
-        offsets: Ints,
-        arcs: Floats,
-        starts: Ints,
-        lower_bounds: Floats,
-        best: Ints,
-        totals: Floats,
-        bounds: Floats,
-    ) -> None:
-        self.scores = scores
-        self.root_scores = root_scores
-        self.offsets = offsets
-        self.arcs = arcs
-        self.starts = starts
-        self.lower_bounds = lower_bounds
-        self.best = best
-        self.totals = totals
-        self.bounds = bounds
+    scores: Floats
+    root_scores: Floats
+    offsets: Ints
+    arcs: Floats
+    starts: Ints
+    lower_bounds: Floats
+    best: Ints
+    totals: Floats
+    bounds: Floats
+
+    def begin(self, s: int) -> int:
+        """Reset the total and the bound of sentence s, and return its number of words."""
+        self.totals[s] = 0.0
+        self.bounds[s] = NOTHING
+        n: int = self.offsets[s + 1] - self.offsets[s]
+        return n
 
 
 class Beam:
@@ -119,21 +107,6 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
 
     `sides[l]` is the side of the head of a word with label l: 1 if after the word, 2 if before it, 0 if either.
     """
-    scores = task.scores
-    root_scores = task.root_scores
-    offsets = task.offsets
-    arcs = task.arcs
-    starts = task.starts
-    lower_bounds = task.lower_bounds
-    best = task.best
-    totals = task.totals
-    bounds = task.bounds
-    begins = automaton.begins
-    labels = automaton.labels
-    targets = automaton.targets
-    roots = automaton.roots
-    finals = automaton.finals
-    marks = automaton.marks
     width = work.width
     after = work.after
     later = work.later
@@ -154,38 +127,40 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
     heap = work.heap
     with cython.nogil:
         heights = openers.shape[2] - 1
-        for s in range(offsets.shape[0] - 1):
-            first = offsets[s]
-            n = offsets[s + 1] - first
-            totals[s] = 0.0
-            bounds[s] = NOTHING
+        for s in range(task.offsets.shape[0] - 1):
+            first = task.offsets[s]
+            n = task.begin(s)
             if n == 0:
                 continue
-            base = starts[s]
+            base = task.starts[s]
             row = n + 1
             # upper bounds, from the last word to the first
-            for q in range(finals.shape[0]):
-                after[n, q] = 0.0 if finals[q] else NOTHING
+            for q in range(automaton.finals.shape[0]):
+                after[n, q] = 0.0 if automaton.finals[q] else NOTHING
             for m in range(n):
                 i = n - 1 - m
                 top = NOTHING  # the best head after the word, then the best before it, node 0 included
                 for h in range(i + 2, n + 1):
-                    top = max(top, arcs[base + i * row + h])
+                    top = max(top, task.arcs[base + i * row + h])
                 later[i] = top
                 top = NOTHING
                 for h in range(i + 1):
-                    top = max(top, arcs[base + i * row + h])
+                    top = max(top, task.arcs[base + i * row + h])
                 for c in range(sides.shape[0]):
-                    score = scores[first + i, c]
+                    score = task.scores[first + i, c]
                     likely[c] = score if sides[c] == 0 else score + later[i] if sides[c] == 1 else score + top
-                for q in range(finals.shape[0]):
+                for q in range(automaton.finals.shape[0]):
                     top = NOTHING
-                    for t in range(begins[q], begins[q + 1]):
-                        score = likely[labels[t]] + root_scores[first + i, roots[t]] + after[i + 1, targets[t]]
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                        score = (
+                            likely[automaton.labels[t]]
+                            + task.root_scores[first + i, automaton.roots[t]]
+                            + after[i + 1, automaton.targets[t]]
+                        )
                         top = max(top, score)
                     after[i, q] = top
             if after[0, 0] == NOTHING:
-                totals[s] = NOTHING
+                task.totals[s] = NOTHING
                 continue
             # the beam begins with the empty path in state 0
             dropped = NOTHING
@@ -201,30 +176,34 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
                 candidates = 0
                 for b in range(count):
                     q = states[b]
-                    for t in range(begins[q], begins[q + 1]):
-                        upper_bound = after[i + 1, targets[t]]
-                        score = values[b] + scores[first + i, labels[t]] + root_scores[first + i, roots[t]]
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                        upper_bound = after[i + 1, automaton.targets[t]]
+                        score = (
+                            values[b]
+                            + task.scores[first + i, automaton.labels[t]]
+                            + task.root_scores[first + i, automaton.roots[t]]
+                        )
                         if score + upper_bound == NOTHING:
                             continue
                         # add its arcs; an arc to an earlier word replaces the bound `later` of that word
                         own = base + i * row
-                        if marks[t, MARK_LEANS]:
-                            score += arcs[own + openers[layer, b, marks[t, MARK_LEANS]]]
-                        if marks[t, MARK_CLOSES_RIGHT]:
-                            score += arcs[own + openers[layer, b, marks[t, MARK_CLOSES_RIGHT]]]
-                        if marks[t, MARK_CLOSES_LEFT]:
-                            word = openers[layer, b, marks[t, MARK_CLOSES_LEFT]] - 1
-                            score += arcs[base + word * row + i + 1] - later[word]
+                        if automaton.marks[t, MARK_LEANS]:
+                            score += task.arcs[own + openers[layer, b, automaton.marks[t, MARK_LEANS]]]
+                        if automaton.marks[t, MARK_CLOSES_RIGHT]:
+                            score += task.arcs[own + openers[layer, b, automaton.marks[t, MARK_CLOSES_RIGHT]]]
+                        if automaton.marks[t, MARK_CLOSES_LEFT]:
+                            word = openers[layer, b, automaton.marks[t, MARK_CLOSES_LEFT]] - 1
+                            score += task.arcs[base + word * row + i + 1] - later[word]
                         for c in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
-                            if marks[t, c]:
-                                link = waiting[layer, b, marks[t, c]]
+                            if automaton.marks[t, c]:
+                                link = waiting[layer, b, automaton.marks[t, c]]
                                 while link >= 0:
                                     word = link // width
-                                    score += arcs[base + word * row + i + 1] - later[word]
+                                    score += task.arcs[base + word * row + i + 1] - later[word]
                                     link = chain[link]
-                        if marks[t, MARK_OPENS_LEFT] or marks[t, MARK_WAITS]:
+                        if automaton.marks[t, MARK_OPENS_LEFT] or automaton.marks[t, MARK_WAITS]:
                             score += later[i]  # the head of the word follows
-                        if score + upper_bound < lower_bounds[s]:
+                        if score + upper_bound < task.lower_bounds[s]:
                             continue
                         upper_bounds[candidates] = score + upper_bound
                         candidate_scores[candidates] = score
@@ -251,26 +230,26 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
                         openers[other, kept, p] = openers[layer, b, p]
                         waiting[other, kept, p] = waiting[layer, b, p]
                     for x in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
-                        if marks[t, x]:
-                            openers[other, kept, marks[t, x]] = 0
-                            waiting[other, kept, marks[t, x]] = -1
+                        if automaton.marks[t, x]:
+                            openers[other, kept, automaton.marks[t, x]] = 0
+                            waiting[other, kept, automaton.marks[t, x]] = -1
                     for x in range(MARK_OPENS_LEFT, MARK_OPENS_RIGHT + 1):
-                        if marks[t, x]:
-                            openers[other, kept, marks[t, x]] = i + 1
-                            waiting[other, kept, marks[t, x]] = -1
-                    if marks[t, MARK_WAITS]:
+                        if automaton.marks[t, x]:
+                            openers[other, kept, automaton.marks[t, x]] = i + 1
+                            waiting[other, kept, automaton.marks[t, x]] = -1
+                    if automaton.marks[t, MARK_WAITS]:
                         link = i * width + kept
-                        chain[link] = waiting[other, kept, marks[t, MARK_WAITS]]
-                        waiting[other, kept, marks[t, MARK_WAITS]] = link
+                        chain[link] = waiting[other, kept, automaton.marks[t, MARK_WAITS]]
+                        waiting[other, kept, automaton.marks[t, MARK_WAITS]] = link
                     # drop the candidate if a better one has the same state and stack
-                    code = targets[t]
+                    code = automaton.targets[t]
                     for p in range(heights + 1):
                         link = waiting[other, kept, p]
                         word = link // width if link >= 0 else -1
                         code = (code * 31 + openers[other, kept, p] * 7 + word) & CODES
                     same = 0
                     for x in range(kept):
-                        if codes[x] == code and targets[taken[i + 1, x]] == targets[t]:
+                        if codes[x] == code and automaton.targets[taken[i + 1, x]] == automaton.targets[t]:
                             same = 1
                             for p in range(heights + 1):
                                 if openers[other, x, p] != openers[other, kept, p]:
@@ -295,7 +274,7 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
                     kept += 1
                 for b in range(kept):
                     values[b] = kept_scores[b]
-                    states[b] = targets[taken[i + 1, b]]
+                    states[b] = automaton.targets[taken[i + 1, b]]
                 count = kept
                 layer = other
             # choose the best path and follow its backpointers
@@ -303,12 +282,12 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
             for x in range(1, count):
                 if values[x] > values[b]:
                     b = x
-            totals[s] = values[b] if count else NOTHING
-            bounds[s] = dropped
+            task.totals[s] = values[b] if count else NOTHING
+            task.bounds[s] = dropped
             if count:
                 for m in range(n):
                     i = n - m
-                    best[first + i - 1] = labels[taken[i, b]]
+                    task.best[first + i - 1] = automaton.labels[taken[i, b]]
                     b = parents[i, b]
 
 

@@ -5,9 +5,7 @@ This is about ten times slower, but never underflows. It computes the sentences 
 
 from __future__ import annotations
 
-from typing import Any
-
-from ropewalk.kernels import new_floats
+from ropewalk.kernels import Floats, Ints, new_floats
 
 try:
     import cython
@@ -18,9 +16,6 @@ if cython.compiled:
     from cython.cimports.libc.math import exp, log
 else:
     from math import exp, log
-
-Floats = Any  # a buffer of numbers, of one or more dimensions
-Ints = Any  # likewise
 
 NOTHING = float("-inf")
 NEGLIGIBLE = -25.0  # logarithm of a share that does not count

@@ -1,8 +1,8 @@
 from ropewalk.kernels.forest cimport attach, clear
 from ropewalk.kernels.values cimport ArcBuffer, Findings, Spelling, Workspace
 
-cdef int CLOSES_LEFT, CLOSING, HEAD_LEFT, INCOMING_SUPER, INDEX, LEANS_LEFT, OPENS_RIGHT, RIGHTWARD, SECOND_ROOT
-cdef int STRUCTURAL, SUPER, SWAPPED, UNMATCHED_CLOSING, UNMATCHED_OPENING
+include "codes.pxi"
+
 cdef int LEFT_ROPE, RIGHT_ROPE, WAITING, DROPPED, CLOSE_LEFT, INCOMING, OPEN_RIGHT
 
 cpdef void write(const int[::1] heads, const int[::1] offsets, const unsigned char[::1] structural,

@@ -14,24 +14,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    CLOSES_LEFT,
-    CLOSING,
-    HEAD_LEFT,
-    INCOMING_SUPER,
-    INDEX,
-    LEANS_LEFT,
-    OPENS_RIGHT,
-    RIGHTWARD,
-    SECOND_ROOT,
-    STRUCTURAL,
-    SUPER,
-    SWAPPED,
-    UNMATCHED_CLOSING,
-    UNMATCHED_OPENING,
-)
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.forest import attach, clear
     from ropewalk.kernels.values import (  # noqa: TC001 - compiled, they are in the .pxd
         ArcBuffer,
@@ -247,32 +231,25 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
     With `keep_root` node 0's bracket is never removed. With `trees` an arc that makes a second head or a cycle is not
     valid and is left out. A closing superbracket whose match makes no valid arc is then unmatched.
     """
-    labels = spelling.labels
-    offsets = spelling.offsets
-    symbols = spelling.symbols
-    starts = spelling.starts
-    heads = arcs.heads
-    dependents = arcs.dependents
-    arc_offsets = arcs.offsets
     up = work.node1
     kinds = work.arc1
     positions = work.arc2
     with cython.nogil:
         made = 0
-        for s in range(offsets.shape[0] - 1):
-            arc_offsets[s] = made
+        for s in range(spelling.offsets.shape[0] - 1):
+            arcs.offsets[s] = made
             kinds[0] = RIGHTWARD | SUPER
             positions[0] = 0
             top = 1
             leaned = 0  # the last word that leans on node 0's bracket
-            start = offsets[s]
+            start = spelling.offsets[s]
             if trees:
-                for x in range(offsets[s + 1] - start + 1):
+                for x in range(spelling.offsets[s + 1] - start + 1):
                     up[x] = x
-            for w in range(start, offsets[s + 1]):
+            for w in range(start, spelling.offsets[s + 1]):
                 x = w - start + 1
-                for k in range(starts[labels[w]], starts[labels[w] + 1]):
-                    symbol = symbols[k]
+                for k in range(spelling.starts[spelling.labels[w]], spelling.starts[spelling.labels[w] + 1]):
+                    symbol = spelling.symbols[k]
                     if symbol & CLOSING == 0:
                         kinds[top] = symbol
                         positions[top] = x
@@ -301,8 +278,8 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
                             if trees:
                                 kind = attach(up, h, d)
                             if kind == 0:
-                                heads[made] = h
-                                dependents[made] = d
+                                arcs.heads[made] = h
+                                arcs.dependents[made] = d
                                 made += 1
                             else:
                                 faults.add(start + d - 1, kind)
@@ -321,8 +298,8 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
                         if trees:
                             refused = attach(up, h, d)
                         if refused == 0:
-                            heads[made] = h
-                            dependents[made] = d
+                            arcs.heads[made] = h
+                            arcs.dependents[made] = d
                             made += 1
                             matched = 1
                         if symbol & SUPER == 0:
@@ -347,4 +324,4 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
                     x = leaned  # if no word leans on it, the word without a head reports node 0's bracket
                 if x > 0:
                     faults.add(start + x - 1, UNMATCHED_OPENING)
-        arc_offsets[offsets.shape[0] - 1] = made
+        arcs.offsets[spelling.offsets.shape[0] - 1] = made

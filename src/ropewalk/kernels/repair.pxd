@@ -1,7 +1,7 @@
 from ropewalk.kernels.forest cimport attach, clear, top
 from ropewalk.kernels.values cimport ArcBuffer, Findings, Workspace
 
-cdef int ATTACHED, OUTSIDE, REROOTED
+include "codes.pxi"
 
 cpdef void settle(ArcBuffer arcs, const int[::1] offsets, int[::1] heads, Findings faults, Workspace work) noexcept
 cpdef void repair(int[::1] heads, const int[::1] offsets, int to_root, int keep_roots, Findings repairs,

@@ -7,9 +7,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import ATTACHED, OUTSIDE, REROOTED
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.forest import attach, clear, top
     from ropewalk.kernels.values import ArcBuffer, Findings, Workspace  # noqa: TC001 - compiled, they are in the .pxd
 

@@ -1,6 +1,6 @@
 from ropewalk.kernels.values cimport ArcEnds, SymbolBuffer, Workspace
 
-cdef int CLOSING, INDEX, LEANS_LEFT, LEANS_NOWHERE, LEANS_RIGHT, RIGHTWARD, STRUCTURAL, SUPER
+include "codes.pxi"
 
 cpdef void order(ArcEnds ends, int[::1] out, Workspace work) noexcept
 cpdef void proper(ArcEnds ends, const int[::1] arcs, unsigned char[::1] structural, Workspace work) noexcept

@@ -1,18 +1,6 @@
 cimport cython
 
-cdef enum:  # as in codes.py, but known to the C compiler
-    EDGE_CODE = 0
-    EDGE_SIDE = 1
-    EDGE_LEVEL = 2
-    EDGE_LOW = 3
-    EDGE_HIGH = 4
-    EDGE_LABEL = 5
-    PART_FIRST = 0
-    PART_LAST = 1
-    PART_FEWEST = 2
-    PART_MOST = 3
-
-cdef int SAME, OTHER, HEAD_OF, ANCESTOR_OF, SIBLING_OF, BEFORE, SAME_SUBTREE, ARC_TO, ARC_SIBLING_OF
+include "codes.pxi"
 
 cdef class SearchedTrees:
     cdef readonly const int[::1] heads, starts, stops
@@ -22,9 +10,12 @@ cdef class SearchedGraphs:
     cdef const int[::1] nodes, words, node_arcs, heads, dependents, out_starts, out_arcs
 
 cdef class SearchPlan:
-    cdef const unsigned char[:, ::1] masks, labels
-    cdef const int[:, ::1] edges, parts
-    cdef const int[::1] edge_starts, part_starts
+    cdef const unsigned char[:, ::1] masks
+    cdef const int[:, ::1] edges
+    cdef const int[::1] edge_starts
+    cdef const int[:, ::1] parts
+    cdef const int[::1] part_starts
+    cdef const unsigned char[:, ::1] labels
     cdef int levels, enumerated
     cpdef void size(self, int levels, int enumerated) noexcept
 

@@ -6,38 +6,18 @@ that are counted, or that must not match, come after them.
 
 from __future__ import annotations
 
-from ropewalk.kernels import new_ints
+from dataclasses import dataclass
+
+from ropewalk.kernels import new_ints, several_ints
 
 try:
     import cython
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    ANCESTOR_OF,
-    ARC_SIBLING_OF,
-    ARC_TO,
-    BEFORE,
-    HEAD_OF,
-    OTHER,
-    SAME,
-    SAME_SUBTREE,
-    SIBLING_OF,
-)
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
-if not cython.compiled:  # compiled, they are constants of the .pxd
-    from ropewalk.kernels.codes import (
-        EDGE_CODE,
-        EDGE_HIGH,
-        EDGE_LABEL,
-        EDGE_LEVEL,
-        EDGE_LOW,
-        EDGE_SIDE,
-        PART_FEWEST,
-        PART_FIRST,
-        PART_LAST,
-        PART_MOST,
-    )
 
 Ints = memoryview
 
@@ -57,16 +37,11 @@ class SearchedTrees:
         self.heads = heads
         self.starts = starts
         self.stops = stops
-        self.first = new_ints(words)
-        self.after = new_ints(words)
-        self.before = new_ints(words)
-        self.sizes = new_ints(words)
-        self.order = new_ints(words)
-        self.depth = new_ints(words)
-        self.top = new_ints(words)
-        self.children = new_ints(words)
+        self.first, self.after, self.before, self.sizes = several_ints(4, words)
+        self.order, self.depth, self.top, self.children = several_ints(4, words)
 
 
+@dataclass(repr=False, eq=False)
 class SearchedGraphs:
     """The enhanced graphs of all sentences. `nodes[w]` is the node of word w.
 
@@ -75,18 +50,16 @@ class SearchedGraphs:
     `out_arcs[out_starts[k]:out_starts[k+1]]`.
     """
 
-    def __init__(
-        self, nodes: Ints, words: Ints, node_arcs: Ints, heads: Ints, dependents: Ints, out_starts: Ints, out_arcs: Ints
-    ) -> None:
-        self.nodes = nodes
-        self.words = words
-        self.node_arcs = node_arcs
-        self.heads = heads
-        self.dependents = dependents
-        self.out_starts = out_starts
-        self.out_arcs = out_arcs
+    nodes: Ints
+    words: Ints
+    node_arcs: Ints
+    heads: Ints
+    dependents: Ints
+    out_starts: Ints
+    out_arcs: Ints
 
 
+@dataclass(repr=False, eq=False)
 class SearchPlan:
     """A search pattern, level by level.
 
@@ -101,17 +74,14 @@ class SearchPlan:
     `enumerated` of them, if words for the others exist.
     """
 
-    def __init__(
-        self, masks: Ints, edges: Ints, edge_starts: Ints, parts: Ints, part_starts: Ints, labels: Ints
-    ) -> None:
-        self.masks = masks
-        self.edges = edges
-        self.edge_starts = edge_starts
-        self.parts = parts
-        self.part_starts = part_starts
-        self.labels = labels
-        self.levels = 0
-        self.enumerated = 0
+    masks: Ints
+    edges: Ints
+    edge_starts: Ints
+    parts: Ints
+    part_starts: Ints
+    labels: Ints
+    levels: int = 0
+    enumerated: int = 0
 
     def size(self, levels: int, enumerated: int) -> None:
         """Set the number of levels of the pattern itself, and how many of them are enumerated."""

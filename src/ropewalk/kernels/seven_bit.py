@@ -13,18 +13,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    BIT_FARTHEST,
-    BIT_HEAD_LEFT,
-    BIT_LEFT,
-    BIT_RIGHT,
-    BIT_SECOND_PLANE,
-    SECOND_ROOT,
-    UNMATCHED_CLOSING,
-    UNMATCHED_OPENING,
-)
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.forest import attach, clear
     from ropewalk.kernels.values import Findings, Workspace  # noqa: TC001 - compiled, in the .pxd
 

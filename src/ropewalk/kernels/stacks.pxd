@@ -2,8 +2,9 @@ cimport cython
 
 from ropewalk.kernels.joint cimport BeamSearch, heapify, sink
 
+include "codes.pxi"
+
 cdef double NOTHING
-cdef int CLOSING, INDEX, RIGHTWARD, SUPER
 cdef int GONE, PRIME, MASK, SIGN
 
 cdef class StackProgram:

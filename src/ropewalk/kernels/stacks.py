@@ -13,24 +13,22 @@ proved to be the best.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ropewalk.kernels import new_floats, new_ints
-from ropewalk.kernels.codes import CLOSING, INDEX, RIGHTWARD, SUPER
+from ropewalk.kernels import Floats, Ints, new_floats, new_ints
 
 try:
     import cython
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.joint import heapify, sink
 
 if TYPE_CHECKING:
     from ropewalk.kernels.joint import BeamSearch  # when compiled, the `.pxd` imports it
-
-Ints = Any  # a buffer of numbers, of one or more dimensions
-Floats = Any  # likewise
 
 NOTHING = float("-inf")
 GONE = -1  # the kind of a bracket that was removed from its stack
@@ -39,6 +37,7 @@ MASK = (1 << 24) - 1  # keeps checksums small enough to be multiplied
 SIGN = 4  # numbers of a signature for each open bracket
 
 
+@dataclass(repr=False, eq=False)
 class StackProgram:
     """The effect of each label on the stacks, and a coarser machine that only counts open brackets.
 
@@ -54,32 +53,17 @@ class StackProgram:
     to state `targets[k]` with the class `moves[k] // 2`, and the word is the root if `moves[k]` is odd.
     """
 
-    def __init__(
-        self,
-        *,
-        begins: Ints,
-        symbols: Ints,
-        homes: Ints,
-        planes: Ints,
-        sides: Ints,
-        caps: Ints,
-        radices: Ints,
-        classes: Ints,
-        transitions: Ints,
-        targets: Ints,
-        moves: Ints,
-    ) -> None:
-        self.begins = begins
-        self.symbols = symbols
-        self.homes = homes
-        self.planes = planes
-        self.sides = sides
-        self.caps = caps
-        self.radices = radices
-        self.classes = classes
-        self.transitions = transitions
-        self.targets = targets
-        self.moves = moves
+    begins: Ints
+    symbols: Ints
+    homes: Ints
+    planes: Ints
+    sides: Ints
+    caps: Ints
+    radices: Ints
+    classes: Ints
+    transitions: Ints
+    targets: Ints
+    moves: Ints
 
 
 class StackBeam:
@@ -163,14 +147,6 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
 
     The results are written into `task`.
     """
-    scores = task.scores
-    root_scores = task.root_scores
-    offsets = task.offsets
-    starts = task.starts
-    lower_bounds = task.lower_bounds
-    best = task.best
-    totals = task.totals
-    bounds = task.bounds
     classes = brackets.classes
     width = work.width
     after = work.after
@@ -186,17 +162,15 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
     tried = work.tried
     heap = work.heap
     with cython.nogil:
-        many = scores.shape[1]
-        for s in range(offsets.shape[0] - 1):
-            first = offsets[s]
-            n = offsets[s + 1] - first
-            totals[s] = 0.0
-            bounds[s] = NOTHING
+        many = task.scores.shape[1]
+        for s in range(task.offsets.shape[0] - 1):
+            first = task.offsets[s]
+            n = task.begin(s)
             if n == 0:
                 continue
-            work.base = starts[s]
+            work.base = task.starts[s]
             work.row = n + 1
-            _look_back(brackets, work, scores, root_scores, first, n)
+            _look_back(brackets, work, task.scores, task.root_scores, first, n)
             dropped = NOTHING
             layer = 0
             count = 1
@@ -205,13 +179,13 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
                 count = 0
             for i in range(n):
                 # list candidates, with upper bounds from the coarser machine
-                _weigh(brackets, work, scores, first, i)
+                _weigh(brackets, work, task.scores, first, i)
                 candidates = 0
                 for b in range(layer, layer + count):
-                    _look_ahead(brackets, work, root_scores, first + i, i, states[b])
+                    _look_ahead(brackets, work, task.root_scores, first + i, i, states[b])
                     for label in range(many):
                         upper_bound = values[b] + likely[label] + coming[classes[label]]
-                        if upper_bound == NOTHING or upper_bound < lower_bounds[s]:
+                        if upper_bound == NOTHING or upper_bound < task.lower_bounds[s]:
                             continue
                         upper_bounds[candidates] = upper_bound
                         sources[candidates] = b
@@ -235,10 +209,13 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
                         fits = 0  # a bracket is open that the coarser machine does not count
                     if fits:
                         score = (
-                            values[b] + scores[first + i, label] + root_scores[first + i, work.rooted] + work.arc_scores
+                            values[b]
+                            + task.scores[first + i, label]
+                            + task.root_scores[first + i, work.rooted]
+                            + work.arc_scores
                         )
                         upper_bound = score + after[i + 1, states[slot]]
-                        if upper_bound == NOTHING or upper_bound < lower_bounds[s]:
+                        if upper_bound == NOTHING or upper_bound < task.lower_bounds[s]:
                             fits = 0
                     if fits and tried[c] == 0:
                         tried[c] = 1
@@ -263,12 +240,12 @@ def search(brackets: StackProgram, task: BeamSearch, work: StackBeam) -> None:
             for x in range(1, count):
                 if values[layer + x] > values[layer + b]:
                     b = x
-            totals[s] = values[layer + b] if count else NOTHING
-            bounds[s] = dropped
+            task.totals[s] = values[layer + b] if count else NOTHING
+            task.bounds[s] = dropped
             if count:
                 for m in range(n):
                     i = n - m
-                    best[first + i - 1] = taken[i, b]
+                    task.best[first + i - 1] = taken[i, b]
                     b = parents[i, b]
 
 

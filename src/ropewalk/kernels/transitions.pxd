@@ -2,7 +2,7 @@ cimport cython
 
 from ropewalk.kernels.values cimport ArcBuffer, Findings, Spelling, SymbolBuffer, Workspace
 
-cdef int ARC_EAGER, ARC_HYBRID, ARC_STANDARD, IMPOSSIBLE, LEFT_ARC, NO_ARC, REDUCE, RIGHT_ARC, SHIFT, TIMES
+include "codes.pxi"
 
 cpdef int write(int system, const int[::1] heads, const int[::1] offsets, SymbolBuffer out, Workspace work) noexcept
 @cython.locals(possible=int)

@@ -12,20 +12,8 @@ try:
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import (
-    ARC_EAGER,
-    ARC_HYBRID,
-    ARC_STANDARD,
-    IMPOSSIBLE,
-    LEFT_ARC,
-    NO_ARC,
-    REDUCE,
-    RIGHT_ARC,
-    SHIFT,
-    TIMES,
-)
-
-if not cython.compiled:
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
     from ropewalk.kernels.values import ArcBuffer, Findings, Spelling, SymbolBuffer, Workspace  # noqa: TC001 - compiled, in the .pxd
 
 Ints = memoryview
@@ -37,8 +25,6 @@ def write(system: int, heads: Ints, offsets: Ints, out: SymbolBuffer, work: Work
     `low` and `high` are each node's farthest dependents on the left and on the right. `pending` is the number of its
     dependents that have no arc so far.
     """
-    symbols = out.symbols
-    starts = out.starts
     low = work.node1
     high = work.node2
     pending = work.node3
@@ -63,7 +49,7 @@ def write(system: int, heads: Ints, offsets: Ints, out: SymbolBuffer, work: Work
             top = 1
             for x in range(1, n + 2):  # n + 1 is the end of the sentence
                 if x <= n:
-                    starts[start + x - 1] = written
+                    out.starts[start + x - 1] = written
                 elif system == ARC_EAGER:
                     break
                 first = written
@@ -94,17 +80,17 @@ def write(system: int, heads: Ints, offsets: Ints, out: SymbolBuffer, work: Work
                         action = REDUCE
                     if action == SHIFT and x > n:
                         break
-                    if written > first and symbols[written - 1] % TIMES == action:
-                        symbols[written - 1] += TIMES
+                    if written > first and out.symbols[written - 1] % TIMES == action:
+                        out.symbols[written - 1] += TIMES
                     else:
-                        symbols[written] = action + TIMES
+                        out.symbols[written] = action + TIMES
                         written += 1
                     if action == SHIFT or (system == ARC_EAGER and action == RIGHT_ARC):
                         stack[top] = x
                         top += 1
                         break
                     top -= 1
-        starts[offsets[offsets.shape[0] - 1]] = written
+        out.starts[offsets[offsets.shape[0] - 1]] = written
     return written
 
 
@@ -113,24 +99,20 @@ def read(system: int, spelling: Spelling, heads: Ints, faults: Findings, work: W
 
     A transition that is not possible is skipped and recorded in `faults`.
     """
-    labels = spelling.labels
-    offsets = spelling.offsets
-    symbols = spelling.symbols
-    starts = spelling.starts
     stack = work.node1
     with cython.nogil:
-        for s in range(offsets.shape[0] - 1):
-            start = offsets[s]
-            n = offsets[s + 1] - start
+        for s in range(spelling.offsets.shape[0] - 1):
+            start = spelling.offsets[s]
+            n = spelling.offsets[s + 1] - start
             stack[0] = 0
             top = 1
             for w in range(start, start + n):
                 heads[w] = -1
             x = 1  # the next word to be read
             for w in range(start, start + n):
-                for k in range(starts[labels[w]], starts[labels[w] + 1]):
-                    action = symbols[k] % TIMES
-                    for _ in range(symbols[k] // TIMES):
+                for k in range(spelling.starts[spelling.labels[w]], spelling.starts[spelling.labels[w] + 1]):
+                    action = spelling.symbols[k] % TIMES
+                    for _ in range(spelling.symbols[k] // TIMES):
                         t = stack[top - 1]
                         possible = 1
                         if action == SHIFT or (action == RIGHT_ARC and system == ARC_EAGER):
@@ -175,8 +157,6 @@ def write_covington(heads: Ints, offsets: Ints, out: SymbolBuffer, work: Workspa
     Before a word is read, the system visits the earlier words from right to left. At each it adds an arc to the new
     word, an arc from it, or none.
     """
-    symbols = out.symbols
-    starts = out.starts
     first = work.node1
     after = work.node2
     with cython.nogil:
@@ -192,7 +172,7 @@ def write_covington(heads: Ints, offsets: Ints, out: SymbolBuffer, work: Workspa
                     after[d] = first[h]
                     first[h] = d
             for x in range(1, n + 1):
-                starts[start + x - 1] = written
+                out.starts[start + x - 1] = written
                 begin = written
                 at = x - 1
                 head = heads[start + x - 1]
@@ -209,42 +189,35 @@ def write_covington(heads: Ints, offsets: Ints, out: SymbolBuffer, work: Workspa
                         action = RIGHT_ARC
                         head = -1
                     if at > to:
-                        symbols[written] = NO_ARC + (at - to) * TIMES
+                        out.symbols[written] = NO_ARC + (at - to) * TIMES
                         written += 1
-                    if written > begin and symbols[written - 1] % TIMES == action:
-                        symbols[written - 1] += TIMES
+                    if written > begin and out.symbols[written - 1] % TIMES == action:
+                        out.symbols[written - 1] += TIMES
                     else:
-                        symbols[written] = action + TIMES
+                        out.symbols[written] = action + TIMES
                         written += 1
                     at = to - 1
-                symbols[written] = SHIFT + TIMES
+                out.symbols[written] = SHIFT + TIMES
                 written += 1
-        starts[offsets[offsets.shape[0] - 1]] = written
+        out.starts[offsets[offsets.shape[0] - 1]] = written
     return written
 
 
 def read_covington(spelling: Spelling, arcs: ArcBuffer, faults: Findings) -> None:
     """Read the labels of Covington's system into arcs. An arc into node 0, or beyond it, is a fault and is left out."""
-    labels = spelling.labels
-    offsets = spelling.offsets
-    symbols = spelling.symbols
-    starts = spelling.starts
-    heads = arcs.heads
-    dependents = arcs.dependents
-    arc_offsets = arcs.offsets
     with cython.nogil:
         made = 0
-        for s in range(offsets.shape[0] - 1):
-            arc_offsets[s] = made
-            start = offsets[s]
-            for w in range(start, offsets[s + 1]):
+        for s in range(spelling.offsets.shape[0] - 1):
+            arcs.offsets[s] = made
+            start = spelling.offsets[s]
+            for w in range(start, spelling.offsets[s + 1]):
                 x = w - start + 1
                 at = x - 1
-                for k in range(starts[labels[w]], starts[labels[w] + 1]):
-                    action = symbols[k] % TIMES
+                for k in range(spelling.starts[spelling.labels[w]], spelling.starts[spelling.labels[w] + 1]):
+                    action = spelling.symbols[k] % TIMES
                     if action == SHIFT:
                         break
-                    times = symbols[k] // TIMES
+                    times = spelling.symbols[k] // TIMES
                     if action == NO_ARC:
                         at -= times
                         continue
@@ -253,11 +226,11 @@ def read_covington(spelling: Spelling, arcs: ArcBuffer, faults: Findings) -> Non
                             faults.add(w, IMPOSSIBLE)
                             break
                         if action == LEFT_ARC:
-                            heads[made] = x
-                            dependents[made] = at
+                            arcs.heads[made] = x
+                            arcs.dependents[made] = at
                         else:
-                            heads[made] = at
-                            dependents[made] = x
+                            arcs.heads[made] = at
+                            arcs.dependents[made] = x
                         made += 1
                         at -= 1
-        arc_offsets[offsets.shape[0] - 1] = made
+        arcs.offsets[spelling.offsets.shape[0] - 1] = made

@@ -1,4 +1,6 @@
-cdef int TREE, HEAD_MISSING, HEAD_OUT_OF_RANGE, CYCLE, FEW
+include "codes.pxi"
+
+cdef int FEW
 
 cdef class Dependents:
     cdef int[::1] first, after, queue
@@ -11,7 +13,6 @@ cdef class LiftMarks:
     cdef const int[::1] plain, parts, part_starts
     cdef const unsigned char[::1] down
     cdef int along_path, nearest
-    cpdef void search(self, int along_path, int nearest) noexcept
 
 cpdef void check(const int[::1] heads, const int[::1] offsets, int[::1] codes, int[::1] words, int[::1] roots,
                  int[::1] mark) noexcept

@@ -5,14 +5,17 @@ Node 0 is the root. Unless said otherwise, a kernel expects trees in which `chec
 
 from __future__ import annotations
 
-from ropewalk.kernels import new_ints
+from dataclasses import dataclass
+
+from ropewalk.kernels import new_ints, several_ints
 
 try:
     import cython
 except ImportError:
     from ropewalk.kernels import uncompiled as cython  # type: ignore[no-redef]
 
-from ropewalk.kernels.codes import CYCLE, HEAD_MISSING, HEAD_OUT_OF_RANGE, TREE
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.codes import *
 
 Ints = memoryview
 
@@ -38,15 +41,11 @@ class Crossed:
 
     def __init__(self, nodes: int) -> None:
         """Allocate buffers for sentences of up to `nodes` nodes."""
-        self.first = new_ints(nodes)
-        self.after = new_ints(nodes)
-        self.order = new_ints(nodes)
-        self.crossing = new_ints(nodes)
-        self.plane = new_ints(nodes)
-        self.begins = new_ints(2 * nodes)
-        self.ends = new_ints(2 * nodes)
+        self.first, self.after, self.order, self.crossing, self.plane = several_ints(5, nodes)
+        self.begins, self.ends = several_ints(2, 2 * nodes)
 
 
+@dataclass(repr=False, eq=False)
 class LiftMarks:
     """The marks in relations that show where lifted words belong (pseudo-projective parsing).
 
@@ -59,19 +58,13 @@ class LiftMarks:
     word order.
     """
 
-    def __init__(self, relations: Ints, plain: Ints, parts: Ints, part_starts: Ints, down: Ints) -> None:
-        self.relations = relations
-        self.plain = plain
-        self.parts = parts
-        self.part_starts = part_starts
-        self.down = down
-        self.along_path = 0
-        self.nearest = 0
-
-    def search(self, along_path: int, nearest: int) -> None:
-        """Set which words the search for a head visits (`along_path`) and in which order (`nearest`)."""
-        self.along_path = along_path
-        self.nearest = nearest
+    relations: Ints
+    plain: Ints
+    parts: Ints
+    part_starts: Ints
+    down: Ints
+    along_path: int
+    nearest: int
 
 
 def check(heads: Ints, offsets: Ints, codes: Ints, words: Ints, roots: Ints, mark: Ints) -> None:
@@ -388,30 +381,26 @@ def lift(
     any number if `steps` is 0. Return -1 if the lists are too short for all lifts; the caller must then restore the
     heads.
     """
-    first = work.first
-    after = work.after
-    order = work.order
-    plane = work.plane
-    crossing = work.crossing
     with cython.nogil:
         count = 0
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            many = _mark_crossed(heads, start, n, plane, first, after, order, crossing)
+            many = _mark_crossed(heads, start, n, work.plane, work.first, work.after, work.order, work.crossing)
             while steps == 0 or done < steps:
-                _breadth_first(heads, start, n, plane, many, first, after, order, crossing)
-                if _assign_planes(heads, start, plane, crossing, many) <= planes:
+                _breadth_first(heads, start, n, work.plane, many, work.first, work.after, work.order, work.crossing)
+                if _assign_planes(heads, start, work.plane, work.crossing, many) <= planes:
                     break
                 best = 0
                 shortest = 0
                 for i in range(many):
-                    d = crossing[i]
-                    if plane[d - 1] <= planes:
+                    d = work.crossing[i]
+                    own = work.plane[d - 1]
+                    if own <= planes:
                         continue
                     length = abs(heads[start + d - 1] - d)
-                    if best == 0 or length < shortest or (length == shortest and plane[d - 1] < plane[best - 1]):
+                    if best == 0 or length < shortest or (length == shortest and own < work.plane[best - 1]):
                         best = d
                         shortest = length
                 if count == lifted.shape[0]:
@@ -424,12 +413,12 @@ def lift(
                 low = min(heads[start + best - 1], best)
                 high = max(heads[start + best - 1], best)
                 for d in range(1, n + 1):  # arcs without a crossing so far can only cross the new arc
-                    if plane[d - 1] != 0:
+                    if work.plane[d - 1] != 0:
                         continue
                     h = heads[start + d - 1]
                     if (low < d < high and (h < low or h > high)) or (low < h < high and (d < low or d > high)):
-                        plane[d - 1] = 1
-                        crossing[many] = d
+                        work.plane[d - 1] = 1
+                        work.crossing[many] = d
                         many += 1
                 count += 1
                 done += 1
@@ -445,13 +434,6 @@ def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Depe
     head and their descendants. A word keeps its head if none is found. Every word except roots gets its plain relation,
     without marks.
     """
-    relations = marks.relations
-    plain = marks.plain
-    parts = marks.parts
-    part_starts = marks.part_starts
-    down = marks.down
-    along_path = marks.along_path
-    nearest = marks.nearest
     first = work.first
     after = work.after
     queue = work.queue
@@ -461,14 +443,25 @@ def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Depe
             n = offsets[chosen[c] + 1] - start
             for d in range(1, n + 1):
                 w = start + d - 1
-                for p in range(part_starts[w + 1] - 1, part_starts[w] - 1, -1):
+                for p in range(marks.part_starts[w + 1] - 1, marks.part_starts[w] - 1, -1):
                     if heads[w] != 0:
-                        _link_dependents(heads, start, n, d, nearest, first, after)
-                        target = _target(heads, start, d, relations, parts[p], down, along_path, first, after, queue)
+                        _link_dependents(heads, start, n, d, marks.nearest, first, after)
+                        target = _target(
+                            heads,
+                            start,
+                            d,
+                            marks.relations,
+                            marks.parts[p],
+                            marks.down,
+                            marks.along_path,
+                            first,
+                            after,
+                            queue,
+                        )
                         if target != 0:
                             heads[w] = target
                 if heads[w] != 0:
-                    relations[w] = plain[w]
+                    marks.relations[w] = marks.plain[w]
 
 
 def _link_dependents(heads: Ints, start: int, n: int, d: int, nearest: int, first: Ints, after: Ints) -> None:

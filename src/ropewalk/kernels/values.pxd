@@ -1,25 +1,7 @@
-cdef enum:  # as in codes.py, but known to the C compiler
-    COLUMNS = 10
-    FORM = 1
-    HEAD = 6
-    DEPS = 8
-    TAB = 9
-    NEWLINE = 10
-    RETURN = 13
-    SPACE = 32
-    HASH = 35
-    HYPHEN = 45
-    DOT = 46
-    ZERO = 48
-    NINE = 57
-    COLON = 58
-    UNDERSCORE = 95
-    BAR = 124
-    HUGE = 1000000000
-
 cdef class ArcEnds:
-    cdef const int[::1] left, right, offsets, words
+    cdef const int[::1] left, right
     cdef const unsigned char[::1] rightward
+    cdef const int[::1] offsets, words
 
 cdef class Spelling:
     cdef const int[::1] labels, offsets, symbols, starts

@@ -6,13 +6,12 @@ buffers: the heads of all words, and the offsets of the sentences.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from ropewalk.kernels import new_ints
-
-Ints = Any  # a buffer of integers
+from ropewalk.kernels import Ints, several_ints
 
 
+@dataclass(repr=False, eq=False)
 class ArcEnds:
     """The arcs of many graphs: those of sentence s are at `offsets[s]:offsets[s+1]`.
 
@@ -20,14 +19,14 @@ class ArcEnds:
     the number of words of sentence s. For a tree, arc a of a sentence, from 0, is the one into word a+1.
     """
 
-    def __init__(self, left: Ints, right: Ints, rightward: Ints, offsets: Ints, words: Ints) -> None:
-        self.left = left
-        self.right = right
-        self.rightward = rightward
-        self.offsets = offsets
-        self.words = words
+    left: Ints
+    right: Ints
+    rightward: Ints
+    offsets: Ints
+    words: Ints
 
 
+@dataclass(repr=False, eq=False)
 class Spelling:
     """The labels to read: `labels` has the index of each word's label in the alphabet.
 
@@ -35,28 +34,27 @@ class Spelling:
     sentences.
     """
 
-    def __init__(self, labels: Ints, offsets: Ints, symbols: Ints, starts: Ints) -> None:
-        self.labels = labels
-        self.offsets = offsets
-        self.symbols = symbols
-        self.starts = starts
+    labels: Ints
+    offsets: Ints
+    symbols: Ints
+    starts: Ints
 
 
+@dataclass(repr=False, eq=False)
 class SymbolBuffer:
     """The labels that a kernel writes: word k, counted over all sentences, gets `symbols[starts[k]:starts[k+1]]`."""
 
-    def __init__(self, symbols: Ints, starts: Ints) -> None:
-        self.symbols = symbols
-        self.starts = starts
+    symbols: Ints
+    starts: Ints
 
 
+@dataclass(repr=False, eq=False)
 class ArcBuffer:
     """The arcs that a kernel reads from labels: those of sentence s are at `offsets[s]:offsets[s+1]`."""
 
-    def __init__(self, heads: Ints, dependents: Ints, offsets: Ints) -> None:
-        self.heads = heads
-        self.dependents = dependents
-        self.offsets = offsets
+    heads: Ints
+    dependents: Ints
+    offsets: Ints
 
 
 class Findings:
@@ -82,12 +80,5 @@ class Workspace:
 
     def __init__(self, nodes: int, arcs: int = 0) -> None:
         """Allocate buffers for sentences of up to `nodes` nodes and `arcs` arcs."""
-        self.node1 = new_ints(nodes)
-        self.node2 = new_ints(nodes)
-        self.node3 = new_ints(nodes)
-        self.node4 = new_ints(nodes)
-        self.node5 = new_ints(nodes)
-        self.node6 = new_ints(nodes)
-        self.arc1 = new_ints(arcs)
-        self.arc2 = new_ints(arcs)
-        self.arc3 = new_ints(arcs)
+        self.node1, self.node2, self.node3, self.node4, self.node5, self.node6 = several_ints(6, nodes)
+        self.arc1, self.arc2, self.arc3 = several_ints(3, arcs)

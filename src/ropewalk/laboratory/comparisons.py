@@ -10,7 +10,7 @@ import numpy as np
 from ropewalk.errors import ConfigError
 from ropewalk.laboratory.experiment import COUNTS, Result, last_parts
 from ropewalk.options import read
-from ropewalk.reporting.tables import Table, TableColumn, text_columns
+from ropewalk.reporting.tables import DIFFERENCE_COLUMNS, Table, TableColumn, text_columns
 from ropewalk.scoring.attachment import NAMES, AttachmentScores, Measure, Parts
 from ropewalk.scoring.significance import LEVEL, SAMPLES, STARS, compare_means, holm, star
 
@@ -75,9 +75,7 @@ def comparisons(results: Sequence[Result], queries: Sequence[Question]) -> Table
             TableColumn("seeds"),
             TableColumn("A", "first_score", unit="%", decimals=2),
             TableColumn("B", "second_score", unit="%", decimals=2),
-            TableColumn("B - A", "difference", unit="points", decimals=2),
-            TableColumn("from", "low", decimals=2),
-            TableColumn("to", "high", decimals=2),
+            *DIFFERENCE_COLUMNS,
             TableColumn("p", "bootstrap_p", decimals=4),
             TableColumn("p, Holm", "holm_p", decimals=4),
         ),

@@ -66,6 +66,13 @@ class TableColumn:
         return str(cell)
 
 
+DIFFERENCE_COLUMNS = (  # the difference of two scores, and the ends of its interval
+    TableColumn("B - A", "difference", unit="points", decimals=2),
+    TableColumn("from", "low", decimals=2),
+    TableColumn("to", "high", decimals=2),
+)
+
+
 def text_columns(*names: str) -> tuple[TableColumn, ...]:
     """Return a column of texts, aligned left, for each name."""
     return tuple(TableColumn(name, numeric=False) for name in names)
