@@ -198,7 +198,7 @@ def test_a_location_that_counts_as_external_in_32_bits_is_refused() -> None:
         (b"\x3a\x7f", "longer than its message"),
         (b"\x3a\x80", "does not end"),
         (b"\x08", "does not end"),
-        (b"\x38\x01", "is of kind 0"),
+        (b"\x38\x01", "has the wire type 0; expected 2"),
         (b"\x3a\x00\x3a\x00", "twice"),
         (b"\xfa\x7f\x00", "an unknown field"),
         (b"", "no graph"),

@@ -1,4 +1,4 @@
-"""`ropewalk compare`."""
+"""The command `ropewalk compare`: test whether a system is better than another."""
 
 import statistics
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`ropewalk coverage`, and the arguments that name treebanks."""
+"""The command `ropewalk coverage`, and the arguments with which commands name treebanks."""
 
 import statistics
 from enum import StrEnum

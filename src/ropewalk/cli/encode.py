@@ -1,4 +1,4 @@
-"""`ropewalk encode`."""
+"""The command `ropewalk encode`: encode trees or graphs as labels, a word a line."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""`ropewalk evaluate`."""
+"""The command `ropewalk evaluate`: score predicted trees against gold trees."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -218,7 +218,7 @@ Bars = tuple[list[str], dict[str, list[float]]]
 
 
 def counting(rules: "ScoringRules") -> str:
-    """Describe whether punctuation counts."""
+    """Return a phrase for the user: whether punctuation counts, and how it is recognized."""
     if rules.punctuation:
         return "punctuation included"
     known = {

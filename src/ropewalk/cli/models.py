@@ -1,4 +1,4 @@
-"""`ropewalk models`."""
+"""The command `ropewalk models`: list installed and available models."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

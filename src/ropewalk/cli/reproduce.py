@@ -1,4 +1,4 @@
-"""`ropewalk reproduce`."""
+"""The command `ropewalk reproduce`: reproduce the paper's tables, cell by cell."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ropewalk stats`."""
+"""The command `ropewalk stats`: count labels, indices and ropes of treebanks."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

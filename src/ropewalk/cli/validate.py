@@ -1,4 +1,4 @@
-"""`ropewalk validate`."""
+"""The command `ropewalk validate`: list problems of CoNLL-U or .sdp files."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -114,7 +114,7 @@ class SearchPlan:
         self.enumerated = 0
 
     def size(self, levels: int, enumerated: int) -> None:
-        """Set the number of levels of the pattern itself, and how many of them are enumerated."""
+        """Store the number of pattern nodes, `levels`, and of those whose words distinguish matches, `enumerated`."""
         self.levels = levels
         self.enumerated = enumerated
 

@@ -224,8 +224,8 @@ class Model:
             raise ConfigError(
                 "decoding",
                 "decoder",
-                f"is {self.decoding.decoder!r}, by which this model's arcs have no probabilities; use another decoder, "
-                "such as mbr, or another model",
+                f"is {self.decoding.decoder!r}, with which this model's arcs have no probabilities; use another "
+                "decoder, such as mbr, or another model",
             )
         treebank.trees()
         if not treebank.words:

@@ -247,7 +247,7 @@ class Source:
             and (fields[offsets.starts[full], 0] >= self.sentences[:-1][full]).all()
             and (fields[offsets.array[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
         ):
-            raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
+            raise MismatchError("the positions of columns are not in increasing order in the bytes of their CoNLL-U")
 
 
 def _heading(comments: Iterable[re.Match[bytes]]) -> Heading:

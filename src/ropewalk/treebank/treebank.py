@@ -398,7 +398,9 @@ class Treebank:
         """Return the treebank with these probabilities, or with none; those read from a file are dropped."""
         estimates = probabilities or Probabilities()
         if estimates.trees is not None and len(estimates.trees) != len(self):
-            raise MismatchError(f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences")
+            raise MismatchError(
+                f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences; pass one for each"
+            )
         for values in (estimates.arcs, *estimates.tags.values()):
             if values is not None:
                 self._fits("probability", len(values))

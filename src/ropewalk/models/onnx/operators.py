@@ -69,7 +69,7 @@ def _dimension(size: Size | None) -> Size:
 def _content(array: Known | None) -> tuple[Size, ...]:
     """Return the values of an array of sizes; raise `ValueError` if one is not known before the network runs."""
     if array is None or array.content is None:
-        raise ValueError("the size of an array depends on the numbers that are read, or is too long")
+        raise ValueError("the size of an array depends on the input, or is given by too many numbers")
     return tuple(_known(size) for size in array.content)
 
 
@@ -83,7 +83,7 @@ def _integers(array: Known | None) -> tuple[int, ...]:
     """Return the values of an array that must be constants, such as axes; raise `ValueError` if they are not."""
     sizes = _content(array)
     if not all(size.is_constant for size in sizes):
-        raise ValueError("axes or steps depend on what is read")
+        raise ValueError("axes or steps are not constants")
     return tuple(size.offset for size in sizes)
 
 
@@ -234,7 +234,7 @@ def _squeeze(node: Node, inputs: NodeInputs) -> list[Known]:
     axes = _axes(node, inputs, len(array.shape))
     if axes is None:
         if not all(size.is_constant for size in array.shape):
-            raise ValueError("an array has dimensions that depend on what is read")
+            raise ValueError("a Squeeze node without axes has an input whose size varies; expected a fixed size")
         axes = [place for place, size in enumerate(array.shape) if size == ONE]
     return [Known(tuple(size for place, size in enumerate(array.shape) if place not in axes), array.content)]
 
@@ -358,7 +358,7 @@ def _pad(node: Node, inputs: NodeInputs) -> list[Known]:
 def _range(_: Node, inputs: NodeInputs) -> list[Known]:
     (start,), (end,), (step,) = (_content(inputs[place]) for place in range(3))
     if not step.is_constant or not step.offset:
-        raise ValueError("a step depends on what is read")
+        raise ValueError("the step of a range is not a constant")
     length = larger(_known(minus(end, start) if step.offset > 0 else minus(start, end)), NOTHING)
     wide = abs(step.offset)
     return [Known((_known(over(_known(plus(length, constant(wide - 1))), constant(wide))),))]
