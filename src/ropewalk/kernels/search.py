@@ -114,7 +114,7 @@ class SearchPlan:
         self.enumerated = 0
 
     def size(self, levels: int, enumerated: int) -> None:
-        """Store the number of pattern nodes, `levels`, and of those whose words distinguish matches, `enumerated`."""
+        """Store the number of levels of the pattern itself, and of the first levels whose words distinguish matches."""
         self.levels = levels
         self.enumerated = enumerated
 
