@@ -49,7 +49,7 @@ def compare(
             "where it differs from the first.",
         ),
     ] = "pairs",
-    samples: Annotated[int, typer.Option(min=1, help="Number of samples of sentences.")] = 10_000,
+    samples: Annotated[int, typer.Option(min=1, help="Number of bootstrap samples, and of random exchanges.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the samples; equal seeds draw equal samples.")] = 0,
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="Number of sentences to list, with --by sentence.")] = 20,
@@ -138,7 +138,7 @@ def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str
 
 
 def _short_names(files: list[str]) -> list[str]:
-    """Return names for files: without folders and endings, as far as they differ then."""
+    """Return the shortest names of the files that differ: without folders and endings, if possible."""
     paths = [Path(file) for file in files]
     many = len(set(paths))
     for parts in range(1, max((len(path.parts) for path in paths), default=1) + 1):

@@ -666,7 +666,7 @@ class Sentence(_View, Sequence[Word]):
         return ropewalk.word_tables.polars(self.treebank.select([self.number]), features, self._before())
 
     def _before(self) -> Before:
-        """Return the number of sentences before it, and the name of its document, for tables."""
+        """Return the number of sentences before this one in the treebank, and the name of its document, for tables."""
         return ropewalk.formats.Before(self.number, self.treebank.document_before(self.number + 1))
 
     def _repr_html_(self) -> str:
