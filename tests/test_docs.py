@@ -53,12 +53,10 @@ NOT_RUN = {  # how many blocks of each page are not run; each says why
     "docs/build.md": 5,
     "docs/corpus.md": 1,
     "docs/decoding.md": 1,
-    "docs/experiments.md": 1,
     "docs/models.md": 1,
     "docs/own-endpoint.md": 1,
     "docs/recipes.md": 1,
     "docs/results.md": 3,
-    "docs/segmentation.md": 1,
     "docs/serving.md": 2,
     "docs/start.md": 1,
     "docs/tables.md": 2,
@@ -471,3 +469,15 @@ def test_installing_is_said_in_one_way() -> None:
 
 def test_the_map_of_the_code_is_short() -> None:
     assert len((REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_whole(page: str) -> None:
+    text = re.sub(r"```.*?```", "", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    for part in re.split(r"\n\s*\n", text):
+        lines = part.strip("\n").splitlines()
+        if any(line.startswith("|") for line in lines):
+            assert all(line.startswith("|") and line.endswith("|") for line in lines), f"{page}: {lines[0]}"
+            assert re.fullmatch(r"\|( :?-+:? \|)+", lines[1]), f"{page}: {lines[0]}"
+            cells = [re.sub(r"`[^`]*`|\\\|", "", line).count("|") for line in lines]
+            assert len(set(cells)) == 1, f"{page}: {lines[0]}"

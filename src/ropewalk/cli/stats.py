@@ -52,32 +52,32 @@ def stats(
     from ropewalk.reporting import plots
 
     shell.warn_if_uncompiled()
-    found = coverage.sources(treebanks, train, dev, test)
-    shell.demand_other(output, coverage.files_of(found), overwrite=overwrite, plot=plot)
+    sources = coverage.sources(treebanks, train, dev, test)
+    shell.demand_other(output, coverage.files_of(sources), overwrite=overwrite, plot=plot)
     if graphs:
         if plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        shell.show(_of_graphs(found, encodings or (), which, labels_in), form, output, columns)
+        shell.show(_of_graphs(sources, encodings or (), which, labels_in), form, output, columns)
         return
-    coverage.demand_trees(found)
+    coverage.demand_trees(sources)
     if plot is not None:
         plots.require(plot)
     chosen = encodings_of(encodings or LABELS.values())
-    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
+    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, sources)]
     if plot is not None:
         _draw(plot, counted)
     shell.show(statistics.TABLES[which](counted), form, output, columns)
 
 
-def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
+def _of_graphs(sources: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
     from ropewalk.laboratory import statistics
     from ropewalk.laboratory.coverage import graph_encodings_of
 
     if which == "labels":
-        return statistics.graph_labels_table(coverage.graph_corpora(found), graph_encodings_of(encodings), labels_in)
+        return statistics.graph_labels_table(coverage.graph_corpora(sources), graph_encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[statistics.GraphSummary] = []
-    for corpus in coverage.graph_corpora(found):
+    for corpus in coverage.graph_corpora(sources):
         names.append(corpus.name)
         summaries = map(statistics.summarize_graphs, corpus.splits.values())
         counted.append(sum(summaries, start=statistics.GraphSummary()))
@@ -87,13 +87,15 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:
     from ropewalk.reporting import plots
 
-    most = max(len(one.indices) for one in counted)
+    most = max(len(treebank.indices) for treebank in counted)
     plots.bars(
         plot,
         [str(number) for number in range(1, max(most, 2))],
         {
-            one.name: [100 * count / one.all_trees for count in (*one.indices, *[0] * max(most, 2))][1 : max(most, 2)]
-            for one in counted
+            treebank.name: [100 * count / treebank.all_trees for count in (*treebank.indices, *[0] * max(most, 2))][
+                1 : max(most, 2)
+            ]
+            for treebank in counted
         },
         plots.AxisLabels("Trees whose labels need an index", "largest index", "% of trees"),
     )

@@ -257,8 +257,8 @@ class Treebank:
         """
         begins = range(sentence) if self.headings is not None or self.source is None else self.source.document_starts()
         for number in reversed(begins[: bisect_left(begins, sentence)]):
-            if (found := self.heading(number).document) is not None:
-                return found
+            if (name := self.heading(number).document) is not None:
+                return name
         return document
 
     def comments(self, sentence: int) -> tuple[str, ...]:
