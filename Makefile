@@ -73,6 +73,7 @@ format: setup
 lint: setup
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
+	.venv/bin/codespell
 
 types: setup
 	.venv/bin/mypy

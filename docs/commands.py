@@ -53,7 +53,10 @@ def pages() -> dict[str, str]:
         guide = f"The guide is [{GUIDES[name]}.md](../{GUIDES[name]}.md).\n\n" if name in GUIDES else ""
         written[f"commands/{name}.md"] = f"# `ropewalk {name}`\n\n{guide}{usage(name)}"
     links = "".join(f"- [`ropewalk {name}`](commands/{name}.md)\n" for name in names)
-    note = "Each command has a page with its usage. `make docs` writes these pages from the program's own help."
+    note = (
+        "Each command has a page with its usage. Data goes to standard output, everything else to standard error. Exit "
+        "codes: 0 done, 1 failed, 2 wrong usage. `make docs` writes these pages from the program's own help."
+    )
     written["commands.md"] = f"# Commands\n\n{note}\n\n{links}\n{usage()}"
     return written
 

@@ -53,13 +53,10 @@ NOT_RUN = {  # how many blocks of each page are not run; each says why
     "docs/build.md": 5,
     "docs/corpus.md": 1,
     "docs/decoding.md": 1,
-    "docs/experiments.md": 1,
-    "docs/laboratory.md": 1,
     "docs/models.md": 1,
     "docs/own-endpoint.md": 1,
     "docs/recipes.md": 1,
     "docs/results.md": 3,
-    "docs/segmentation.md": 1,
     "docs/serving.md": 2,
     "docs/start.md": 1,
     "docs/tables.md": 2,
@@ -75,6 +72,9 @@ TORCH = {
     "docs/training.md",
 }
 RAY = "docs/corpus.md"
+GENERATED = {"docs/commands.md", "docs/encodings-list.md", "docs/options.md"}
+GUIDES = ["README.md", *(page for page in PAGES if page.startswith("docs/") and page.count("/") == 1)]
+MOST_WORDS = 32_000
 BOOK = (
     "The old rope maker walked backwards all day. She twisted hemp, and her daughter turned the wheel.\n\n"
     'Nobody bought the rope. "Who needs it?" she asked. They don\'t sail any more, the sailors said, '
@@ -433,3 +433,51 @@ def test_every_page_has_a_place_on_the_site_and_every_public_name_in_its_referen
     reference = "".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs" / "reference").glob("*.rst"))
     for name in set(ropewalk.__all__) - {"__version__"}:
         assert re.search(rf"ropewalk\.(formats\.)?{name}$", reference, re.MULTILINE), name
+
+
+def test_the_documentation_is_short() -> None:
+    pages = {page: (REPOSITORY / page).read_text(encoding="utf-8").split() for page in GUIDES if page not in GENERATED}
+    assert len(pages) > 40
+    words = {page: sum(bool(re.search(r"\w", word)) for word in text) for page, text in pages.items()}  # | is no word
+    assert sum(words.values()) <= MOST_WORDS, sorted(words.items(), key=lambda page: -page[1])
+
+
+@pytest.mark.parametrize("page", [page for page in GUIDES if page not in {"README.md", "docs/README.md"} | GENERATED])
+def test_a_page_begins_with_what_its_reader_can_do(page: str) -> None:
+    title, empty, first = (REPOSITORY / page).read_text(encoding="utf-8").splitlines()[:3]
+    assert title.startswith("# ")
+    assert not empty
+    assert first.startswith("After this page you ")
+
+
+def test_the_readme_shows_all_that_matters_before_its_first_table() -> None:
+    screen = (REPOSITORY / "README.md").read_text(encoding="utf-8").partition("\n| ")[0]
+    assert len(screen.splitlines()) <= 50
+    for part in ("![", "pip install", "ropewalk parse", "import ropewalk", "**What it is good at**", "**Who should"):
+        assert part in screen, part
+    assert "LAS, no subtypes" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_installing_is_said_in_one_way() -> None:
+    for page in PAGES:
+        for command in re.findall(
+            r"pip install [^`\n]*\.?\[[a-z,]+\][^`\n]*", (REPOSITORY / page).read_text(encoding="utf-8")
+        ):
+            assert "-c constraints.txt" in command, f"{page}: {command}"
+            assert "'ropewalk[" not in command, f"{page}: {command}"
+
+
+def test_the_map_of_the_code_is_short() -> None:
+    assert len((REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_whole(page: str) -> None:
+    text = re.sub(r"```.*?```", "", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    for part in re.split(r"\n\s*\n", text):
+        lines = part.strip("\n").splitlines()
+        if any(line.startswith("|") for line in lines):
+            assert all(line.startswith("|") and line.endswith("|") for line in lines), f"{page}: {lines[0]}"
+            assert re.fullmatch(r"\|( :?-+:? \|)+", lines[1]), f"{page}: {lines[0]}"
+            cells = [re.sub(r"`[^`]*`|\\\|", "", line).count("|") for line in lines]
+            assert len(set(cells)) == 1, f"{page}: {lines[0]}"

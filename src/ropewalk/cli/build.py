@@ -1,4 +1,4 @@
-"""`ropewalk build`."""
+"""The command `ropewalk build`: build a complete parser from a treebank."""
 
 import time
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ def build(
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
-    minutes: Annotated[float, typer.Option(min=0, help="Approximate time limit; 0 is none.")] = 60.0,
+    minutes: Annotated[float, typer.Option(min=0, help="Approximate time limit in minutes; 0 is none.")] = 60.0,
     encoder: Annotated[
         str, typer.Option(metavar="NAME|FOLDER", help="A pretrained encoder, from the hub or a folder.")
     ] = "",

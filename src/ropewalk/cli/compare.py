@@ -1,4 +1,4 @@
-"""`ropewalk compare`."""
+"""The command `ropewalk compare`: test whether a system is better than another."""
 
 import statistics
 from dataclasses import replace
@@ -50,7 +50,7 @@ def compare(
             "where it differs from the first.",
         ),
     ] = "pairs",
-    samples: Annotated[int, typer.Option(min=1, help="Number of samples of sentences.")] = 10_000,
+    samples: Annotated[int, typer.Option(min=1, help="Number of bootstrap samples, and of random exchanges.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the samples; equal seeds draw equal samples.")] = 0,
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="Number of sentences to list, with --by sentence.")] = 20,
@@ -94,10 +94,13 @@ def compare(
     judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
     rules = f"{'without' if no_subtypes else 'with'} subtypes, {evaluate.counting(scoring)}"
     if by == "sentence":
-        table, bars = _sentences([name for name, _ in systems], [one for (one,) in judged], most, rules)
+        table, bars = _sentences(
+            [name for name, _ in systems], [judged_output for (judged_output,) in judged], most, rules
+        )
     else:
         parts = [
-            (name, [_parts(one, by) for one in outputs]) for (name, _), outputs in zip(systems, judged, strict=True)
+            (name, [_parts(judged_output, by) for judged_output in outputs])
+            for (name, _), outputs in zip(systems, judged, strict=True)
         ]
         drawn = f"{shell.plural(samples, 'draw')} of {shell.plural(len(right), 'sentence')}, seed {seed}"
         drawing = Drawing(samples, seed, level)
@@ -107,7 +110,7 @@ def compare(
         bars = (
             groups,
             {
-                name: [100 * statistics.fmean(one[group].value for one in outputs) for group in groups]
+                name: [100 * statistics.fmean(scores[group].value for scores in outputs) for group in groups]
                 for name, outputs in parts
             },
         )
@@ -123,7 +126,7 @@ def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str
     systems: dict[str, list[str]] = {}
     for text in seeds:
         name, equals, named = text.partition("=")
-        files = [file for one in named.split(",") for file in _matching(one)]
+        files = [file for pattern in named.split(",") for file in _matching(pattern)]
         if not (name and equals) or not all(files):
             raise typer.BadParameter(f"--system is {text!r}; expected NAME=FILE,FILE, a file for each seed")
         systems[name] = [*systems.get(name, []), *files]
@@ -134,7 +137,7 @@ def _systems(predicted: list[str], seeds: list[str]) -> list[tuple[str, list[str
 
 
 def _short_names(files: list[str]) -> list[str]:
-    """Return names for files: without folders and endings, as far as they differ then."""
+    """Return the shortest names of the files that differ: without folders and endings, if possible."""
     paths = [Path(file) for file in files]
     many = len(set(paths))
     for parts in range(1, max((len(path.parts) for path in paths), default=1) + 1):
@@ -148,8 +151,8 @@ def _matching(file: str) -> list[str]:
     """Return the files that match a pattern; a name without a star matches itself."""
     if "*" not in file:
         return [file]
-    if found := sorted(glob(file)):  # noqa: PTH207 - which knows no absolute patterns
-        return found
+    if files := sorted(glob(file)):  # noqa: PTH207 - which knows no absolute patterns
+        return files
     raise typer.BadParameter(f"--system: no file matches {file}")
 
 
@@ -175,7 +178,7 @@ class Drawing(NamedTuple):
         """Compare two systems by every score."""
         from ropewalk.scoring import significance
 
-        outputs = ([list(one.values()) for one in some] for some in (ours, theirs))
+        outputs = ([list(scores.values()) for scores in some] for some in (ours, theirs))
         return significance.compare_seeds(*outputs, samples=self.samples, seed=self.seed, level=self.level)
 
 
@@ -186,7 +189,7 @@ def _stars(compared: "Sequence[Sequence[Comparison]]", *, together: bool) -> lis
     """
     from ropewalk.scoring.significance import holm, star
 
-    p_values = [[one.bootstrap_p for one in some] for some in compared]
+    p_values = [[comparison.bootstrap_p for comparison in some] for some in compared]
     if together:
         flat = iter(holm([p for some in p_values for p in some]))
         corrected = [[next(flat) for _ in some] for some in p_values]
@@ -213,8 +216,8 @@ def _scores(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing: Dra
     compared = [drawing.compare(first, outputs) for _, outputs in others]
     stars = _stars(compared, together=by is not None)
     wide = 2 if several else 1
-    shown = [[(one.first, one.first_deviation) for one in compared[0]]]
-    shown += [[(one.second, one.second_deviation) for one in some] for some in compared]
+    shown = [[(comparison.first, comparison.first_deviation) for comparison in compared[0]]]
+    shown += [[(comparison.second, comparison.second_deviation) for comparison in some] for some in compared]
     columns = [TableColumn("system", numeric=False)]
     for name in names:
         key = name.lower().replace(" ", "_")
@@ -253,20 +256,23 @@ def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing
     rows: list[tuple[Cell, ...]] = []
     pairs = list(combinations(parts, 2))
     compared = [drawing.compare(ours, theirs) for (_, ours), (_, theirs) in pairs]
-    for ((first, ours), (second, _)), found in zip(pairs, compared, strict=True):
+    for ((first, ours), (second, _)), comparisons in zip(pairs, compared, strict=True):
         rows += [
             (
                 name,
                 *(() if by is None else (int(ours[0][name].denominators.sum()),)),
                 first,
                 second,
-                *(_with_deviation(one.first, one.first_deviation, several=several)),
-                *(_with_deviation(one.second, one.second_deviation, several=several)),
-                *(100 * value for value in (one.difference.value, one.difference.low, one.difference.high)),
-                one.bootstrap_p,
-                one.randomization_p,
+                *(_with_deviation(comparison.first, comparison.first_deviation, several=several)),
+                *(_with_deviation(comparison.second, comparison.second_deviation, several=several)),
+                *(
+                    100 * value
+                    for value in (comparison.difference.value, comparison.difference.low, comparison.difference.high)
+                ),
+                comparison.bootstrap_p,
+                comparison.randomization_p,
             )
-            for name, one in zip(ours[0], found, strict=True)
+            for name, comparison in zip(ours[0], comparisons, strict=True)
         ]
     tests = len(rows) if by is not None else len(pairs)
     stars = [mark for some in _stars(compared, together=by is not None) for mark in some]
@@ -274,8 +280,8 @@ def _differences(parts: "list[Outputs]", by: evaluate.Breakdowns | None, drawing
     second_score, difference = (first_score + (2 if several else 1) * number for number in (1, 2))
     bold: set[Place] = set()
     for number, row in enumerate(rows):
-        one, other = (round(float(row[at] or 0), 2) for at in (first_score, second_score))  # as they are written
-        bold |= {(number, first_score)} if one > other else {(number, second_score)} if other > one else set()
+        score, other = (round(float(row[at] or 0), 2) for at in (first_score, second_score))  # as they are written
+        bold |= {(number, first_score)} if score > other else {(number, second_score)} if other > score else set()
     return Table(
         title="Scores compared" if by is None else f"LAS over words compared by {by}",
         columns=(
@@ -322,15 +328,15 @@ def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str
     from ropewalk.scoring.significance import most_different
 
     gold = judged[0].gold
-    scores = [scores_of(one) for one in judged]
-    found = [
+    scores = [scores_of(output) for output in judged]
+    differences = [
         (first, second, number, lead)
         for first, second in combinations(range(len(systems)), 2)
         for number, lead in most_different(scores[first], scores[second], most)
     ]
     table = Table.of(
         f"Sentences that differ most: words with the right head and relation, {rules}",
-        found,
+        differences,
         {
             TableColumn("A", "first", numeric=False): lambda row: systems[row[0]],
             TableColumn("B", "second", numeric=False): lambda row: systems[row[1]],
@@ -343,4 +349,7 @@ def _sentences(systems: list[str], judged: "list[Judged]", most: int, rules: str
             TableColumn("text", numeric=False): lambda row: gold[row[2]].text,
         },
     )
-    return table, ([str(row[2] + 1) for row in found], {"lead of B in words right": [row[3] for row in found]})
+    return table, (
+        [str(row[2] + 1) for row in differences],
+        {"lead of B in words right": [row[3] for row in differences]},
+    )

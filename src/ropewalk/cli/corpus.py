@@ -1,4 +1,4 @@
-"""`ropewalk corpus`."""
+"""The command `ropewalk corpus`: parse whole corpora on all cores or on a cluster."""
 
 import sys
 import threading
@@ -77,7 +77,7 @@ def corpus(
     ] = ShardFormat.PARQUET,
     options: ParserOptions = ParserOptions(),
     longest: Annotated[
-        int, typer.Option(min=1, help="The most characters of a document; longer ones are set aside.")
+        int, typer.Option(min=1, help="Longest document, in characters; longer ones are set aside.")
     ] = 1_000_000,
     shard_size: Annotated[float, typer.Option(min=0.001, help="Megabytes of text in a shard.")] = 16.0,
     max_errors: Annotated[

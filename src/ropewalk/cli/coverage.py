@@ -1,4 +1,4 @@
-"""`ropewalk coverage`, and the arguments that name treebanks."""
+"""The command `ropewalk coverage`, and the arguments with which commands name treebanks."""
 
 import statistics
 from enum import StrEnum
@@ -79,23 +79,23 @@ def coverage(
 
     shell.warn_if_uncompiled()
     wanted = [split.value for split in splits or ()]
-    found = sources(treebanks, train, dev, test)
-    if wanted and (single := next((source.name for source in found if WHOLE in source.files), None)):
+    treebank_sources = sources(treebanks, train, dev, test)
+    if wanted and (single := next((source.name for source in treebank_sources if WHOLE in source.files), None)):
         raise typer.BadParameter(f"{single} is a single file without splits; leave out --split")
-    table_output.demand_other(files_of(found))
+    table_output.demand_other(files_of(treebank_sources))
     if graphs:
         if table_output.plot is not None:
             raise typer.BadParameter("--plot draws the coverage of trees; leave out --graphs")
         coders = library.graph_encodings_of(encodings or ())
-        measured = [library.graph_coverage(corpus, coders, splits=wanted) for corpus in graph_corpora(found)]
+        measured = [library.graph_coverage(corpus, coders, splits=wanted) for corpus in graph_corpora(treebank_sources)]
         table_output.show(library.graph_coverage_table([row for some in measured for row in some]))
         return
-    demand_trees(found)
+    demand_trees(treebank_sources)
     table_output.require_plots()
     chosen = library.encodings_of(encodings or PAPER.values(), policy=policy)
     rows: list[Coverage[AttachmentScores]] = []
     missing: list[str] = []
-    for corpus in map(read, found):
+    for corpus in map(read, treebank_sources):
         rows += library.coverage(corpus, chosen, splits=wanted, repair=repair.value)
         if "train" not in corpus.splits:
             missing.append(f"{corpus.name}: no train at hand, so no empirical coverage")
@@ -113,30 +113,32 @@ def sources(treebanks: list[str] | None, *files: str | None) -> "list[SplitSourc
         raise typer.BadParameter(
             "expected either files and folders in UD's layout, or the splits of a treebank as --train, --dev, --test"
         )
-    found = [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(named)]
-    note_missing(found)
-    return found
+    named_sources = (
+        [source for path in treebanks for source in splits.find(path)] if treebanks else [splits.of_files(named)]
+    )
+    note_missing(named_sources)
+    return named_sources
 
 
-def note_missing(found: "Iterable[SplitSource]", of: str = "") -> None:
+def note_missing(sources: "Iterable[SplitSource]", of: str = "") -> None:
     """Print which splits the treebanks of a collection lack."""
-    for source in found:
+    for source in sources:
         if source.missing:
             shell.say(f"note: {of}{source.name}: no {' or '.join(source.missing)}")
 
 
-def files_of(found: "Iterable[SplitSource]") -> "Iterator[Path]":
+def files_of(sources: "Iterable[SplitSource]") -> "Iterator[Path]":
     """Return the files of all splits of treebanks."""
-    return (file for source in found for file in source.files.values())
+    return (file for source in sources for file in source.files.values())
 
 
-def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[Corpus[Graphs]]":
+def graph_corpora(sources: "Iterable[SplitSource]") -> "Iterator[Corpus[Graphs]]":
     """Read the graphs of every split: DEPS of CoNLL-U, or .sdp files."""
     from ropewalk.core.graphs import Graphs
     from ropewalk.formats.label_files import Nodes
     from ropewalk.laboratory.splits import Corpus
 
-    for source in found:
+    for source in sources:
         splits = {
             split: Graphs.concat([Nodes.of(bank).graphs for bank in shell.graph_banks(str(file))])
             for split, file in source.files.items()
@@ -144,9 +146,9 @@ def graph_corpora(found: "Iterable[SplitSource]") -> "Iterator[Corpus[Graphs]]":
         yield Corpus(source.name, splits)
 
 
-def demand_trees(found: "Iterable[SplitSource]") -> None:
+def demand_trees(sources: "Iterable[SplitSource]") -> None:
     """Raise if a file has graphs where trees are counted."""
-    for file in files_of(found):
+    for file in files_of(sources):
         shell.demand_conllu(file, ", or --graphs to read them")
 
 
@@ -159,10 +161,10 @@ def _draw(plot: str, rows: "Sequence[Coverage[AttachmentScores]]") -> None:
     names = list(dict.fromkeys(row.encoding for row in rows))
     treebanks = list(dict.fromkeys(row.treebank for row in rows))
     series: dict[str, list[float]] = {}
-    for (kind, split), found in values.items():
-        many = len(found[names[0]])
+    for (kind, split), scores in values.items():
+        many = len(scores[names[0]])
         few = f" ({many} of them)" if many < len(treebanks) else ""
-        series[f"{kind}, {split}{few}"] = [statistics.fmean(found[name]) for name in names]
+        series[f"{kind}, {split}{few}"] = [statistics.fmean(scores[name]) for name in names]
     of = treebanks[0] if len(treebanks) == 1 else f"mean of {len(treebanks)} treebanks"
     lowest = min(value for line in series.values() for value in line)
     plots.bars(

@@ -1,4 +1,4 @@
-"""`ropewalk decode`."""
+"""The command `ropewalk decode`: decode labels into CoNLL-U."""
 
 from collections.abc import Mapping
 from typing import Annotated

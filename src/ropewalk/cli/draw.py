@@ -1,4 +1,4 @@
-"""`ropewalk draw`."""
+"""The command `ropewalk draw`: draw trees as text, SVG, TikZ, HTML, PNG or PDF."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -105,7 +105,7 @@ def draw(
     The words are in a row with arcs above them. Right-to-left sentences run from right to left. With --against, arcs
     of the first file alone are dashed and green, those of the second alone are red and below the words. With --steps,
     one page shows how labels are decoded: brackets, stack, arcs, faults and repairs. PNG and PDF need the extra `draw`:
-    pip install 'ropewalk[draw]'.
+    pip install -c constraints.txt '.[draw]'.
     """
     from ropewalk.drawing import PictureOptions, scene
     from ropewalk.files import creating

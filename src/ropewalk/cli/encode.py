@@ -1,4 +1,4 @@
-"""`ropewalk encode`."""
+"""The command `ropewalk encode`: encode trees or graphs as labels, a word a line."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -48,22 +48,22 @@ def encode(
     have a line for each empty node too, and the relations of all heads of a word.
     """
     shell.demand_other(output, [file], overwrite=overwrite)
-    given: dict[str, str | int] = {} if policy is None else {"policy": policy}
+    options: dict[str, str | int] = {} if policy is None else {"policy": policy}
     if graphs:
-        _encode_graphs(file, encoding, given, output)
+        _encode_graphs(file, encoding, options, output)
         return
     shell.demand_conllu(file, ", or --graphs to write them")
     if encoding is None:
         raise typer.BadParameter("missing; name one of those that `ropewalk encodings` lists", param_hint="--encoding")
-    _encode_trees(file, encoding, given, output)
+    _encode_trees(file, encoding, options, output)
 
 
-def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output: str) -> None:
+def _encode_trees(file: str, encoding: str, options: dict[str, str | int], output: str) -> None:
     from ropewalk import conllu
     from ropewalk.encodings import get
     from ropewalk.formats import label_files
 
-    chosen = get(encoding, **given)
+    chosen = get(encoding, **options)
     pieces = (
         (
             label_files.text_of(chosen, bank),
@@ -79,11 +79,11 @@ def _encode_trees(file: str, encoding: str, given: dict[str, str | int], output:
         )
 
 
-def _encode_graphs(file: str, encoding: str | None, given: dict[str, str | int], output: str) -> None:
+def _encode_graphs(file: str, encoding: str | None, options: dict[str, str | int], output: str) -> None:
     from ropewalk.encodings.graphs import DEFAULT, get
     from ropewalk.formats import label_files
 
-    chosen = get(encoding or DEFAULT, **given)
+    chosen = get(encoding or DEFAULT, **options)
     pieces = (
         (label_files.graph_text_of(chosen, nodes), (~chosen.covers(nodes.graphs)).tolist())
         for nodes in map(label_files.Nodes.of, shell.graph_banks(file))

@@ -1,4 +1,4 @@
-"""`ropewalk encodings`."""
+"""The command `ropewalk encodings`: list all encodings with coverage and options."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`ropewalk enhance`."""
+"""The command `ropewalk enhance`: add enhanced graphs to trees with rules."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`ropewalk evaluate`."""
+"""The command `ropewalk evaluate`: score predicted trees against gold trees."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -213,7 +213,7 @@ Bars = tuple[list[str], dict[str, list[float]]]
 
 
 def counting(rules: "ScoringRules") -> str:
-    """Describe whether punctuation counts."""
+    """Return a phrase for the user: whether punctuation counts, and how it is recognized."""
     if rules.punctuation:
         return "punctuation included"
     known = {
@@ -231,17 +231,17 @@ def _attachment(gold: "Treebank", predicted: "Treebank", rules: "ScoringRules") 
     from ropewalk.scoring.attachment import judge, scores_of
 
     kinds = {"with subtypes": True, "without subtypes": False} if rules.subtypes else {"without subtypes": False}
-    found = {
+    by_kind = {
         kind: scores_of(judge(gold, predicted, replace(rules, subtypes=subtypes))) for kind, subtypes in kinds.items()
     }
-    scores = list(found.values())
-    one = scores[0]
-    some = int((one.words > 0).sum())
+    scores = list(by_kind.values())
+    first = scores[0]
+    some = int((first.words > 0).sum())
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("over words", int(one.words.sum()), 100 * one.uas, *(100 * each.las for each in scores)),
-        ("over sentences", some, 100 * one.uas_sentences, *(100 * each.las_sentences for each in scores)),
-        ("whole sentences (UM, LM)", some, 100 * one.um, *(100 * each.lm for each in scores)),
-        ("content words, F1 (CLAS)", int(one.content.sum()), None, *(100 * each.clas for each in scores)),
+        ("over words", int(first.words.sum()), 100 * first.uas, *(100 * each.las for each in scores)),
+        ("over sentences", some, 100 * first.uas_sentences, *(100 * each.las_sentences for each in scores)),
+        ("whole sentences (UM, LM)", some, 100 * first.um, *(100 * each.lm for each in scores)),
+        ("content words, F1 (CLAS)", int(first.content.sum()), None, *(100 * each.clas for each in scores)),
     )
     table = Table(
         title=f"Attachment scores, {counting(rules)}",
@@ -249,12 +249,12 @@ def _attachment(gold: "Treebank", predicted: "Treebank", rules: "ScoringRules") 
             TableColumn("score", numeric=False),
             TableColumn("of", "count"),
             TableColumn("UAS", "uas", unit="%", decimals=2),
-            *(TableColumn(f"LAS {kind}", f"las_{kind.replace(' ', '_')}", unit="%", decimals=2) for kind in found),
+            *(TableColumn(f"LAS {kind}", f"las_{kind.replace(' ', '_')}", unit="%", decimals=2) for kind in by_kind),
         ),
         rows=rows,
     )
-    series = {"UAS": [100 * one.uas, 100 * one.uas_sentences, 100 * one.um]} | {
-        f"LAS {kind}": [100 * each.las, 100 * each.las_sentences, 100 * each.lm] for kind, each in found.items()
+    series = {"UAS": [100 * first.uas, 100 * first.uas_sentences, 100 * first.um]} | {
+        f"LAS {kind}": [100 * each.las, 100 * each.las_sentences, 100 * each.lm] for kind, each in by_kind.items()
     }
     return table, (["over words", "over sentences", "whole sentences"], series)
 
@@ -266,10 +266,10 @@ def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
     def aligned(score: "Score") -> float | None:
         return None if score.aligned_accuracy is None else 100 * score.aligned_accuracy
 
-    found = conll18.evaluate(gold, system)
+    scores = conll18.evaluate(gold, system)
     table = Table.of(
         "CoNLL 2018 scores, without subtypes, punctuation included",
-        found.items(),
+        scores.items(),
         {
             TableColumn("score", numeric=False): lambda row: row[0],
             TableColumn("precision", unit="%", decimals=2): lambda row: 100 * row[1].precision,
@@ -280,7 +280,7 @@ def _conll18(gold: "Treebank", system: "Treebank") -> "tuple[Table, Bars]":
             ),
         },
     )
-    return table, (list(found), {"F1": [100 * score.f1 for score in found.values()]})
+    return table, (list(scores), {"F1": [100 * score.f1 for score in scores.values()]})
 
 
 def _breakdown(judged: "Judged", by: Literal[Breakdowns, "confusion"]) -> "tuple[Table, Bars]":
@@ -293,42 +293,45 @@ def _breakdown(judged: "Judged", by: Literal[Breakdowns, "confusion"]) -> "tuple
     return _groups(breakdown.breakdown(judged, by), rules)
 
 
-def _groups(found: "Breakdown", rules: str) -> "tuple[Table, Bars]":
+def _groups(breakdown: "Breakdown", rules: str) -> "tuple[Table, Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
 
     columns = [
-        TableColumn(found.by, "group", numeric=False),
+        TableColumn(breakdown.by, "group", numeric=False),
         TableColumn("words"),
         TableColumn("UAS", "uas", unit="%", decimals=2),
-        TableColumn("LAS, recall" if found.predicted is not None else "LAS", "las", unit="%", decimals=2),
+        TableColumn("LAS, recall" if breakdown.predicted is not None else "LAS", "las", unit="%", decimals=2),
     ]
     values: list[list[float] | list[int]] = [
-        found.gold.tolist(),
-        (100 * found.uas).tolist(),
-        (100 * found.las).tolist(),
+        breakdown.gold.tolist(),
+        (100 * breakdown.uas).tolist(),
+        (100 * breakdown.las).tolist(),
     ]
-    if found.predicted is not None and found.precision is not None and found.f1 is not None:
+    if breakdown.predicted is not None and breakdown.precision is not None and breakdown.f1 is not None:
         columns += [
             TableColumn("predicted"),
             TableColumn("LAS, precision", "precision", unit="%", decimals=2),
             TableColumn("LAS, F1", "f1", unit="%", decimals=2),
         ]
-        values += [found.predicted.tolist(), (100 * found.precision).tolist(), (100 * found.f1).tolist()]
+        values += [breakdown.predicted.tolist(), (100 * breakdown.precision).tolist(), (100 * breakdown.f1).tolist()]
     table = Table(
-        title=f"Scores by {found.by}, over words, {rules}",
+        title=f"Scores by {breakdown.by}, over words, {rules}",
         columns=tuple(columns),
-        rows=tuple(zip(found.names, *values, strict=True)),
+        rows=tuple(zip(breakdown.names, *values, strict=True)),
     )
-    return table, (list(found.names), {"UAS": (100 * found.uas).tolist(), "LAS": (100 * found.las).tolist()})
+    return table, (
+        list(breakdown.names),
+        {"UAS": (100 * breakdown.uas).tolist(), "LAS": (100 * breakdown.las).tolist()},
+    )
 
 
-def _confusion(found: "Confusion", rules: str) -> "tuple[Table, Bars]":
+def _confusion(confusion: "Confusion", rules: str) -> "tuple[Table, Bars]":
     from ropewalk.reporting.tables import Table, TableColumn
 
-    totals = dict(zip(found.names, found.counts.sum(axis=1).tolist(), strict=True))
+    totals = dict(zip(confusion.names, confusion.counts.sum(axis=1).tolist(), strict=True))
     rows = tuple(
         (gold, predicted, many, 100 * many / totals[gold] if totals[gold] else None)
-        for gold, predicted, many in found.pairs()
+        for gold, predicted, many in confusion.pairs()
     )
     table = Table(
         title=f"Confused relations, whatever the heads, {rules}",

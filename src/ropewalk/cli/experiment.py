@@ -1,4 +1,4 @@
-"""`ropewalk experiment`."""
+"""The command `ropewalk experiment`: train and compare a grid of models."""
 
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ropewalk export`."""
+"""The command `ropewalk export`: export a trained model to run without torch."""
 
 from typing import Annotated, Literal
 

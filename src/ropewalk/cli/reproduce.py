@@ -1,4 +1,4 @@
-"""`ropewalk reproduce`."""
+"""The command `ropewalk reproduce`: reproduce the paper's tables, cell by cell."""
 
 import re
 from pathlib import Path
@@ -38,11 +38,11 @@ def reproduce(
     for folder in named.values():
         if Path(folder).is_file():
             raise typer.BadParameter(f"{folder} is a file; expected a folder with the treebanks of a UD release")
-    found = {release: splits.find(folder) for release, folder in named.items()}
-    for release, treebanks in found.items():
+    by_release = {release: splits.find(folder) for release, folder in named.items()}
+    for release, treebanks in by_release.items():
         note_missing(treebanks, f"UD {release}, ")
     releases = [
-        reproduction.measure(source, release, map(splits.read, treebanks)) for release, treebanks in found.items()
+        reproduction.measure(source, release, map(splits.read, treebanks)) for release, treebanks in by_release.items()
     ]
     compared = reproduction.compare(source, releases)
     sections = reproduction.report(source, compared, releases)
@@ -57,7 +57,7 @@ def reproduce(
 
 def _by_release(folders: list[str]) -> dict[str, str]:
     """Return the folders by release."""
-    found: dict[str, str] = {}
+    by_release: dict[str, str] = {}
     for argument in folders:
         before, _, folder = argument.rpartition("=")
         named = RELEASE.fullmatch(before or Path(folder).absolute().name)
@@ -66,9 +66,9 @@ def _by_release(folders: list[str]) -> dict[str, str]:
                 f"{argument} names no release of UD; expected a folder whose name ends in one, such as ud-2.14, or "
                 f"2.14={folder}"
             )
-        if named[1] in found:
+        if named[1] in by_release:
             raise typer.BadParameter(
-                f"{found[named[1]]} and {folder} are both UD {named[1]}; expected one for each release"
+                f"{by_release[named[1]]} and {folder} are both UD {named[1]}; expected one for each release"
             )
-        found[named[1]] = folder
-    return found
+        by_release[named[1]] = folder
+    return by_release

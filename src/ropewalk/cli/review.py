@@ -1,4 +1,4 @@
-"""`ropewalk review`."""
+"""The command `ropewalk review`: list words whose annotation a model doubts."""
 
 from enum import StrEnum
 from pathlib import Path

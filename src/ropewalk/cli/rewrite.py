@@ -1,4 +1,4 @@
-"""`ropewalk rewrite`."""
+"""The command `ropewalk rewrite`: change trees and columns with rules."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -38,9 +38,7 @@ def rewrite(
     ] = 1,
     on_refusal: Annotated[
         OnRefusal,
-        typer.Option(
-            help="At an edit after which a tree would be none: stop: end with an error; skip: report it and go on."
-        ),
+        typer.Option(help="At an edit that would break a tree: stop: end with an error; skip: report it and go on."),
     ] = OnRefusal.STOP,
     output: shell.OutputOption = "-",
     on_error: shell.OnErrorOption = shell.OnError.STOP,

@@ -1,4 +1,4 @@
-"""`ropewalk search`."""
+"""The command `ropewalk search`: find words by their form, tags and relations."""
 
 from collections import Counter
 from enum import StrEnum

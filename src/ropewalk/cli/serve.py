@@ -1,4 +1,4 @@
-"""`ropewalk serve`."""
+"""The command `ropewalk serve`: serve parsers over HTTP, with a page for browsers."""
 
 import logging
 import sys
@@ -31,16 +31,18 @@ def serve(
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Processes that parse, each on a core; 1 parses in the server itself.")
     ] = 1,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Limit of the bytes of a request.")] = 1_000_000,
-    max_words: Annotated[int, typer.Option(min=1, help="Limit of the words of a sentence.")] = 1000,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Largest request, in bytes.")] = 1_000_000,
+    max_words: Annotated[int, typer.Option(min=1, help="Longest sentence, in words.")] = 1000,
     max_seconds: Annotated[
         float,
         typer.Option(
-            min=0.1, max=86_400, help="Limit of the seconds to receive a request, to answer it, and to send the answer."
+            min=0.1,
+            max=86_400,
+            help="Longest time, in seconds, to receive a request, to answer it, and to send the answer.",
         ),
     ] = 30.0,
     max_requests: Annotated[
-        int, typer.Option(min=1, help="Limit of the requests at once for each worker; further ones get 503.")
+        int, typer.Option(min=1, help="Most requests at the same time for each worker; further ones get 503.")
     ] = 256,
     allow_origin: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""`ropewalk stats`."""
+"""The command `ropewalk stats`: count labels, indices and ropes of treebanks."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -48,31 +48,31 @@ def stats(
     from ropewalk.laboratory.published import LABELS
 
     shell.warn_if_uncompiled()
-    found = coverage.sources(treebanks, train, dev, test)
-    table_output.demand_other(coverage.files_of(found))
+    sources = coverage.sources(treebanks, train, dev, test)
+    table_output.demand_other(coverage.files_of(sources))
     if graphs:
         if table_output.plot is not None or which not in {"summary", "labels"}:
             raise typer.BadParameter("--graphs has the tables summary and labels, and no plot")
-        table_output.show(_of_graphs(found, encodings or (), which, labels_in))
+        table_output.show(_of_graphs(sources, encodings or (), which, labels_in))
         return
-    coverage.demand_trees(found)
+    coverage.demand_trees(sources)
     table_output.require_plots()
     chosen = encodings_of(encodings or LABELS.values())
-    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, found)]
+    counted = [statistics.statistics(corpus, chosen, labels_in=labels_in) for corpus in map(splits.read, sources)]
     if table_output.plot is not None:
         _draw(table_output.plot, counted)
     table_output.show(statistics.TABLES[which](counted))
 
 
-def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
+def _of_graphs(sources: "Iterable[SplitSource]", encodings: "Sequence[str]", which: str, labels_in: str) -> "Table":
     from ropewalk.laboratory import statistics
     from ropewalk.laboratory.coverage import graph_encodings_of
 
     if which == "labels":
-        return statistics.graph_labels_table(coverage.graph_corpora(found), graph_encodings_of(encodings), labels_in)
+        return statistics.graph_labels_table(coverage.graph_corpora(sources), graph_encodings_of(encodings), labels_in)
     names: list[str] = []
     counted: list[statistics.GraphSummary] = []
-    for corpus in coverage.graph_corpora(found):
+    for corpus in coverage.graph_corpora(sources):
         names.append(corpus.name)
         summaries = map(statistics.summarize_graphs, corpus.splits.values())
         counted.append(sum(summaries, start=statistics.GraphSummary()))
@@ -82,13 +82,15 @@ def _of_graphs(found: "Iterable[SplitSource]", encodings: "Sequence[str]", which
 def _draw(plot: str, counted: "Sequence[Statistics]") -> None:
     from ropewalk.reporting import plots
 
-    most = max(len(one.indices) for one in counted)
+    most = max(len(treebank.indices) for treebank in counted)
     plots.bars(
         plot,
         [str(number) for number in range(1, max(most, 2))],
         {
-            one.name: [100 * count / one.all_trees for count in (*one.indices, *[0] * max(most, 2))][1 : max(most, 2)]
-            for one in counted
+            treebank.name: [100 * count / treebank.all_trees for count in (*treebank.indices, *[0] * max(most, 2))][
+                1 : max(most, 2)
+            ]
+            for treebank in counted
         },
         plots.AxisLabels("Trees whose labels need an index", "largest index", "% of trees"),
     )

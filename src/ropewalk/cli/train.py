@@ -1,4 +1,4 @@
-"""`ropewalk train`."""
+"""The command `ropewalk train`: train a parser."""
 
 import sys
 import time

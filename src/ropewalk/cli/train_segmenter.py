@@ -1,4 +1,4 @@
-"""`ropewalk train-segmenter`."""
+"""The command `ropewalk train-segmenter`: train a segmenter for raw text."""
 
 from typing import TYPE_CHECKING, Annotated
 

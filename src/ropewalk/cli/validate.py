@@ -1,4 +1,4 @@
-"""`ropewalk validate`."""
+"""The command `ropewalk validate`: list problems of CoNLL-U or .sdp files."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -108,12 +108,12 @@ def _explained(code: str) -> str:
             "https://universaldependencies.org/contributing/validation.html\n"
         )
     try:
-        found = explanation(code)
+        explained = explanation(code)
     except UnknownNameError as error:
         raise typer.BadParameter(clean(str(error))) from None
-    out = [code, found.meaning, f"To mend it: {found.remedy}"]
-    for title, lines in zip(("wrong:", "right:"), found.lines(), strict=True):
-        if found.right:
+    out = [code, explained.meaning, f"To mend it: {explained.remedy}"]
+    for title, lines in zip(("wrong:", "right:"), explained.lines(), strict=True):
+        if explained.right:
             more = ["  …"] if len(lines) > MOST_LINES else []
             out += [title, *map(_shown, lines[:MOST_LINES]), *more]
     return "".join(f"{line}\n" for line in out)

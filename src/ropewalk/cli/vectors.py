@@ -1,4 +1,4 @@
-"""`ropewalk vectors`."""
+"""The command `ropewalk vectors`: write static word vectors of an encoder."""
 
 from typing import Annotated
 

@@ -33,9 +33,9 @@ def intern(raw: npt.NDArray[Any], starts: Places, stops: Places) -> tuple[Ints, 
     raw = as_array(raw, "bytes")
     starts, stops = as_array(starts, "starts"), as_array(stops, "stops")
     if not (raw.dtype == np.uint8 and raw.ndim == 1 and are_places(starts) and are_places(stops)):
-        raise MismatchError("spans of bytes are one row of uint8 and two rows of int64, where they begin and end")
+        raise MismatchError("spans of bytes need a uint8 array and two int64 arrays with their starts and stops")
     if len(starts) != len(stops):
-        raise MismatchError(f"{len(starts)} spans of bytes begin and {len(stops)} end")
+        raise MismatchError(f"{len(starts)} starts of spans and {len(stops)} stops; expected as many")
     if len(starts) and (starts.min() < 0 or stops.max() > len(raw) or (stops < starts).any()):
         raise MismatchError(f"a span of bytes is outside the {len(raw)} that there are, or ends before it begins")
     raw, starts, stops = (np.ascontiguousarray(array) for array in (raw, starts, stops))

@@ -156,7 +156,9 @@ class Graphs(Rebuilt):
         if probabilities is not None:
             probabilities = real_numbers(probabilities, "probabilities").astype(np.float64)
             if probabilities.shape != heads.shape:
-                raise MismatchError(f"probabilities of shape {probabilities.shape} for {len(heads)} arcs")
+                raise MismatchError(
+                    f"probabilities of shape {probabilities.shape} for {len(heads)} arcs; expected one for each"
+                )
         if not _is_sorted(sentences, heads, dependents, relations):
             order, twice = sorted_arcs(sentences, heads, dependents, relations)
             if len(twice):
@@ -208,7 +210,7 @@ class Graphs(Rebuilt):
     def __getitem__(self, sentence: int) -> Graph:
         """Return the graph of one sentence, whose words are the nodes, empty ones included."""
         if not -len(self) <= sentence < len(self):
-            raise IndexError(f"graph {sentence} of {len(self)}")
+            raise IndexError(f"there is no graph {sentence}; there are {len(self)}, numbered from 0")
         sentence %= len(self)
         where = self.arc_offsets[sentence]
         arcs = zip(

@@ -97,7 +97,7 @@ class Offsets:
     def __getitem__(self, sentence: int) -> slice:
         """Return the slice of one sentence's elements in a flat array."""
         if not 0 <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
+            raise IndexError(f"there is no sentence {sentence}; there are {len(self)}, numbered from 0")
         return slice(int(self.array[sentence]), int(self.array[sentence + 1]))
 
     def __iter__(self) -> Iterator[slice]:

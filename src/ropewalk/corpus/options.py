@@ -63,7 +63,9 @@ class RunOptions:
 def demand_columns_for(options: ParserOptions) -> None:
     """Raise an `OptionError` if `options` ask for tag probabilities, which corpus output has no column for."""
     if options.tag_confidence:
-        raise OptionError("tables of documents have no column for tag_confidence; use it with ropewalk parse --to json")
+        raise OptionError(
+            "tables of documents have no column for tag_confidence; use it with ropewalk parse --format json"
+        )
 
 
 @dataclass(frozen=True, slots=True)

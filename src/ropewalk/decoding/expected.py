@@ -105,9 +105,9 @@ def tree_sums(
     if labels is None:
         raise UnknownNameError("encoding with sums over trees", encoding.spec, encodings_of("mbr"))
     bounds = checked_offsets(offsets)
-    given = checked(scores, len(alphabet), int(bounds[-1]))
-    table = np.full((len(given), COMPACT), -np.inf)
-    table[:, labels.codes] = np.where(np.isfinite(given), given.clip(-LARGEST, LARGEST), given)
+    label_scores = checked(scores, len(alphabet), int(bounds[-1]))
+    table = np.full((len(label_scores), COMPACT), -np.inf)
+    table[:, labels.codes] = np.where(np.isfinite(label_scores), label_scores.clip(-LARGEST, LARGEST), label_scores)
     sums = summed(table, checked_arcs(arcs, bounds), bounds, optimal=labels.optimal)
     return TreeSums(sums.labels[:, labels.codes], sums.arcs, sums.logs)
 

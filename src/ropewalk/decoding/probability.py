@@ -140,7 +140,9 @@ def confidences(scores: Scored, ids: LabelIds, heads: Ints, *, depth: int = DEPT
     """
     ids, heads = ints(ids, "labels"), ints(heads, "heads")
     if len(ids) != len(scores.table) or len(heads) != len(scores.table):
-        raise MismatchError(f"{len(ids)} labels and {len(heads)} heads for scores of {len(scores.table)} words")
+        raise MismatchError(
+            f"{len(ids)} labels and {len(heads)} heads for scores of {len(scores.table)} words; pass one for each"
+        )
     arcs, sums = _summed_heads(scores, heads, depth)
     with np.errstate(invalid="ignore", over="ignore"):  # labels that are not well-formed may score more than the sum
         trees = np.exp(tree_scores(scores, ids, heads) - sums.logs)
@@ -158,7 +160,7 @@ def _summed_heads(scores: Scored, heads: Ints, depth: int) -> tuple[Floats, Sums
     lengths = np.diff(scores.offsets)
     heads = ints(heads, "heads")
     if len(heads) != len(scores.table):
-        raise MismatchError(f"{len(heads)} heads for scores of {len(scores.table)} words")
+        raise MismatchError(f"{len(heads)} heads for scores of {len(scores.table)} words; pass one for each")
     if (heads < 0).any() or (heads > np.repeat(lengths, lengths)).any():
         raise MismatchError("a head is outside its sentence; pass whole trees, as `decode` returns them")
     sums, depths = _grown(scores, depth)

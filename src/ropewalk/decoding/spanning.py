@@ -40,7 +40,7 @@ def expected_trees(gains: npt.ArrayLike, offsets: npt.ArrayLike) -> Ints:
     starts = arc_starts(bounds)
     table = floats(gains, "gains of arcs")
     if table.shape != (int(starts[-1]),):
-        raise MismatchError(f"gains of arcs of shape {table.shape}; expected {int(starts[-1])} for these sentences")
+        raise MismatchError(f"arc scores of shape {table.shape}; expected {int(starts[-1])} for these sentences")
     low, high = float(table.min(initial=0.0)), float(table.max(initial=0.0))
     if not (isfinite(low) and isfinite(high)):
         raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")

@@ -50,7 +50,7 @@ def _plain(scene: Scene, theme: Theme) -> str:
     chosen: Theme = "dark" if theme == "dark" else "light"
     colours = dict(re.findall(r"--(\w+):([^;]+)", DARK if chosen == "dark" else LIGHT))
     sheet = style(chosen)
-    plain = re.sub(r"var\(--(\w+)\)", lambda found: colours[found[1]], sheet.partition("}")[2])
+    plain = re.sub(r"var\(--(\w+)\)", lambda match: colours[match[1]], sheet.partition("}")[2])
     return to_svg(scene, theme=chosen).replace(sheet, plain.replace(*FONTS), 1)
 
 

@@ -197,7 +197,7 @@ class SixBitGraphs(GraphBits):
         return bits
 
     def widened(self, bits: Bits) -> Bits:
-        """Return the bits unchanged; a bit of a farthest dependent is ignored if there is no head on that side."""
+        """Return the bits unchanged: labels have all six. Kernels ignore bits 3 and 4 on a side without a head."""
         return bits
 
 

@@ -83,8 +83,8 @@ def sentences(bank: Treebank) -> pa.StructArray:
 
 def _words(bank: Treebank) -> pa.StructArray:
     """Return an Arrow struct for each word; its fields are columns of the word table, where `text` is named `form`."""
-    found = word_tables.columns(bank)
-    arrays = [_array(found["form" if one.name == "text" else one.name]) for one in WORD]
+    values = word_tables.columns(bank)
+    arrays = [_array(values["form" if field.name == "text" else field.name]) for field in WORD]
     return pa.StructArray.from_arrays(arrays, fields=list(WORD))
 
 
@@ -96,15 +96,15 @@ def _array(values: word_tables.Values) -> pa.Array:
 
 def _multiword_tokens(bank: Treebank, tokens: Offsets) -> pa.ListArray:
     surface = bank.surface
-    found = np.flatnonzero(np.diff(surface.first) > 1)
-    sentence = tokens.owners_of(found)
+    multiwords = np.flatnonzero(np.diff(surface.first) > 1)
+    sentence = tokens.owners_of(multiwords)
     values = pa.StructArray.from_arrays(
         [
-            pa.array([surface.texts[number] for number in found.tolist()], pa.string()),
-            pa.array(surface.first[found] - bank.offsets.array[sentence] + 1, pa.int32()),
-            pa.array(surface.first[found + 1] - bank.offsets.array[sentence], pa.int32()),
-            _places(surface.starts[found]),
-            _places(surface.stops[found]),
+            pa.array([surface.texts[number] for number in multiwords.tolist()], pa.string()),
+            pa.array(surface.first[multiwords] - bank.offsets.array[sentence] + 1, pa.int32()),
+            pa.array(surface.first[multiwords + 1] - bank.offsets.array[sentence], pa.int32()),
+            _places(surface.starts[multiwords]),
+            _places(surface.stops[multiwords]),
         ],
         fields=list(TOKEN),
     )

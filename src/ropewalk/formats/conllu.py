@@ -570,8 +570,8 @@ class Scanned:
 
     def _error(self, line: int, row: list[int]) -> FormatError:
         code, at, start, stop, extra = row
-        found = self._shown(start, stop)
-        if code == codes.COLUMN_COUNT and not found.strip():
+        shown = self._shown(start, stop)
+        if code == codes.COLUMN_COUNT and not shown.strip():
             code = SPACES
         kind, message = PROBLEMS[code]
         word = re.split("[\\t\\n]", self._shown(at, len(self.text.raw)), maxsplit=1)[0]
@@ -582,7 +582,7 @@ class Scanned:
             line,
             kind,
             message.format(
-                found=found,
+                found=shown,
                 extra=extra,
                 high=extra >> 32,
                 low=extra & 0xFFFFFFFF,

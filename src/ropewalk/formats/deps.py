@@ -73,11 +73,11 @@ class _Scanned:
         before = self.text.raw[self.text.sentences[sentence] : at]
         raw = view(self.text.raw)
         kind, message = PROBLEMS[code]
-        found = bytes(raw[start : min(stop, start + SHOWN_BYTES)]).decode("utf-8", "replace")
+        shown = bytes(raw[start : min(stop, start + SHOWN_BYTES)]).decode("utf-8", "replace")
         word = bytes(raw[at : at + SHOWN_BYTES]).split(b"\t", 1)[0].decode("utf-8", "replace")
         line = int(self.text.lines[sentence]) + int(np.count_nonzero(before == 10))
         name = self.text.heading(sentence).id
-        return FormatError(self.text.file, line, kind, message.format(found=found), word=word, sentence=name)
+        return FormatError(self.text.file, line, kind, message.format(found=shown), word=word, sentence=name)
 
     def graphs(self) -> Graphs:
         return Graphs(self.offsets, self.minors > 0, self.arc_offsets, self.heads, self.dependents, self.relations)

@@ -215,8 +215,8 @@ class LabelRows(ABC, Generic[Kind, Piece]):
         start = self.header.partition("NAME")[0]
         match = re.fullmatch(rf"{start}(?P<spec>.+?) \| columns = (?P<columns>.+)", text)
         if match is None:
-            found = repr(text[:60]) if text else "nothing"
-            raise self._error(1, "header", f"the file begins with {found}; expected {self.header!r}")
+            shown = repr(text[:60]) if text else "nothing"
+            raise self._error(1, "header", f"the file begins with {shown}; expected {self.header!r}")
         try:
             encoding = self.named(match["spec"])
         except (EncodingError, UnknownNameError) as error:
@@ -349,9 +349,9 @@ class GraphLabelReader(LabelRows[GraphEncoding, GraphLabels]):
         empty = np.array([*("." in name for name in columns["id"].names), False])[columns["id"].ids]
         no_arcs = Offsets.of_lengths(np.zeros(len(offsets), dtype=np.int64))
         nodes = Graphs(offsets, empty, no_arcs, frozen_ints([]), frozen_ints([]), Column.of([]))
-        for line, found, expected in zip(lines.tolist(), columns["id"], nodes.names(), strict=True):
-            if found != expected:
-                message = f"the id is {found}, expected {expected}: words from 1 without gaps, empty nodes from .1"
+        for line, node, expected in zip(lines.tolist(), columns["id"], nodes.names(), strict=True):
+            if node != expected:
+                message = f"the id is {node}, expected {expected}: words from 1 without gaps, empty nodes from .1"
                 raise self._error(line, "id", message)
         labels = [columns[name] for name in self.encoding.columns]
         return self.encoding.with_relations(offsets, empty, labels, columns["relations"])

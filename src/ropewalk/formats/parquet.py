@@ -44,8 +44,8 @@ class _Sink(io.RawIOBase):
 
     def emptied(self) -> bytes:
         """Return the bytes that were written since the last call, and forget them."""
-        found, self._parts = b"".join(self._parts), []
-        return found
+        written, self._parts = b"".join(self._parts), []
+        return written
 
 
 def _sentences(document: Document, look: Look) -> Iterator[bytes]:

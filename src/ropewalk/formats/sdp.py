@@ -186,8 +186,8 @@ class _Parser:
             return
         lines = text.split("\n")
         if lines[0] != HEADER:
-            found = repr(lines[0][:60]) if lines[0] else "nothing"
-            yield self._error(1, "header", f"the file begins with {found}; expected {HEADER!r}")
+            shown = repr(lines[0][:60]) if lines[0] else "nothing"
+            yield self._error(1, "header", f"the file begins with {shown}; expected {HEADER!r}")
             return
         if lines[-1] or (len(lines) > 2 and lines[-2]):
             yield self._error(

@@ -105,13 +105,13 @@ class Checker:
         )
 
     def _name(self, first: int, comments: list[str]) -> Iterator[_Problem]:
-        found = [match[1] for line in comments if (match := SENT_ID.fullmatch(line))]
+        names = [match[1] for line in comments if (match := SENT_ID.fullmatch(line))]
         for at, line in enumerate(comments):
             if re.match("# ?sent_id", line) and not SENT_ID.fullmatch(line):
                 yield at, "sent-id", f"found {line[:SHOWN]!r}; expected # sent_id = NAME, without spaces in the name"
-        if len(found) != 1:
-            yield 0, "sent-id", f"the sentence has {len(found) or 'no'} sent_id; expected one"
-        for name in found[:1]:
+        if len(names) != 1:
+            yield 0, "sent-id", f"the sentence has {len(names) or 'no'} sent_id; expected one"
+        for name in names[:1]:
             before = self._ids.setdefault(name, first)
             if before != first:
                 yield 0, "sent-id-twice", f"sent_id is {name!r}, as in line {before}; expected another name"
@@ -252,22 +252,22 @@ def _space_problems(column: str, value: str, *, allowed: bool) -> Iterator[tuple
 def _features(text: str) -> tuple[str, ...]:
     if text == "_":
         return ()
-    found = []
+    problems = []
     items = text.split("|")
     if [item.lower() for item in items] != sorted(item.lower() for item in items):
-        found.append("expected features in the order of the alphabet")
+        problems.append("expected features in the order of the alphabet")
     known = [item.partition("=")[0] for item in items]
     if len(set(known)) != len(known):
-        found.append("expected each feature once")
+        problems.append("expected each feature once")
     for item in items:
         match = FEATURE.fullmatch(item)
         if match is None:
-            found.append("expected Feature=Value, with values of letters and digits")
+            problems.append("expected Feature=Value, with values of letters and digits")
             continue
         values = [value.lower() for value in match[2].split(",")]
         if values != sorted(values) or len(set(match[2].split(","))) != len(values):
-            found.append("expected the values of a feature once each, in the order of the alphabet")
-    return tuple(dict.fromkeys(found))
+            problems.append("expected the values of a feature once each, in the order of the alphabet")
+    return tuple(dict.fromkeys(problems))
 
 
 def _feature_problems(text: str) -> Iterator[tuple[str, str]]:
@@ -278,8 +278,8 @@ def _feature_problems(text: str) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=1 << 14)
 def _is_enhanced(relation: str) -> bool:
     """Return whether a relation of DEPS is well formed; only one part may have letters that are not ASCII."""
-    kinds = ((one, "L" if one.isascii() else unicodedata.category(one)) for one in relation)
-    shape = "".join(BEYOND if kind in {"Ll", "Lm", "Lo", "Mn", "Mc", "Me"} else one for one, kind in kinds)
+    kinds = ((character, "L" if character.isascii() else unicodedata.category(character)) for character in relation)
+    shape = "".join(BEYOND if kind in {"Ll", "Lm", "Lo", "Mn", "Mc", "Me"} else character for character, kind in kinds)
     return ENHANCED.fullmatch(shape) is not None
 
 
@@ -297,9 +297,9 @@ def _misc_problems(misc: str, kind: str) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _near(found: str, known: tuple[str, ...]) -> str:
-    """Return ": did you mean …?" with the name of `known` that is most similar to `found`, or "" if none is similar."""
-    near = difflib.get_close_matches(found, known, n=1)
+def _near(name: str, known: tuple[str, ...]) -> str:
+    """Return ": did you mean …?" with the name of `known` that is most similar to `name`, or "" if none is similar."""
+    near = difflib.get_close_matches(name, known, n=1)
     return f": did you mean {near[0]}?" if near else ""
 
 
@@ -383,8 +383,8 @@ def _deeper_problems(path: str | os.PathLike[str], level: int, language: str) ->
     validator.validate_file_handle(io.TextIOWrapper(io.BytesIO(raw), "utf-8", "replace"), state)
     validator.validate_end(state)
     lines = ["", *raw.decode("utf-8", "replace").split("\n")]
-    found = [one for one in state.error_tracker if one.level > OWN_LEVEL and one.is_error()]
-    for one in sorted(found, key=lambda one: one.lineno):
-        cells = lines[one.lineno].split("\t") if one.lineno < len(lines) else []
-        code, word = f"{UDTOOLS}{one.testid}", cells[0] if len(cells) == len(NAMES) else ""
-        yield FormatError(files.shown(path), one.lineno, code, one.message, word=word, sentence=one.sentid)
+    errors = [error for error in state.error_tracker if error.level > OWN_LEVEL and error.is_error()]
+    for error in sorted(errors, key=lambda error: error.lineno):
+        cells = lines[error.lineno].split("\t") if error.lineno < len(lines) else []
+        code, word = f"{UDTOOLS}{error.testid}", cells[0] if len(cells) == len(NAMES) else ""
+        yield FormatError(files.shown(path), error.lineno, code, error.message, word=word, sentence=error.sentid)

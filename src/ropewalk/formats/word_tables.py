@@ -86,15 +86,17 @@ def columns(bank: Treebank, features: Sequence[str] = (), before: Before = Befor
     texts["relation"] = _texts(bank.relations, "relation")
     texts |= {f"head_{name}": _taken(texts[name], head_rows) for name in ("form", "lemma", "upos")}
     texts |= {name: _taken(values, owners) for name, values in _of_sentences(bank, before.document).items()}
-    found = bank.probabilities
+    probabilities = bank.probabilities
     out: dict[str, Values] = {
         **texts,
         **_of_tokens(bank, owners),
         "sentence": (owners + before.sentences).astype(np.int32),
         "index": bank.offsets.positions(),
         "head": heads,
-        "probability": rounded_probabilities(None if found is None else found.arcs, bank.words),
-        "sentence_probability": rounded_probabilities(None if found is None else found.trees, len(bank))[owners],
+        "probability": rounded_probabilities(None if probabilities is None else probabilities.arcs, bank.words),
+        "sentence_probability": rounded_probabilities(
+            None if probabilities is None else probabilities.trees, len(bank)
+        )[owners],
     }
     more = {name: _feature(bank.column("feats"), name) for name in dict.fromkeys(features)}
     return {name: out[name] for name in SCHEMA} | more
@@ -103,16 +105,16 @@ def columns(bank: Treebank, features: Sequence[str] = (), before: Before = Befor
 def arrow(bank: Treebank, features: Sequence[str] = (), before: Before = Before(), generator: str = "") -> pa.Table:
     """Return a word table as a PyArrow table; its metadata names `generator`, the program that made the trees."""
     pyarrow = library("pyarrow")
-    found = columns(bank, features, before)
-    arrays = {name: arrow_array(pyarrow, values) for name, values in found.items()}
+    values_by_name = columns(bank, features, before)
+    arrays = {name: arrow_array(pyarrow, values) for name, values in values_by_name.items()}
     return pyarrow.table(arrays).replace_schema_metadata({"generator": generator} if generator else None)
 
 
 def pandas(bank: Treebank, features: Sequence[str] = (), before: Before = Before()) -> pd.DataFrame:
     """Return a word table as a pandas DataFrame; texts are categoricals, and integers with nulls are `Int32`."""
     frames = library("pandas")
-    found = columns(bank, features, before)
-    arrays = {name: _pandas_array(frames, values, SCHEMA.get(name, TEXT)) for name, values in found.items()}
+    values_by_name = columns(bank, features, before)
+    arrays = {name: _pandas_array(frames, values, SCHEMA.get(name, TEXT)) for name, values in values_by_name.items()}
     table: pd.DataFrame = frames.DataFrame(arrays)
     return table
 
@@ -193,7 +195,7 @@ def _of_sentences(bank: Treebank, document: str | None) -> dict[str, Texts]:
         document = document if heading.document is None else heading.document
         documents.append(document or "")
     return {
-        "sentence_id": _texts(Column.of(one.id or "" for one in headings), "sentence_id", unknown=""),
+        "sentence_id": _texts(Column.of(metadata.id or "" for metadata in headings), "sentence_id", unknown=""),
         "document": _texts(Column.of(documents), "document", unknown=""),
     }
 
@@ -209,7 +211,9 @@ def _of_tokens(bank: Treebank, owners: npt.NDArray[Any]) -> dict[str, Values]:
     last = np.arange(bank.words) + 1 == surface.first[token + 1]
     spaced = np.array([bool(spaces) for spaces in surface.after.names], dtype=np.bool_)
     form = bank.column("form")
-    inside = [(word, text) for one, text in surface.texts.items() for word in range(*surface.first[one : one + 2])]
+    inside = [
+        (word, text) for number, text in surface.texts.items() for word in range(*surface.first[number : number + 2])
+    ]
     text = form.replaced(np.array([word for word, _ in inside], dtype=np.int64), [text for _, text in inside])
     return {
         "token_index": (token - surface.offsets(bank.offsets).starts[owners] + 1).astype(np.int32),

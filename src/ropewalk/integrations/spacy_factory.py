@@ -38,8 +38,8 @@ def make(  # noqa: PLR0913 - spaCy passes name and configuration as keywords
 
     Raise a `ConfigError` if an option asks for graphs, which spaCy documents cannot store.
     """
-    for field, given in (("graph_decoder", options.graph_decoder is not None), ("enhance", options.enhance)):
-        if given:
+    for field, is_set in (("graph_decoder", options.graph_decoder is not None), ("enhance", options.enhance)):
+        if is_set:
             raise ConfigError("spaCy", field, "is set, and documents of spaCy have no graphs; leave it out")
     from ropewalk import pipeline
     from ropewalk.integrations.spacy_component import Component

@@ -84,7 +84,7 @@ class SearchPlan:
     enumerated: int = 0
 
     def size(self, levels: int, enumerated: int) -> None:
-        """Set the number of levels of the pattern itself, and how many of them are enumerated."""
+        """Store the number of levels of the pattern itself, and of the first levels whose words distinguish matches."""
         self.levels = levels
         self.enumerated = enumerated
 

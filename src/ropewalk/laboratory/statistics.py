@@ -271,9 +271,9 @@ def _counted_in(many: Sequence[Statistics]) -> str:
 
 def _notes(many: Sequence[Statistics]) -> tuple[str, ...]:
     return tuple(
-        f"{one.name}: no {' or '.join(missing)} at hand"
-        for one in many
-        if WHOLE not in one.trees and (missing := [split for split in SPLITS if split not in one.trees])
+        f"{treebank.name}: no {' or '.join(missing)} at hand"
+        for treebank in many
+        if WHOLE not in treebank.trees and (missing := [split for split in SPLITS if split not in treebank.trees])
     )
 
 

@@ -224,8 +224,8 @@ class Model:
             raise ConfigError(
                 "decoding",
                 "decoder",
-                f"is {self.decoding.decoder!r}, by which this model's arcs have no probabilities; use another decoder, "
-                "such as mbr, or another model",
+                f"is {self.decoding.decoder!r}, with which this model's arcs have no probabilities; use another "
+                "decoder, such as mbr, or another model",
             )
         treebank.trees()
         if not treebank.words:
@@ -239,8 +239,8 @@ class Model:
             head_parts.append(self._decoder.head_probabilities(scores.trees, annotated))
             relation_parts.append(relation_probabilities(scores.trees, self.labels.relations, annotated))
             trees.append(self._decoder.decode(scores.trees, part.offsets.array, part.upos))
-        heads = np.concatenate([one.heads for one in trees])
-        predicted = treebank.with_trees(heads, joined([one.relations for one in trees]))
+        heads = np.concatenate([batch_trees.heads for batch_trees in trees])
+        predicted = treebank.with_trees(heads, joined([batch_trees.relations for batch_trees in trees]))
         return Judgement(predicted, np.concatenate(head_parts), np.concatenate(relation_parts))
 
     def _annotated(

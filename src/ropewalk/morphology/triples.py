@@ -74,25 +74,25 @@ class _Clauses:
         If the verb is a conjunct of another verb, they include the arguments that it shares with that verb.
         """
         if verb.index not in self.known:
-            found = self.known[verb.index] = dict(self.dependents.get(verb.index, {}))
+            arguments = self.known[verb.index] = dict(self.dependents.get(verb.index, {}))
             if base_relation(verb.relation) == "conj" and verb.head is not None and _is_verb(verb.head):
                 own = {base_relation(child.relation) for child in verb.children}
                 for word, relation in self.arguments(verb.head).items():
                     is_subject = base_relation(relation) in SUBJECTS and not own & OWN_SUBJECTS
                     is_object = base_relation(relation) == "obj" and not own & OWN_OBJECTS
                     if is_subject or ((is_object or _is_agent(relation)) and word > verb.index):
-                        found.setdefault(word, relation)
+                        arguments.setdefault(word, relation)
         return self.known[verb.index]
 
     def triples(self, verb: Word) -> Iterator[Triple]:
         """Yield the triples of one verb; none if it has neither subject nor object."""
-        found = self.arguments(verb)
-        subjects = [word for word, relation in found.items() if base_relation(relation) in SUBJECTS]
-        objects = [word for word, relation in found.items() if base_relation(relation) == "obj"]
-        passive = _is_passive(verb, found)
+        arguments = self.arguments(verb)
+        subjects = [word for word, relation in arguments.items() if base_relation(relation) in SUBJECTS]
+        objects = [word for word, relation in arguments.items() if base_relation(relation) == "obj"]
+        passive = _is_passive(verb, arguments)
         if passive:
             objects = objects or subjects
-            subjects = [word for word, relation in found.items() if _is_agent(relation)]
+            subjects = [word for word, relation in arguments.items() if _is_agent(relation)]
         if subjects or objects:
             for subject, thing in product(subjects or [0], objects or [0]):
                 yield Triple(self._word(subject), verb, self._word(thing), passive=passive)

@@ -44,7 +44,7 @@ def share_width(least: Sequence[int], natural: Sequence[int], total: int) -> lis
     spare = total - sum(widths)
     growing = [number for number, width in enumerate(widths) if width < natural[number]]
     while spare > 0 and growing:
-        number = min(growing, key=lambda one: widths[one])
+        number = min(growing, key=lambda column: widths[column])
         widths[number] += 1
         spare -= 1
         if widths[number] == natural[number]:

@@ -125,8 +125,8 @@ class Table:
         Case is ignored.
         """
         wanted = name.strip().casefold()
-        keys = [one.id.casefold() for one in self.columns]
-        headers = [{one.name.casefold(), one.header.casefold()} for one in self.columns]
+        keys = [column.id.casefold() for column in self.columns]
+        headers = [{column.name.casefold(), column.header.casefold()} for column in self.columns]
         by_header = next((number for number, some in enumerate(headers) if wanted in some), None)
         return keys.index(wanted) if wanted in keys else by_header
 
@@ -141,7 +141,7 @@ class Table:
         for name in names:
             index = self.find(name)
             if index is None:
-                raise UnknownNameError("column", name.strip(), (*(one.id for one in self.columns), EVERYTHING))
+                raise UnknownNameError("column", name.strip(), (*(known.id for known in self.columns), EVERYTHING))
             indices[index] = None
         chosen = _with_columns(self, list(indices))
         return replace(chosen, columns=tuple(replace(column, detail=False) for column in chosen.columns))
@@ -192,7 +192,7 @@ class Table:
         The best value is the largest, or the smallest without `highest`. Values are compared as shown, and totals are
         ignored.
         """
-        at = [one.id for one in self.columns].index(column)
+        at = [known.id for known in self.columns].index(column)
         shown = self.columns[at]
         values = {
             row: float(shown.show(cells[at]))
@@ -393,7 +393,7 @@ def to_text(table: Table, *, width: int | None = None, colour: bool = False) -> 
     if width is not None and MARGIN + sum(natural) + GAP * (many - 1) > width:
         gap, inner = NARROW_GAP, width - MARGIN - NARROW_GAP * (many - 1)
         least = [least_width(column, header) for header, column in zip(headers, texts, strict=True)]
-        full = [max([one, *map(cell_width, column)]) for one, column in zip(least, texts, strict=True)]
+        full = [max([narrowest, *map(cell_width, column)]) for narrowest, column in zip(least, texts, strict=True)]
         widths = share_width(share_width(least, full, inner), natural, inner)  # cells grow before headers
 
     def lines(cells: Sequence[str], styles: Sequence[str]) -> Iterable[str]:
@@ -414,7 +414,7 @@ def to_text(table: Table, *, width: int | None = None, colour: bool = False) -> 
         if row == len(table.rows):
             out.append(rule)
         places = [(row, at) for at in range(many)]
-        styles = [BOLD if one in table.bold else UNDERLINED if one in table.underlined else "" for one in places]
+        styles = [BOLD if place in table.bold else UNDERLINED if place in table.underlined else "" for place in places]
         out += lines(cells, styles)
     out += ["", *(line for note in table.notes for line in _paragraph(note, width))]
     return "\n".join(out).strip("\n") + "\n"
@@ -435,7 +435,7 @@ def _across(table: Table) -> list[list[str]]:
     """Return for each column the texts of its cells for a terminal; marks are padded, so that numbers stay aligned."""
     cells = _shown(table, clean, str, str, str)
     for at in {at for _, at in table.marks}:
-        longest = max(len(mark) for (_, one), mark in table.marks.items() if one == at)
+        longest = max(len(mark) for (_, column), mark in table.marks.items() if column == at)
         for row, texts in enumerate(cells):
             texts[at] += PADDING * (longest - len(table.marks.get((row, at), "")))
     return [[row[at] for row in cells] for at in range(len(table.columns))]

@@ -40,7 +40,10 @@ class SegmenterTraining:
 
     epochs: int = option(24, low=1, high=options.EPOCHS, about="Number of epochs.")
     minutes: float = option(
-        0.0, low=0, high=options.MINUTES, about="Time limit; the learning rate falls in time. 0: none."
+        0.0,
+        low=0,
+        high=options.MINUTES,
+        about="Time limit in minutes, at which the learning rate reaches 0; 0: no limit.",
     )
     batch: int = option(400, low=1, high=10_000_000, about="Chunks in a batch.")
     rate: float = option(4e-3, low=0, high=options.RATE, about="Highest learning rate.")

@@ -162,7 +162,7 @@ class PairRelations(PairScorer):
         return self.word(vectors), self.head(vectors)
 
     def classes(self) -> Tensor:
-        """Return the vectors that are added to a head's side: one for each distance class, then the root's side."""
+        """Return the embeddings of distance classes, which are added to a head's vector, then node 0's vector."""
         own = self.distance.weight[DISTANCES.index(0)]
         return torch.cat([self.distance.weight, (own + self.head(self.root))[None]])
 

@@ -169,9 +169,11 @@ class TrainingOptions:
     """Options of the training loop: duration, learning rates, batches, and when to stop."""
 
     epochs: int = option(10, low=1, high=EPOCHS, about="Number of epochs.")
-    minutes: float = option(0.0, low=0, high=MINUTES, about="Time limit; the learning rates fall in time. 0: none.")
+    minutes: float = option(
+        0.0, low=0, high=MINUTES, about="Time limit in minutes, at which learning rates reach 0; 0: no limit."
+    )
     batch: int = option(512, low=1, high=10_000_000, about="Subwords in a batch, with padding.")
-    accumulate: int = option(1, low=1, high=100_000, about="Batches in a step.")
+    accumulate: int = option(1, low=1, high=100_000, about="Batches per update of the weights (gradient accumulation).")
     encoder_rate: float = option(3e-4, low=0, high=RATE, about="Highest learning rate of the encoder.")
     head_rate: float = option(1e-3, low=0, high=RATE, about="Highest learning rate of all else.")
     betas: tuple[float, ...] = option((0.9, 0.98), low=0, high=0.999_999, items=(2, 2), about="Betas of AdamW.")

@@ -85,17 +85,17 @@ class _Lists:
 
     @cached_property
     def arcs(self) -> list[float | None]:
-        found = self.bank.probabilities
-        return _known(None if found is None else found.arcs, self.bank.words)
+        probabilities = self.bank.probabilities
+        return _known(None if probabilities is None else probabilities.arcs, self.bank.words)
 
     @cached_property
     def trees(self) -> list[float | None]:
-        found = self.bank.probabilities
-        return _known(None if found is None else found.trees, len(self.bank))
+        probabilities = self.bank.probabilities
+        return _known(None if probabilities is None else probabilities.trees, len(self.bank))
 
     def tags(self, column: str) -> list[float | None]:
-        found = self.bank.probabilities
-        shares = None if found is None else found.tags.get(column)
+        probabilities = self.bank.probabilities
+        shares = None if probabilities is None else probabilities.tags.get(column)
         return self.bank.kept(f"{column} probabilities", lambda: _known(shares, self.bank.words))
 
     @cached_property
@@ -136,8 +136,8 @@ class _Lists:
 
 
 def _listed(values: npt.NDArray[Any]) -> list[int]:
-    found: list[int] = values.tolist()
-    return found
+    integers: list[int] = values.tolist()
+    return integers
 
 
 def _known(values: Any, count: int) -> list[float | None]:  # noqa: ANN401 - an array of any kind of float
@@ -373,12 +373,12 @@ class Word(_View):
     @property
     def ancestors(self) -> tuple[Word, ...]:
         """Its head, the head of its head, and so on up to the root."""
-        found: dict[Word, None] = {}
+        above: dict[Word, None] = {}
         word = self.head
-        while word is not None and word not in found:  # heads of a file may form a cycle
-            found[word] = None
+        while word is not None and word not in above:  # heads of a file may form a cycle
+            above[word] = None
             word = word.head
-        return tuple(found)
+        return tuple(above)
 
     def path_to(self, other: Word) -> tuple[Word, ...]:
         """Return the words on the path through the tree from this word to `other`, both included.
@@ -398,12 +398,12 @@ class Word(_View):
     @property
     def subtree(self) -> tuple[Word, ...]:
         """The word itself and all its descendants, from left to right."""
-        found, waiting = {self._at}, [self._at]
+        inside, waiting = {self._at}, [self._at]
         while waiting:
-            below = [place for place in self._lists.children[waiting.pop()] if place not in found]
-            found.update(below)
+            below = [place for place in self._lists.children[waiting.pop()] if place not in inside]
+            inside.update(below)
             waiting += below
-        return self._others(sorted(found))
+        return self._others(sorted(inside))
 
     @property
     def probability(self) -> float | None:
@@ -630,8 +630,8 @@ class Sentence(_View, Sequence[Word]):
 
         Use `replace` to change several words at once, which a new root needs, or other columns.
         """
-        given = {"head": head, "relation": relation, "lemma": lemma, "upos": upos, "xpos": xpos, "feats": feats}
-        return self.replace({name: {index: value} for name, value in given.items() if value is not None})
+        values = {"head": head, "relation": relation, "lemma": lemma, "upos": upos, "xpos": xpos, "feats": feats}
+        return self.replace({name: {index: value} for name, value in values.items() if value is not None})
 
     def draw(self, *, tags: bool = True, probabilities: bool = False, title: str = "") -> Picture:
         """Return a picture of the tree, which can be written as text (with `str`), SVG, TikZ or HTML.
@@ -666,7 +666,7 @@ class Sentence(_View, Sequence[Word]):
         return ropewalk.word_tables.polars(self.treebank.select([self.number]), features, self._before())
 
     def _before(self) -> Before:
-        """Return the number of sentences before it, and the name of its document, for tables."""
+        """Return the number of sentences before this one in the treebank, and the name of its document, for tables."""
         return ropewalk.formats.Before(self.number, self.treebank.document_before(self.number + 1))
 
     def _repr_html_(self) -> str:

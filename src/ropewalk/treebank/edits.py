@@ -39,14 +39,14 @@ def edits_of(bank: Treebank, columns: Mapping[str, Any], where: object) -> list[
     demand_type("columns", columns, Mapping)
     chosen = np.arange(bank.words) if where is None else _rows(bank, where)
     out: dict[str, Edit] = {}
-    for name, given in columns.items():
+    for name, content in columns.items():
         demand_known("column", name, NAMES)
         column = "deprel" if name == "relation" else name
         if column in out:
             raise MismatchError("relation and deprel are the same column; name one of them")
-        rows, values = (_rows(bank, given), list(given.values())) if _is_by_word(given) else (chosen, [given])
-        if _is_listed(given) and not isinstance(given, str | Mapping):
-            values = list(given)
+        rows, values = (_rows(bank, content), list(content.values())) if _is_by_word(content) else (chosen, [content])
+        if _is_listed(content) and not isinstance(content, str | Mapping):
+            values = list(content)
             if len(values) != len(rows):
                 raise MismatchError(f"{len(values)} values of {name} for {len(rows)} words; expected one for each")
         values = values * len(rows) if len(values) == 1 else values
@@ -63,9 +63,9 @@ def rows_of_sentence(sentence: Sentence, columns: Mapping[str, Any]) -> dict[str
     demand_type("columns", columns, Mapping)
     first = sentence.treebank.offsets[sentence.number].start
     out = dict(columns)
-    for name, given in columns.items():
-        if _is_by_word(given):
-            out[name] = {first + _index(sentence, word) - 1: value for word, value in given.items()}
+    for name, content in columns.items():
+        if _is_by_word(content):
+            out[name] = {first + _index(sentence, word) - 1: value for word, value in content.items()}
     return out
 
 
@@ -84,9 +84,9 @@ def demand_trees(bank: Treebank, heads: Ints, rows: npt.NDArray[Any]) -> None:
         raise error
 
 
-def _is_by_word(given: object) -> bool:
-    """Return whether `given` maps words to values; a mapping with only text as keys is one of features."""
-    return isinstance(given, Mapping) and not (given and all(isinstance(key, str) for key in given))
+def _is_by_word(content: object) -> bool:
+    """Return whether `content` maps words to values; a mapping with only text as keys is one of features."""
+    return isinstance(content, Mapping) and not (content and all(isinstance(key, str) for key in content))
 
 
 def _is_listed(value: object) -> TypeGuard[Iterable[Any]]:
@@ -106,8 +106,8 @@ def _rows(bank: Treebank, where: object) -> npt.NDArray[np.int64]:
     """Return the rows that `where` chooses: a mask with a boolean for each word, rows, or `Word`s."""
     if _is_listed(where):
         listed = where if isinstance(where, np.ndarray) else list(where)
-        if any(isinstance(one, ropewalk.Word) for one in listed):
-            return np.array([_row(bank, one) for one in listed], dtype=np.int64)
+        if any(isinstance(item, ropewalk.Word) for item in listed):
+            return np.array([_row(bank, item) for item in listed], dtype=np.int64)
         where = listed
     array = as_array(where, "words to edit")
     if array.dtype == np.bool_ and array.shape == (bank.words,):

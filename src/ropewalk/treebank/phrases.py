@@ -78,8 +78,8 @@ class PhraseSpan(NamedTuple):
 
 def of_sentence(sentence: Sentence) -> tuple[NounPhrase, ...]:
     """Return the noun phrases of a sentence, from left to right."""
-    found = phrase_spans(sentence.heads, sentence.relations, sentence.upos)
-    return tuple(NounPhrase(sentence[span.first : span.end], sentence[span.head]) for span in found)
+    spans = phrase_spans(sentence.heads, sentence.relations, sentence.upos)
+    return tuple(NounPhrase(sentence[span.first : span.end], sentence[span.head]) for span in spans)
 
 
 def phrase_spans(heads: Sequence[int], relations: Sequence[str], upos: Sequence[str]) -> Iterator[PhraseSpan]:
@@ -152,7 +152,7 @@ class _Tree:
         end = word + 1
         for child in (child for child in self.children[word] if child > word):
             inside = range(self.left[child], self.right[child] + 1)
-            if inside.start != end or any(self.relations[one] not in AFTER | {"advmod"} for one in inside):
+            if inside.start != end or any(self.relations[other] not in AFTER | {"advmod"} for other in inside):
                 break
             if self.relations[child] not in AFTER:
                 break

@@ -108,13 +108,13 @@ class Source:
         """Read the metadata of all sentences from their comments, in one pass; see `heading`."""
         begins = self.sentences[0]
         comments = list(HEADING.finditer(self.raw[begins : self.sentences[-1]].tobytes()))
-        places = np.array([one.start() for one in comments], dtype=np.int64) + begins
+        places = np.array([comment.start() for comment in comments], dtype=np.int64) + begins
         bounds = np.searchsorted(places, self.sentences).tolist()
         return [_heading(comments[first:last]) for first, last in itertools.pairwise(bounds)]
 
     def document_starts(self) -> list[int]:
         """Return the indices of the sentences that may begin a document: those whose lines contain `newdoc`."""
-        places = [one.start() for one in re.finditer(rb"newdoc", self.raw.tobytes())]
+        places = [match.start() for match in re.finditer(rb"newdoc", self.raw.tobytes())]
         return sorted({*(np.searchsorted(self.sentences, places, side="right") - 1).tolist()})
 
     def surface(self, offsets: Offsets, misc: Column) -> Surface:
@@ -134,17 +134,17 @@ class Source:
         place = {word: token for token, word in enumerate(first.tolist())} if texts else {}
         described = misc.replaced(np.array(list(others), dtype=np.int64), list(others.values())).take(first)
         spacings = [Spaces.of(text) for text in described.names]  # once for each distinct MISC
-        spaces = Column.of(one.after for one in spacings)
+        spaces = Column.of(spacing.after for spacing in spacings)
         begun = np.searchsorted(first, offsets.starts)
         opening = described.take(begun).ids.tolist()
-        inside = np.array([bool(one.inside) for one in spacings], dtype=np.bool_)[described.ids]
+        inside = np.array([bool(spacing.inside) for spacing in spacings], dtype=np.bool_)[described.ids]
         return Surface(
             frozen_ints(np.append(first, words)),
             {place[word]: text for word, text in texts.items()},
             spaces.take(described.ids),
-            {number: spacings[one].before for number, one in enumerate(opening) if spacings[one].before},
-            frozen_ints(np.array([one.start for one in spacings], dtype=np.int32)[described.ids]),
-            frozen_ints(np.array([one.stop for one in spacings], dtype=np.int32)[described.ids]),
+            {number: spacings[spacing].before for number, spacing in enumerate(opening) if spacings[spacing].before},
+            frozen_ints(np.array([spacing.start for spacing in spacings], dtype=np.int32)[described.ids]),
+            frozen_ints(np.array([spacing.stop for spacing in spacings], dtype=np.int32)[described.ids]),
             {token: spacings[described.ids[token]].inside for token in np.flatnonzero(inside).tolist()},
         )
 
@@ -247,11 +247,11 @@ class Source:
             and (fields[offsets.starts[full], 0] >= self.sentences[:-1][full]).all()
             and (fields[offsets.array[1:][full] - 1, 10] <= self.sentences[1:][full]).all()
         ):
-            raise MismatchError("the places of columns do not lie in order in the bytes of their CoNLL-U")
+            raise MismatchError("the positions of columns are not in increasing order in the bytes of their CoNLL-U")
 
 
 def _heading(comments: Iterable[re.Match[bytes]]) -> Heading:
     """Return the metadata in matches of HEADING; the last of several with the same key counts."""
-    named = {one[1] or one[3]: (one[2] or b"").decode("utf-8").strip() for one in comments}
+    named = {comment[1] or comment[3]: (comment[2] or b"").decode("utf-8").strip() for comment in comments}
     document = named.get(b"newdoc id", named.get(b"newdoc"))
     return Heading(named.get(b"sent_id"), named.get(b"text"), document, b"newpar" in named)

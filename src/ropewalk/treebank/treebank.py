@@ -257,8 +257,8 @@ class Treebank:
         """
         begins = range(sentence) if self.headings is not None or self.source is None else self.source.document_starts()
         for number in reversed(begins[: bisect_left(begins, sentence)]):
-            if (found := self.heading(number).document) is not None:
-                return found
+            if (name := self.heading(number).document) is not None:
+                return name
         return document
 
     def comments(self, sentence: int) -> tuple[str, ...]:
@@ -398,7 +398,9 @@ class Treebank:
         """Return the treebank with these probabilities, or with none; those read from a file are dropped."""
         estimates = probabilities or Probabilities()
         if estimates.trees is not None and len(estimates.trees) != len(self):
-            raise MismatchError(f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences")
+            raise MismatchError(
+                f"{len(estimates.trees)} probabilities of trees for {len(self)} sentences; pass one for each"
+            )
         for values in (estimates.arcs, *estimates.tags.values()):
             if values is not None:
                 self._fits("probability", len(values))

@@ -49,7 +49,7 @@ def windows(offsets: Ints, window: int, margin: int) -> tuple[Ints, Ints, Ints, 
 
 
 def _sentence_sizes() -> list[InputSizes]:
-    """Return the largest inputs of the network: two long spans, or many short ones."""
+    """Return the largest input sizes that are used, for the memory limit: two long spans, or many short ones."""
     pairs = (varying(WINDOW), varying(2)), (varying(MOST_TOKENS), varying(MOST_ROWS))
     return [{"inputs": (steps, rows), "lengths": (rows,)} for steps, rows in pairs]
 

@@ -69,7 +69,7 @@ def _dimension(size: Size | None) -> Size:
 def _content(array: Known | None) -> tuple[Size, ...]:
     """Return the values of an array of sizes; raise `ValueError` if one is not known before the network runs."""
     if array is None or array.content is None:
-        raise ValueError("the size of an array depends on the numbers that are read, or is too long")
+        raise ValueError("the size of an array depends on the input, or is given by too many numbers")
     return tuple(_known(size) for size in array.content)
 
 
@@ -83,7 +83,7 @@ def _integers(array: Known | None) -> tuple[int, ...]:
     """Return the values of an array that must be constants, such as axes; raise `ValueError` if they are not."""
     sizes = _content(array)
     if not all(size.is_constant for size in sizes):
-        raise ValueError("axes or steps depend on what is read")
+        raise ValueError("axes or steps are not constants")
     return tuple(size.offset for size in sizes)
 
 
@@ -234,7 +234,7 @@ def _squeeze(node: Node, inputs: NodeInputs) -> list[Known]:
     axes = _axes(node, inputs, len(array.shape))
     if axes is None:
         if not all(size.is_constant for size in array.shape):
-            raise ValueError("an array has dimensions that depend on what is read")
+            raise ValueError("a Squeeze node without axes has an input whose size varies; expected a fixed size")
         axes = [place for place, size in enumerate(array.shape) if size == ONE]
     return [Known(tuple(size for place, size in enumerate(array.shape) if place not in axes), array.content)]
 
@@ -252,7 +252,7 @@ def _transpose(node: Node, inputs: NodeInputs) -> list[Known]:
     shape = _array(inputs, 0).shape
     order = _list(node, b"perm", range(len(shape))[::-1])
     if sorted(order) != list(range(len(shape))):
-        raise IndexError("an order of other axes")
+        raise IndexError("the permutation does not fit the number of dimensions")
     return [Known(tuple(shape[place] for place in order))]
 
 
@@ -260,7 +260,7 @@ def _concat(node: Node, inputs: NodeInputs) -> list[Known]:
     arrays = [_array(inputs, place) for place in range(len(inputs))]
     axis = _axis(_integer(node, b"axis", 0), len(arrays[0].shape))
     if len({len(array.shape) for array in arrays}) > 1:
-        raise IndexError("arrays of different dimensions")
+        raise IndexError("the arrays have different numbers of dimensions")
     shape = [
         reduce(either, sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)
     ]  # some may be empty
@@ -279,7 +279,7 @@ def _split(node: Node, inputs: NodeInputs) -> list[Known]:
     else:
         parts = [_dimension(over(_known(plus(shape[axis], constant(many - 1))), constant(many)))] * many
     if len(parts) != many:
-        raise IndexError("other parts than outputs")
+        raise IndexError("the number of parts differs from the number of outputs")
     return [Known((*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
 
 
@@ -292,7 +292,7 @@ def _slice(_: Node, inputs: NodeInputs) -> list[Known]:
     unsure: tuple[Size | None, ...] = (None,) * count
     begins, stops = starts.content or unsure, ends.content or unsure
     if not len(axes) == len({*axes}) == len(steps) == len(begins) == len(stops):
-        raise IndexError("other axes than starts")
+        raise IndexError("axes, steps, starts and ends differ in number")
     content = array.content
     for start, end, axis, step in zip(begins, stops, axes, steps, strict=True):
         exact = start is not None and end is not None and start.is_constant and end.is_constant and step > 0
@@ -304,7 +304,7 @@ def _slice(_: Node, inputs: NodeInputs) -> list[Known]:
 
 def _single(shape: Sizes) -> int:
     if len(shape) != 1 or not shape[0].is_constant:
-        raise IndexError("a list of unknown length")
+        raise IndexError("a list has an unknown length")
     return shape[0].offset
 
 
@@ -342,13 +342,13 @@ def _tile(_: Node, inputs: NodeInputs) -> list[Known]:
 def _pad(node: Node, inputs: NodeInputs) -> list[Known]:
     shape = list(_array(inputs, 0).shape)
     if node.attributes.get(b"mode", b"constant") != b"constant":
-        raise TypeError("edges that repeat the array")
+        raise TypeError("the padding is not constant")
     axes = [_axis(axis, len(shape)) for axis in (_integers(inputs[3]) if _has(inputs, 3) else range(len(shape)))]
     edges = _content(inputs[1])
     if len(edges) != 2 * len(axes):
-        raise IndexError("other edges than axes")
+        raise IndexError("the number of paddings does not fit the number of axes")
     if any(edge.least < 0 for edge in edges):  # old runtimes cut off more than there is
-        raise ValueError("edges may be cut off")
+        raise ValueError("a padding may be negative")
     for place, axis in enumerate(axes):
         both = _known(plus(edges[place], edges[place + len(axes)]))
         shape[axis] = _dimension(plus(shape[axis], both))
@@ -358,7 +358,7 @@ def _pad(node: Node, inputs: NodeInputs) -> list[Known]:
 def _range(_: Node, inputs: NodeInputs) -> list[Known]:
     (start,), (end,), (step,) = (_content(inputs[place]) for place in range(3))
     if not step.is_constant or not step.offset:
-        raise ValueError("a step depends on what is read")
+        raise ValueError("the step of a range is not a constant")
     length = larger(_known(minus(end, start) if step.offset > 0 else minus(start, end)), NOTHING)
     wide = abs(step.offset)
     return [Known((_known(over(_known(plus(length, constant(wide - 1))), constant(wide))),))]
@@ -396,7 +396,7 @@ def _gather_nd(node: Node, inputs: NodeInputs) -> list[Known]:
     shape, indices = _array(inputs, 0).shape, _array(inputs, 1).shape
     depth = _single(indices[-1:])
     if _integer(node, b"batch_dims", 0) or not 0 < depth <= len(shape):  # by batches, old runtimes divide
-        raise IndexError("more indices than dimensions")
+        raise IndexError("there are more indices than dimensions")
     return [Known((*indices[:-1], *shape[depth:]))]
 
 
@@ -423,9 +423,9 @@ def _matmul_n_bits(node: Node, inputs: NodeInputs) -> list[Known]:
     table, scales = _array(inputs, 1), _array(inputs, 2)
     size = block * _integer(node, b"bits", 4) // 8
     if shape[-1] != constant(inner) or table.shape != tuple(map(constant, (outer, blocks, size))) or len(inputs) > 3:
-        raise IndexError("other sizes than attributes")
+        raise IndexError("the sizes of the inputs contradict the attributes")
     if scales.most != outer * blocks:
-        raise IndexError("other scales than blocks")
+        raise IndexError("the number of scales differs from the number of blocks")
     return [Known((*shape[:-1], constant(outer)))]
 
 
@@ -441,9 +441,9 @@ def _conv(node: Node, inputs: NodeInputs) -> list[Known]:
     pads = _list(node, b"pads", (0,) * (2 * sides))
     strides, dilations = (_list(node, name, (1,) * sides) for name in (b"strides", b"dilations"))
     if node.attributes.get(b"auto_pad", b"NOTSET") not in {b"NOTSET", b"VALID"} or min(*strides, *dilations) < 1:
-        raise TypeError("paddings that are not known")
+        raise TypeError("the padding mode is not supported, or a stride or dilation is below 1")
     if len(weights) != len(shape) or not len(strides) == len(dilations) == sides or len(pads) != 2 * sides:
-        raise IndexError("other sizes than attributes")
+        raise IndexError("the sizes of the inputs contradict the attributes")
     out = []
     for place in range(sides):
         window = _known(times(_known(minus(weights[place + 2], ONE)), constant(dilations[place])))
@@ -459,7 +459,7 @@ def _lstm(node: Node, inputs: NodeInputs) -> list[Known]:
     hidden = _array(inputs, 2).shape[2]
     size = _integer(node, b"hidden_size", 0)
     if hidden != constant(size) or gates != constant(4 * size):
-        raise IndexError("other sizes than attributes")
+        raise IndexError("the sizes of the inputs contradict the attributes")
     return [Known((steps, sides, rows, hidden)), *[Known((sides, rows, hidden))] * 2][: len(node.outputs)]
 
 
@@ -471,7 +471,7 @@ def _letters(node: Node, inputs: NodeInputs) -> tuple[dict[str, Size], str]:
     _demand_numbers(inputs)
     equation = node.attributes.get(b"equation")
     if not isinstance(equation, bytes):
-        raise TypeError("no equation")
+        raise TypeError("the equation is missing")
     left, arrow, right = equation.decode("ascii", "replace").replace(" ", "").partition("->")
     sides = left.split(",")
     if not arrow or len(sides) != len(inputs) or len(sides) > 2 or not all(map(str.isalpha, (*sides, right))):
@@ -486,7 +486,7 @@ def _letters(node: Node, inputs: NodeInputs) -> tuple[dict[str, Size], str]:
 def _einsum(node: Node, inputs: NodeInputs) -> list[Known]:
     sizes, letters = _letters(node, inputs)
     if not {*letters} <= sizes.keys():
-        raise IndexError("an output of other letters")
+        raise IndexError("the output of the equation has letters that no input has")
     return [Known(tuple(sizes[letter] for letter in letters))]
 
 

@@ -75,7 +75,7 @@ def read(raw: bytes, start: int, stop: int, rules: Mapping[int, Rule]) -> FieldC
         if rule is None or not rule.allowed:
             raise ValueError(f"it has {'an unknown field' if rule is None else rule.name} ({number})")
         if kind != rule.kind and not (rule.repeated and kind == BYTES):
-            raise ValueError(f"its {rule.name} ({number}) is of kind {kind}")
+            raise ValueError(f"its {rule.name} (field {number}) has the wire type {kind}; expected {rule.kind}")
         if number in contents and not rule.repeated:
             raise ValueError(f"it has {rule.name} ({number}) twice")
         contents.setdefault(number, []).append((first, last, value))
