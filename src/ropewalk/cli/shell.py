@@ -17,13 +17,14 @@ from ropewalk.options import ParserOptions, spread
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ropewalk.formats.sdp import SemanticBank
     from ropewalk.reporting.tables import Table
     from ropewalk.treebank.treebank import Treebank
 
 Item = TypeVar("Item")
+Choice = TypeVar("Choice")
 LONGEST_MESSAGE = 1000
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -276,6 +277,21 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 def as_folder(path: str) -> str:
     """Quote a folder for a shell, such that it is not taken for the name of a model or of a package."""
     return shlex.quote(path if "/" in path else f"./{path}")
+
+
+def format_of_ending(output: str, endings: "Mapping[str, Choice]", otherwise: "Choice") -> "Choice":
+    """Return the format that the ending of `output` stands for, or `otherwise` for standard output and no ending.
+
+    Raise if `endings` does not have the ending.
+    """
+    ending = "" if output == "-" else Path(output.lower().removesuffix(".gz").removesuffix(".xz")).suffix
+    if ending and ending not in endings:
+        raise typer.BadParameter(
+            clean(
+                f"-o {output}: no output format ends in {ending}; use {', '.join(endings)}, or name one with --format"
+            )
+        )
+    return endings[ending] if ending else otherwise
 
 
 def table_format(form: Format | None, output: str) -> Format:
