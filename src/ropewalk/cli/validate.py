@@ -100,12 +100,15 @@ def _line(problem: "FormatError", form: str) -> bytes:
 def _explained(code: str) -> str:
     """Write what a code means, how to mend it, and an example."""
     from ropewalk.errors import UnknownNameError
+    from ropewalk.formats import ud
     from ropewalk.formats.explanations import UDTOOLS, explanation
 
-    if code.startswith(UDTOOLS):
+    deeper = ud.deeper_meaning(code.removeprefix(UDTOOLS))
+    if code.startswith(UDTOOLS) or deeper:
+        meaning = deeper or "Its message says what is wrong."
         return (
-            f"{clean(code)}\nFound by UD's own validator, udtools; its message says what is wrong. See "
-            "https://universaldependencies.org/contributing/validation.html\n"
+            f"{UDTOOLS}{clean(code.removeprefix(UDTOOLS))}\nFound by UD's own validator, udtools. {clean(meaning)}\n"
+            "See https://universaldependencies.org/contributing/validation.html\n"
         )
     try:
         found = explanation(code)
