@@ -380,10 +380,10 @@ def deeper_meaning(code: str) -> str:
         return ""
     from udtools.validator import Validator
 
-    for name in dir(Validator):
-        about = inspect.getdoc(getattr(Validator, name)) or ""
-        listed = about.partition("\nIncidents\n")[2].split()
-        if code in listed:
+    checks = [check for name in dir(Validator) if inspect.isfunction(check := getattr(Validator, name))]
+    for check in sorted(checks, key=lambda check: check.__qualname__, reverse=True):  # Level5.… first
+        about = inspect.getdoc(check) or ""
+        if code in about.partition("\nIncidents\n")[2].split():
             return " ".join(about.partition("\n\n")[0].split())
     return ""
 
