@@ -70,9 +70,46 @@ def test_standard_input_is_searched(sample: Path) -> None:
     assert run("search", "{form:hemp}", "-", "--count", stdin=sample.read_bytes()).stdout == "1\n"
 
 
-def test_nothing_found_is_no_failure(sample: Path) -> None:
+def test_nothing_found_is_no_failure_and_its_reason_is_named(sample: Path) -> None:
     done = run("search", "{form:anchor}", str(sample))
     assert (done.returncode, done.stdout) == (0, "")
+    assert "no matches in 73 words; no word has form:anchor" in done.stderr
+    done = run("search", "{upos:VERBB} >nsbj {}", str(sample))
+    assert "no word has upos:VERBB, did you mean VERB?; no word has relation:nsbj, did you mean nsubj?" in done.stderr
+    assert run("search", "{upos:VERB; lemma:hemp}", str(sample)).stderr.strip().endswith("no matches in 73 words")
+
+
+def test_lines_begin_with_their_place(sample: Path, tmp_path: Path) -> None:
+    file = str(english(sample, tmp_path))
+    lines = run("search", "{form:twist}", file, "--where").stdout
+    assert lines == f"{file}:12: en-2: They do n't [twist] hemp, nor she wool.\n"
+    assert run("search", "{form:twist}", file, "--where", "--format", "kwic").stdout.startswith(f"{file}:12: en-2: ")
+    many = tmp_path / "many.conllu"
+    bare = "".join(line for line in sample.read_text("utf-8").splitlines(keepends=True) if not line.startswith("#"))
+    many.write_text(bare * 500, encoding="utf-8")
+    assert many.stat().st_size > 1 << 20, "not read in several pieces"
+    rows = list(csv.DictReader(run("search", "{form:twist}", str(many), "--format", "csv").stdout.splitlines()))
+    sentences = len(conllu.read(sample))
+    assert [int(row["sentence"]) for row in rows] == [2 + sentences * number for number in range(500)]
+
+
+def test_the_ending_of_the_output_chooses_the_format(sample: Path, tmp_path: Path) -> None:
+    file = str(english(sample, tmp_path))
+    for ending, form in ((".csv", "csv"), (".jsonl", "jsonl"), (".conllu", "conllu"), (".txt", "sentences")):
+        out = tmp_path / f"hits{ending}"
+        assert run("search", SUBJECTS, file, "-o", str(out)).returncode == 0
+        assert out.read_text("utf-8") == run("search", SUBJECTS, file, "--format", form).stdout
+    done = run("search", SUBJECTS, file, "-o", str(tmp_path / "hits.svg"))
+    assert done.returncode == 2
+    assert "no output format ends in .svg" in done.stderr
+    assert not (tmp_path / "hits.svg").exists()
+
+
+def test_limits_are_options_of_the_program(sample: Path) -> None:
+    done = run("search", "{}", str(sample), "--max-matches", "3")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "more than 3 matches" in done.stderr
+    assert "longer than 0.0 seconds" in run("search", "{}", str(sample), "--seconds", "0").stderr
 
 
 @pytest.mark.parametrize(
@@ -81,6 +118,9 @@ def test_nothing_found_is_no_failure(sample: Path) -> None:
         (("{upos:VERB",), "^"),
         ((SUBJECTS, "--count-by", "object.lemma"), "it names verb, subject"),
         ((SUBJECTS, "--count-by", "verb.colour"), "unknown attribute 'colour'"),
+        ((SUBJECTS, "--count-by", "verb.lemma", "--count"), "--count prints numbers alone"),
+        ((SUBJECTS, "--count-by", "verb.lemma", "--format", "kwic"), "--count-by makes a table"),
+        ((SUBJECTS, "--format", "csv", "--where"), "--where is for --format sentences and kwic"),
     ],
 )
 def test_wrong_patterns_and_names_are_explained(arguments: tuple[str, ...], message: str, sample: Path) -> None:

@@ -372,3 +372,6 @@ def test_the_command_takes_files_of_rules_and_says_what_is_wrong(sample: Path, t
     assert b"0 changes of 0 words; 1 edit refused" in skipped.stderr
     waiting = run("rewrite", "{}=x > {}=y => x.xpos = y.form", sample)
     assert "earlier ones: run again, or add --passes 2" in waiting.stderr
+    done = run("rewrite", "{upos:NOUN}=n", str(sample))
+    assert done.returncode == 2
+    assert "a rule has => and actions after the pattern" in done.stderr

@@ -6,6 +6,7 @@ import pickle
 import random
 import re
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import ropewalk
 from conftest import REPOSITORY
 from ropewalk import Treebank, conllu, search
-from ropewalk.errors import PatternError, SearchLimitError, TreeError
+from ropewalk.errors import OptionError, PatternError, SearchLimitError, TreeError, UnknownNameError
 from ropewalk.search.expressions import Expression
 from search_tools import brute_force
 from strategies import trees
@@ -178,6 +179,44 @@ def test_matches_are_views_with_named_words() -> None:
     assert (again.text, again.names) == (pattern.text, pattern.names)
 
 
+def test_matches_are_counted_by_attributes_of_named_words() -> None:
+    bank = conllu.read(REPOSITORY / "examples" / "sample.conllu")
+    matches = bank.search("{upos:VERB}=verb [>nsubj {}=subject | >obj {}=object]")
+    for attribute, value in (
+        ("form", lambda word: word.text),
+        ("lemma", lambda word: word.lemma),
+        ("relation", lambda word: word.relation),
+        ("position", lambda word: str(word.index)),
+        ("depth", lambda word: str(len(word.ancestors))),
+        ("children", lambda word: str(len(word.children))),
+        ("misc.SpaceAfter", lambda word: "No" if "SpaceAfter=No" in word.misc else "_"),
+        ("Number", lambda word: word.feats.get("Number", "_")),
+        ("probability", lambda _: "_"),
+    ):
+        expected = [value(match["subject"]) if "subject" in match.words else "_" for match in matches]
+        assert matches.values("subject", attribute) == expected, attribute
+    pairs = Counter(
+        (match["verb"].lemma, match.words["object"].upos if "object" in match.words else "_") for match in matches
+    )
+    assert matches.count_by("verb", "object.upos") == pairs
+    with pytest.raises(UnknownNameError, match=r"unknown word of the pattern 'verbs'; did you mean 'verb'"):
+        matches.count_by("verbs.lemma")
+    with pytest.raises(UnknownNameError, match=r"unknown attribute 'lema'; did you mean 'lemma'"):
+        matches.count_by("verb.lema")
+    with pytest.raises(OptionError, match="names no word 'verb'; name a word with =verb"):
+        bank.search("{upos:VERB}").values("verb")
+
+
+def test_conditions_that_no_word_fulfils_are_named() -> None:
+    bank = conllu.read(REPOSITORY / "examples" / "sample.conllu")
+    pattern = search.compile("{upos:VERBB|AUXX; lemma!=x} >nsbj:* {form:/q+/; depth<0} !>x {} without {upos:Y}")
+    unmet = pattern.unmet(bank)
+    assert list(unmet) == ["upos:VERBB|AUXX", "relation:nsbj:*"]
+    assert "VERB" in unmet["upos:VERBB|AUXX"]
+    assert "nsubj" in unmet["relation:nsbj:*"]
+    assert search.compile("{upos:VERB} >nsubj {}").unmet(bank) == {}
+
+
 def test_unnamed_words_need_only_exist() -> None:
     bank = Treebank.of([ropewalk.Tree([0, 1, 1], ["root", "obj", "obj"])])
     assert len(bank.search("{} >obj {}")) == 1
@@ -261,6 +300,10 @@ HOSTILE = (
     "{} " + "> {} " * 40,
     "x" * 100_000,
     "{form:/(_|b)*_(_|b){900}/}",
+    "{" + "; ".join(f"form:/(_|b)*_(_|b){{{number}}}/" for number in range(300, 490)) + "}",
+    "{form:" + "|".join(f"/(_|b)*_(_|b){{{number}}}/" for number in range(10, 30)) + "}",
+    "{" + "; ".join(["form:/(a?b?c?){330}/"] * 400) + "}",
+    "{" + "; ".join(["!form:x"] * 1000) + "}",
 )
 
 

@@ -12,8 +12,9 @@ from ropewalk import conllu, search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from ropewalk import Sentence
+    from ropewalk import Sentence, Treebank
 
 PAGE = (REPOSITORY / "docs" / "search.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", PAGE[PAGE.index("## Semgrex and ours") :], flags=re.MULTILINE)
@@ -110,7 +111,22 @@ def test_the_page_has_twenty_patterns() -> None:
 
 @pytest.mark.parametrize(("semgrex", "ours"), ROWS)
 def test_both_find_the_same(semgrex: str, ours: str) -> None:
-    bank = conllu.read(REPOSITORY / "examples" / "sample.conllu")
+    assert compared(conllu.read(REPOSITORY / "examples" / "sample.conllu"), semgrex, ours), (
+        "the sample has no such thing"
+    )
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize(("semgrex", "ours"), ROWS)
+def test_both_find_the_same_in_ewt(semgrex: str, ours: str, treebanks: Path) -> None:
+    bank = conllu.read(treebanks / "UD_English-EWT" / "en_ewt-ud-dev.conllu")
+    some = [number for number, length in enumerate(bank.lengths.tolist()) if 2 < length < 22][::8]
+    assert len(some) > 100
+    compared(bank.select(some), semgrex, ours)
+
+
+def compared(bank: Treebank, semgrex: str, ours: str) -> int:
+    """Assert that both patterns find the same words in every sentence, and return the number of matches."""
     total = 0
     for sentence in bank:
         expected = Semgrex(semgrex, sentence).matches()
@@ -119,4 +135,4 @@ def test_both_find_the_same(semgrex: str, ours: str) -> None:
             tuple(sorted((name, word.index - 1) for name, word in match.words.items())) for match in found
         } == expected
         total += len(expected)
-    assert total, "the sample has no such thing"
+    return total

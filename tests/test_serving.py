@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import ropewalk
 from pipeline_tools import salad
 from program_tools import run
-from ropewalk import conllu
+from ropewalk import Document, conllu
 from ropewalk.cli.serve import serve
-from ropewalk.errors import OptionError, RequestError
+from ropewalk.errors import MismatchError, OptionError, RequestError
 from ropewalk.integrations.client import Client
 from ropewalk.options import ParserOptions
 from ropewalk.serving import Settings
@@ -494,6 +494,31 @@ def test_a_pattern_is_found_or_its_fault_is_named(server: Served, sample: Path) 
     assert "more than 10,000 matches" in many.text
 
 
+def test_sentences_with_matches_have_the_spans_to_mark(server: Served, parser: Parser, sample: Path) -> None:
+    trees = sample.read_text(encoding="utf-8")
+    found = json.loads(api(server, "search", conllu=trees, pattern="{upos:AUX|PART}=w").body)
+    assert found["names"] == ["w"]
+    first = found["sentences"][0]
+    assert (first["sentence"], first["id"], first["hits"]) == (2, "en-2", [2, 3])
+    assert [first["text"][begin:end] for begin, end in first["spans"]] == ["don't"], "both words are one token"
+    other = trees.replace("They don't", "Others do not")
+    assert json.loads(api(server, "search", conllu=other, pattern="{form:twist}").body)["sentences"][0]["spans"] == []
+    pattern = "{}=head > {}=dependent"
+    parsed = parser(TEXT)
+    matches = parsed.search(pattern)
+    found = json.loads(api(server, "search", text=TEXT, pattern=pattern).body)
+    assert len(found["matches"]) == len(matches) > 1
+    assert [one["word"] for one in found["matches"]] == [match.word.index for match in matches]
+    for one in found["sentences"]:
+        marked = [one["text"][begin:end] for begin, end in one["spans"]]
+        tokens = {parsed[one["sentence"] - 1][hit - 1].token.text for hit in one["hits"]}
+        assert set(marked) == tokens
+    wrong = api(server, "search", text=TEXT, pattern="{upos:NOUN")
+    assert (wrong.status, "character 11" in wrong.text) == (400, True)
+    assert api(server, "search", pattern="{}").status == 400
+    assert json.loads(api(server, "search", tokens=[["a"]], pattern="{form:b}").body)["matches"] == []
+
+
 def test_the_description_names_every_path_and_its_examples_work(server: Served) -> None:
     found = json.loads(server.get("/openapi.json").body)
     assert found["openapi"].startswith("3.1")
@@ -535,6 +560,25 @@ def test_the_client_gives_the_parsers_documents(server: Served, parser: Parser, 
         Client("http://127.0.0.1:9")
     with pytest.raises(RequestError, match="no address"):
         Client("ftp://a")
+
+
+def test_the_client_finds_what_the_parsers_documents_find(server: Served, parser: Parser, sample: Path) -> None:
+    with Client(server.address) as client:
+        pattern = "{}=head [> {}=dependent | < {}=above]"
+        there, here = client.search(TEXT, pattern), parser(TEXT).search(pattern)
+        assert there.names == here.names
+        assert there.rows.tolist() == here.rows.tolist()
+        assert [str(match) for match in there] == [str(match) for match in here]
+        bank = conllu.read(sample)
+        for source in (bank, Document(bank)):
+            found = client.search(source, "{upos:VERB}=verb >nsubj {}=subject")
+            assert found.rows.tolist() == bank.search("{upos:VERB}=verb >nsubj {}=subject").rows.tolist()
+            assert found[0]["verb"] == bank[0][3]
+        assert len(client.search(bank, "{form:none}")) == 0
+        with pytest.raises(RequestError, match="character 2"):
+            client.search(bank, "{")
+        with pytest.raises(MismatchError, match="what to search"):
+            client.search(3, "{}")  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ the rest

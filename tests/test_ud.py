@@ -309,6 +309,8 @@ def test_higher_levels_come_from_the_other_validator(tmp_path: Path, monkeypatch
     assert [one.kind for one in ud.problems(packed, level=5, language="en")][:1] == ["udtools:rel-upos-aux"]
     with pytest.raises(OptionError, match="expected one of 1, 2, 3, 4, 5"):
         list(ud.problems(file, level=6))
+    with pytest.raises(OptionError, match="no rules for the language 'xx'"):
+        list(ud.problems(file, level=4, language="xx"))
     with pytest.raises(OptionError, match="standard input can be read once"):
         list(ud.problems("-", level=3))
     monkeypatch.setattr(ud, "find_spec", lambda _: None)
@@ -329,7 +331,12 @@ def test_the_command_explains_codes_and_names_sentences(tmp_path: Path) -> None:
     assert "wrong:\n  4\tgo\tgo\tVERBB" in shown
     assert "right:\n  4\tgo\tgo\tVERB\t" in shown
     assert "(an empty line)" in run("validate", "--explain", "no-final-blank-line").decode()
-    assert "universaldependencies.org" in run("validate", "--explain", "udtools:leaf-punct").decode()
+    deeper = run("validate", "--explain", "udtools:leaf-punct").decode()
+    assert "universaldependencies.org" in deeper
+    assert "function-word nodes should be leaves" in deeper
+    assert run("validate", "--explain", "leaf-punct").decode() == deeper
+    assert "language" in ud.deeper_meaning("unknown-edeprel")
+    assert ud.deeper_meaning("leaf-comma") == ""
     unknown = run_bytes("validate", "--explain", "unknown-upso")
     assert unknown.returncode == 2
     assert b"did you mean 'unknown-upos'?" in unknown.stderr

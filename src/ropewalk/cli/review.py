@@ -1,7 +1,6 @@
 """The command `ropewalk review`: list words whose annotation a model doubts."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +25,12 @@ class ReviewFormat(StrEnum):
     HTML = "html"
 
 
-ENDINGS = {".csv": ReviewFormat.CSV, ".jsonl": ReviewFormat.JSONL, ".html": ReviewFormat.HTML}
+ENDINGS = {
+    ".csv": ReviewFormat.CSV,
+    ".jsonl": ReviewFormat.JSONL,
+    ".html": ReviewFormat.HTML,
+    ".txt": ReviewFormat.TABLE,
+}
 
 
 def review(
@@ -44,7 +48,7 @@ def review(
             "--format",
             show_default=False,
             help="table, csv, jsonl, or html: a page to keep, replace and edit annotations; by default the format that "
-            "the ending of -o stands for (.csv, .jsonl, .html), else table.",
+            "the ending of -o stands for (.csv, .jsonl, .html, .txt), else table.",
         ),
     ] = None,
     output: shell.OutputOption = "-",
@@ -62,7 +66,7 @@ def review(
 
     shell.demand_conllu(file)
     shell.demand_other(output, [file, *shell.files_of_model(model)], overwrite=overwrite)
-    form = form or ENDINGS.get(Path(output).suffix.lower(), ReviewFormat.TABLE)
+    form = form or shell.format_of_ending(output, ENDINGS, ReviewFormat.TABLE)
     if form is ReviewFormat.HTML and sentences:
         raise typer.BadParameter("--sentences is for lists; the page shows every word in its sentence")
     _count(top, 0)
@@ -74,7 +78,7 @@ def review(
     contradicted, doubted = int(found.disagrees.sum()), int(found.doubts.sum())
     shell.say(
         f"the model gives {shell.plural(contradicted, 'word')} of {treebank.words:,} another head or relation, and is "
-        f"not sure of {doubted:,} others; listed: {min(count, contradicted + doubted):,}"
+        f"not sure of {shell.plural(doubted, 'other')}; listed: {min(count, contradicted + doubted):,}"
     )
     if form is ReviewFormat.HTML:
         from ropewalk.review.page import to_page

@@ -93,6 +93,9 @@ def _rules(text: str) -> "tuple[RewriteRule, ...]":
     from ropewalk.search import compile_rules
 
     source = ""
+    if "=>" not in text and text.lstrip()[:1] in {"{", "(", "!"}:
+        shell.say(f"{text}: a rule has => and actions after the pattern, such as {text} => NAME.upos = AUX")
+        raise typer.Exit(2)
     if "=>" not in text:
         with reading(text) as file:
             source, text = f"{text}: ", file.read().decode("utf-8", "replace")

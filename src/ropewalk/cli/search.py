@@ -1,6 +1,7 @@
 """The command `ropewalk search`: find words by their form, tags and relations."""
 
 from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ropewalk.search import Match, Matches, Pattern
-    from ropewalk.treebank.documents import Word
+    from ropewalk.treebank.documents import Sentence, Word
 
 MARK, PLAIN = "\033[1;31m", "\033[0m"
 CONTEXT = 40  # characters on either side of a keyword
-ATTRIBUTES = ("form", "lemma", "upos", "xpos", "relation", "position")
+ATTRIBUTES = ("form", "lemma", "upos", "xpos", "relation", "position")  # of a word in JSON
+MOST_VALUES = 500  # of an attribute, among which a similar one is looked for
 
 
 class Shown(StrEnum):
@@ -30,26 +32,42 @@ class Shown(StrEnum):
     JSONL = "jsonl"
 
 
+ENDINGS = {".conllu": Shown.CONLLU, ".csv": Shown.CSV, ".jsonl": Shown.JSONL, ".txt": Shown.SENTENCES}
+
+
 def search(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="What to find, such as '{upos:VERB} >obj {}=o'.")],
     files: shell.Files,
     form: Annotated[
-        Shown,
+        Shown | None,
         typer.Option(
             "--format",
+            show_default=False,
             help="sentences: each with its hits marked. kwic: keyword in context. conllu: the sentences with hits. "
-            "csv, jsonl: a row or a JSON object for each match.",
+            "csv, jsonl: a row or a JSON object for each match. By default the format that the ending of -o stands for "
+            "(.conllu, .csv, .jsonl, .txt), else sentences.",
         ),
-    ] = Shown.SENTENCES,
+    ] = None,
+    where: Annotated[
+        bool, typer.Option("--where", help="Begin each line of sentences and kwic with file, line and sentence name.")
+    ] = False,
     count: Annotated[bool, typer.Option("--count", help="Print only the number of matches of each file.")] = False,
     count_by: Annotated[
         str | None,
         typer.Option(
             metavar="NAME.ATTRIBUTE,…",
             show_default=False,
-            help="Count matches by attributes of named words, such as verb.lemma,obj.lemma.",
+            help="Count matches by attributes of named words, such as verb.lemma,obj.lemma; as a table, or with "
+            "--format csv or jsonl.",
         ),
     ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0.0, metavar="S", help="Stop with an error if a piece of about a megabyte takes longer."),
+    ] = 1.2,
+    max_matches: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Stop with an error if a piece has more matches.")
+    ] = 1_000_000,
     output: shell.OutputOption = "-",
     on_error: shell.OnErrorOption = shell.OnError.STOP,
     overwrite: shell.OverwriteOption = False,
@@ -65,6 +83,13 @@ def search(
     for file in files:
         shell.demand_conllu(file)
     shell.demand_other(output, files, overwrite=overwrite)
+    if count and (form is not None or count_by is not None):
+        raise typer.BadParameter("--count prints numbers alone; leave out --format and --count-by, or --count")
+    form = Shown.SENTENCES if count else form or shell.format_of_ending(output, ENDINGS, Shown.SENTENCES)
+    if count_by is not None and form in {Shown.KWIC, Shown.CONLLU}:
+        raise typer.BadParameter(f"--count-by makes a table, and {form.value} has none; use --format csv or jsonl")
+    if where and (form not in {Shown.SENTENCES, Shown.KWIC} or count or count_by is not None):
+        raise typer.BadParameter("--where is for --format sentences and kwic; csv and jsonl name file and sentence")
     try:
         compiled = read_pattern(pattern)
     except PatternError as error:
@@ -73,14 +98,17 @@ def search(
         raise typer.Exit(2) from None
     columns = _columns(count_by, compiled) if count_by is not None else None
     shell.warn_if_uncompiled()
+    found = _Search(files, compiled, on_error, seconds, max_matches)
     if columns is not None:
-        shell.put(output, [_table(_totals(files, compiled, columns, on_error), columns, form)])
+        shell.put(output, [_table(_totals(found, columns), columns, form)])
     elif count:
-        shell.put(output, _counts(files, compiled, on_error))
+        shell.put(output, found.counts())
     else:
         header = [_row(["file", "sentence", *_fields(compiled)])] if form is Shown.CSV else []
         marked = shell.colourful(output)
-        shell.put(output, _chain(header, _written(files, compiled, form, on_error, marked=marked)))
+        shell.put(output, _chain(header, _written(found, form, marked=marked, where=where)))
+    if not found.total and not count:
+        shell.say(found.nothing())
 
 
 def _chain(header: list[bytes], blocks: "Iterable[bytes]") -> "Iterator[bytes]":
@@ -90,6 +118,9 @@ def _chain(header: list[bytes], blocks: "Iterable[bytes]") -> "Iterator[bytes]":
 
 def _columns(text: str, pattern: "Pattern") -> list[tuple[str, str]]:
     """Read what to count by; a name alone means the word's lemma."""
+    from ropewalk.errors import UnknownNameError
+    from ropewalk.search.attributes import demand_attribute
+
     out = []
     for item in text.split(","):
         name, _, attribute = item.strip().partition(".")
@@ -97,49 +128,78 @@ def _columns(text: str, pattern: "Pattern") -> list[tuple[str, str]]:
         if name not in pattern.names:
             known = ", ".join(pattern.names) or "none; name a word with =name"
             raise typer.BadParameter(clean(f"the pattern names no word {name!r}; it names {known}"))
-        if attribute not in ATTRIBUTES and not attribute[0].isupper():
-            raise typer.BadParameter(
-                clean(f"unknown attribute {attribute!r}; known: {', '.join(ATTRIBUTES)}, and features such as Number")
-            )
+        try:
+            demand_attribute(attribute)
+        except UnknownNameError as error:
+            raise typer.BadParameter(clean(f"{error}, and features such as Number")) from None
         out.append((name, attribute))
     return out
 
 
-def _matches(file: str, pattern: "Pattern", on_error: shell.OnError) -> "Iterator[Matches]":
-    from ropewalk import conllu
+class _Search:
+    """The search of a pattern in files, piece by piece, and what it found so far."""
 
-    stream = conllu.stream(file, on_error=on_error.value)
-    for bank in stream:
-        yield pattern.search(bank)
-    for problem in stream.problems:
-        shell.say(f"skipped: {problem}")
+    def __init__(
+        self, files: list[str], pattern: "Pattern", on_error: shell.OnError, seconds: float, max_matches: int
+    ) -> None:
+        self.files = files
+        self.pattern = pattern
+        self.total = self._words = 0
+        self.before = 0  # sentences of the file before the piece
+        self._on_error = on_error
+        self._seconds = seconds
+        self._max_matches = max_matches
+        self._unmet: dict[str, set[str]] | None = None  # conditions that no word fulfils, and the values instead
+
+    def matches(self, file: str) -> "Iterator[Matches]":
+        """Yield the matches of each piece of a file."""
+        from ropewalk import conllu
+
+        stream = conllu.stream(file, on_error=self._on_error.value)
+        self.before = 0
+        for bank in stream:
+            found = self.pattern.search(bank, seconds=self._seconds, max_matches=self._max_matches)
+            self.total += len(found)
+            self._words += bank.words
+            if not self.total:
+                self._remember(self.pattern.unmet(bank))
+            yield found
+            self.before += len(bank)
+        for problem in stream.problems:
+            shell.say(f"skipped: {problem}")
+
+    def counts(self) -> "Iterator[bytes]":
+        """Yield the number of matches of each file, as text."""
+        for file in self.files:
+            total = sum(len(matches) for matches in self.matches(file))
+            prefix = f"{clean(file)}: " if len(self.files) > 1 else ""
+            yield f"{prefix}{total}\n".encode()
+
+    def _remember(self, unmet: dict[str, tuple[str, ...]]) -> None:
+        before = self._unmet
+        self._unmet = {
+            condition: {*values[:MOST_VALUES], *(before or {}).get(condition, ())}
+            for condition, values in unmet.items()
+            if before is None or condition in before
+        }
+
+    def nothing(self) -> str:
+        """Return a message that nothing was found, and which conditions no word fulfils."""
+        import difflib
+
+        parts = [f"no matches in {shell.plural(self._words, 'word')}"]
+        for condition, values in (self._unmet or {}).items():
+            near = difflib.get_close_matches(condition.partition(":")[2], sorted(values), n=1)
+            parts.append(f"no word has {condition}" + (f", did you mean {near[0]}?" if near else ""))
+        return "; ".join(parts)
 
 
-def _counts(files: list[str], pattern: "Pattern", on_error: shell.OnError) -> "Iterator[bytes]":
-    for file in files:
-        total = sum(len(matches) for matches in _matches(file, pattern, on_error))
-        prefix = f"{clean(file)}: " if len(files) > 1 else ""
-        yield f"{prefix}{total}\n".encode()
-
-
-def _totals(
-    files: list[str], pattern: "Pattern", columns: list[tuple[str, str]], on_error: shell.OnError
-) -> "Counter[tuple[str, ...]]":
+def _totals(found: _Search, columns: list[tuple[str, str]]) -> "Counter[tuple[str, ...]]":
     totals: Counter[tuple[str, ...]] = Counter()
-    for file in files:
-        for matches in _matches(file, pattern, on_error):
-            for match in matches:
-                words = match.words
-                totals[tuple(_attribute(words.get(name), attribute) for name, attribute in columns)] += 1
+    for file in found.files:
+        for matches in found.matches(file):
+            totals.update(matches.count_by(*(f"{name}.{attribute}" for name, attribute in columns)))
     return totals
-
-
-def _attribute(word: "Word | None", name: str) -> str:
-    if word is None:
-        return "_"
-    if name[0].isupper():
-        return word.feats.get(name, "_")
-    return str(word.index if name == "position" else getattr(word, name))
 
 
 def _table(totals: "Counter[tuple[str, ...]]", columns: list[tuple[str, str]], form: Shown) -> bytes:
@@ -160,33 +220,49 @@ def _table(totals: "Counter[tuple[str, ...]]", columns: list[tuple[str, str]], f
     return FORMATS["table"](table).encode("utf-8", "replace")
 
 
-def _written(
-    files: list[str], pattern: "Pattern", form: Shown, on_error: shell.OnError, *, marked: bool
-) -> "Iterator[bytes]":
+def _written(found: _Search, form: Shown, *, marked: bool, where: bool) -> "Iterator[bytes]":
     from ropewalk import conllu
 
-    for file in files:
-        for matches in _matches(file, pattern, on_error):
+    for file in found.files:
+        for matches in found.matches(file):
+            place = _Place(file, found.before)
             if form is Shown.CONLLU:
                 numbers = sorted(set(matches.sentence_numbers))
                 if numbers:
                     yield conllu.dumps(matches.treebank.select(numbers))
             elif form is Shown.SENTENCES:
-                yield from _sentences(matches, marked=marked)
+                yield from _sentences(place, matches, marked=marked, where=where)
             else:
                 for match in matches:
-                    yield _line(file, match, pattern, form, marked=marked)
+                    yield _line(place, match, found.pattern, form, marked=marked, where=where)
 
 
-def _sentences(matches: "Matches", *, marked: bool) -> "Iterator[bytes]":
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The piece of a file that is searched; `before` is the number of sentences before it."""
+
+    file: str
+    before: int
+
+    def name(self, sentence: "Sentence") -> str:
+        """Return the name of a sentence, or its number in the file."""
+        return sentence.id or str(self.before + sentence.number + 1)
+
+    def prefix(self, sentence: "Sentence") -> str:
+        """Return file, line and name of a sentence, as the beginning of a line."""
+        return f"{clean(self.file)}:{sentence.treebank.line(sentence.number)}: {clean(self.name(sentence))}: "
+
+
+def _sentences(place: _Place, matches: "Matches", *, marked: bool, where: bool) -> "Iterator[bytes]":
     """Write each sentence with hits once, its hits marked: in colour, or between brackets."""
     hits: dict[int, set[int]] = {}
     for number, row in zip(matches.sentence_numbers, matches.rows.tolist(), strict=True):
         hits.setdefault(number, set()).update(at for at in row if at >= 0)
     for number, places in hits.items():
         start = matches.treebank.offsets[number].start
-        text = _running(list(matches.treebank[number]), {at - start for at in places}, marked=marked)
-        yield f"{text}\n".encode("utf-8", "replace")
+        sentence = matches.treebank[number]
+        text = _running(list(sentence), {at - start for at in places}, marked=marked)
+        yield f"{place.prefix(sentence) if where else ''}{text}\n".encode("utf-8", "replace")
 
 
 def _running(words: "list[Word]", places: set[int], *, marked: bool) -> str:
@@ -206,26 +282,27 @@ def _fields(pattern: "Pattern") -> list[str]:
     return [field for name in names for field in (f"{name}.position", f"{name}.form", f"{name}.lemma")]
 
 
-def _line(file: str, match: "Match", pattern: "Pattern", form: Shown, *, marked: bool) -> bytes:
+def _line(place: "_Place", match: "Match", pattern: "Pattern", form: Shown, *, marked: bool, where: bool) -> bytes:
     import json
 
     sentence = match.sentence
-    name = sentence.id or str(sentence.number + 1)
     if form is Shown.KWIC:
         words, hits = list(sentence), match.hits
         low, high = hits[0].index - 1, hits[-1].index
         before, after = _running(words[:low], set(), marked=False), _running(words[high:], set(), marked=False)
         places = {hit.index - 1 - low for hit in hits}
         inside = _running(words[low:high], places, marked=marked)
-        return f"{before[-CONTEXT:]:>{CONTEXT}}  {inside}  {after[:CONTEXT]}\n".encode("utf-8", "replace")
+        prefix = place.prefix(sentence) if where else ""
+        return f"{prefix}{before[-CONTEXT:]:>{CONTEXT}}  {inside}  {after[:CONTEXT]}\n".encode("utf-8", "replace")
     words_by_name = match.words
     if form is Shown.CSV:
-        cells = [file, name]
+        cells = [place.file, place.name(sentence)]
         for word in (match.word, *(words_by_name.get(one) for one in pattern.names)):
             cells += ["", "", ""] if word is None else [str(word.index), word.text, word.lemma]
         return _row(cells)
     named = {one: _word_table(word) for one, word in words_by_name.items()}
-    table = {"file": file, "sentence": name, "text": sentence.text, "hit": _word_table(match.word), "words": named}
+    table: dict[str, object] = {"file": place.file, "sentence": place.name(sentence), "text": sentence.text}
+    table |= {"hit": _word_table(match.word), "words": named}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 

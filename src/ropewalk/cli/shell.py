@@ -17,13 +17,14 @@ from ropewalk.options import ParserOptions, spread
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ropewalk.formats.sdp import SemanticBank
     from ropewalk.reporting.tables import Table
     from ropewalk.treebank.treebank import Treebank
 
 Item = TypeVar("Item")
+Choice = TypeVar("Choice")
 LONGEST_MESSAGE = 1000
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -307,6 +308,21 @@ class TableOutput:
 def with_table_options(command: "Callable[..., None]") -> "Callable[..., None]":
     """Replace the parameter `table_output` of a command with the options of `TableOutput`."""
     return spread(command, get_type_hints(TableOutput, include_extras=True), TableOutput, "table_output")
+
+
+def format_of_ending(output: str, endings: "Mapping[str, Choice]", otherwise: "Choice") -> "Choice":
+    """Return the format that the ending of `output` stands for, or `otherwise` for standard output and no ending.
+
+    Raise if `endings` does not have the ending.
+    """
+    ending = "" if output == "-" else Path(output.lower().removesuffix(".gz").removesuffix(".xz")).suffix
+    if ending and ending not in endings:
+        raise typer.BadParameter(
+            clean(
+                f"-o {output}: no output format ends in {ending}; use {', '.join(endings)}, or name one with --format"
+            )
+        )
+    return endings[ending] if ending else otherwise
 
 
 def table_format(form: Format | None, output: str) -> Format:

@@ -100,17 +100,25 @@ def _line(problem: "FormatError", form: str) -> bytes:
 def _explained(code: str) -> str:
     """Write what a code means, how to mend it, and an example."""
     from ropewalk.errors import UnknownNameError
-    from ropewalk.formats.explanations import UDTOOLS, explanation
+    from ropewalk.formats import ud
+    from ropewalk.formats.explanations import EXPLANATIONS, UDTOOLS
 
-    if code.startswith(UDTOOLS):
-        return (
-            f"{clean(code)}\nFound by UD's own validator, udtools; its message says what is wrong. See "
-            "https://universaldependencies.org/contributing/validation.html\n"
-        )
-    try:
-        explained = explanation(code)
-    except UnknownNameError as error:
-        raise typer.BadParameter(clean(str(error))) from None
+    if code in EXPLANATIONS:
+        return _own_explanation(code)
+    meaning = ud.deeper_meaning(code.removeprefix(UDTOOLS))
+    if not code.startswith(UDTOOLS) and not meaning:
+        raise typer.BadParameter(clean(str(UnknownNameError("code", code, EXPLANATIONS))))
+    return (
+        f"{UDTOOLS}{clean(code.removeprefix(UDTOOLS))}\n"
+        f"Found by UD's own validator, udtools. {clean(meaning or 'Its message says what is wrong.')}\n"
+        "See https://universaldependencies.org/contributing/validation.html\n"
+    )
+
+
+def _own_explanation(code: str) -> str:
+    from ropewalk.formats.explanations import explanation
+
+    explained = explanation(code)
     out = [code, explained.meaning, f"To mend it: {explained.remedy}"]
     for title, lines in zip(("wrong:", "right:"), explained.lines(), strict=True):
         if explained.right:

@@ -8,6 +8,7 @@ tags and relations, and connected graphs. The lists of features and subtypes of 
 from __future__ import annotations
 
 import difflib
+import inspect
 import io
 import os
 import re
@@ -370,6 +371,23 @@ def _demand_udtools(level: int, path: str | os.PathLike[str]) -> None:
         raise OptionError(f"level {level} reads a file twice, and standard input can be read once; name a file")
 
 
+def deeper_meaning(code: str) -> str:
+    """Return what udtools documents about a problem that it finds, such as `leaf-punct`.
+
+    The text is empty if udtools is not installed or does not have the code.
+    """
+    if find_spec("udtools") is None:
+        return ""
+    from udtools.validator import Validator
+
+    checks = [check for name in dir(Validator) if inspect.isfunction(check := getattr(Validator, name))]
+    for check in sorted(checks, key=lambda check: check.__qualname__, reverse=True):  # Level5.… first
+        about = inspect.getdoc(check) or ""
+        if code in about.partition("\nIncidents\n")[2].split():
+            return " ".join(about.partition("\n\n")[0].split())
+    return ""
+
+
 def _deeper_problems(path: str | os.PathLike[str], level: int, language: str) -> Iterator[FormatError]:
     """Yield the problems that udtools, UD's own validator, finds above level 2; its warnings are left out."""
     from udtools.state import State
@@ -378,6 +396,10 @@ def _deeper_problems(path: str | os.PathLike[str], level: int, language: str) ->
     new_validator: Any = Validator
     new_state: Any = State
     validator, state = new_validator(lang=language, level=level, output=None), new_state()
+    if not validator.data.is_known_language(language):
+        raise OptionError(
+            f"udtools has no rules for the language {language!r}; use a code of UD's languages, such as en, or ud"
+        )
     with files.reading(path) as file:
         raw = file.read()
     validator.validate_file_handle(io.TextIOWrapper(io.BytesIO(raw), "utf-8", "replace"), state)

@@ -8,8 +8,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, final
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from ropewalk import conllu
-from ropewalk.errors import RequestError, RequestTooLargeError
+from ropewalk.errors import RequestError, RequestTooLargeError, demand_type
+from ropewalk.search import Matches
 from ropewalk.treebank.documents import Document
 from ropewalk.treebank.treebank import Treebank
 
@@ -79,7 +82,23 @@ class Client:
     def conllu(self, source: str | Treebank) -> Document:
         """Parse the sentences of a CoNLL-U file or a treebank; return them as a document."""
         bank = source if isinstance(source, Treebank) else conllu.read(source)
-        return self._parsed({"conllu": conllu.dumps(bank).decode("utf-8")}, None)
+        return self._parsed({"conllu": _written(bank)}, None)
+
+    def search(self, source: str | Document | Treebank, pattern: str) -> Matches:
+        """Find the matches of a pattern on the server, as `Document.search` does on this machine.
+
+        A text is parsed first. The trees of a document or a treebank are searched as they are.
+        """
+        document = self(source) if isinstance(source, str) else source
+        demand_type("what to search", document, Document, Treebank)
+        bank = document.treebank if isinstance(document, Document) else document
+        answer = json.loads(self._sent("POST", "search", {"conllu": _written(bank), "pattern": pattern}))
+        names = tuple(answer["names"])
+        rows = [
+            [bank.offsets[one["sentence"] - 1].start + word - 1 if word else -1 for word in _words(one, names)]
+            for one in answer["matches"]
+        ]
+        return Matches(bank, names, np.array(rows, dtype=np.int32).reshape(-1, 1 + len(names)))
 
     def _parsed(self, what: dict[str, object], text: str | None) -> Document:
         answer = self._sent("POST", "parse", what | {"model": self.model, "output": "conllu"})
@@ -111,6 +130,15 @@ class Client:
             raise RequestTooLargeError(self._address, _reason(answer))
         wait = response.headers.get("retry-after", "")
         raise RequestError(response.status, _reason(answer), retry_after=int(wait[:9]) if wait.isdecimal() else None)
+
+
+def _written(bank: Treebank) -> str:
+    return conllu.dumps(bank).decode("utf-8")
+
+
+def _words(match: dict[str, Any], names: tuple[str, ...]) -> list[int]:
+    """Return the first word of a match and its named words, from 1; 0 for a name that it does not have."""
+    return [match["word"], *(match["words"].get(name, 0) for name in names)]
 
 
 def _reason(answer: bytes) -> str:

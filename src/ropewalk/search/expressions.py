@@ -2,7 +2,8 @@
 
 Python's `re` backtracks and cannot be interrupted. Here a text of n characters takes n steps, whatever the expression
 (Glushkov 1961: the positions of an expression are the states of its automaton). An expression has at most
-`MOST_POSITIONS` positions, and matching many texts takes at most `MOST_WORK` units of work.
+`MOST_POSITIONS` positions, those of a pattern together `MOST_IN_PATTERN`, and matching many texts takes at most
+`MOST_WORK` units of work. A caller that has a deadline checks it while texts are matched.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     CharacterTest = Callable[[str], bool]
 
 MOST_POSITIONS: Final = 1000
+MOST_IN_PATTERN: Final = 2000
 MOST_WORK: Final = 1_000_000
 DEEPEST: Final = 50
+TEXTS_BETWEEN_CHECKS: Final = 1000
 CLASSES: Final[dict[str, CharacterTest]] = {
     "d": str.isdecimal,
     "w": lambda character: character.isalnum() or character == "_",
@@ -70,18 +73,29 @@ class Expression:
     """A regular expression that matches whole texts.
 
     `pattern` is the search pattern that contains the expression, and `begins` the index in it where the expression
-    begins. Errors use both to point at a character.
+    begins. Errors use both to point at a character. `positions_before` is the number of positions of the expressions
+    that come before it in the pattern; they count too.
     """
 
-    def __init__(self, text: str, *, ignore_case: bool = False, pattern: str = "", begins: int = 0) -> None:
+    def __init__(
+        self, text: str, *, ignore_case: bool = False, pattern: str = "", begins: int = 0, positions_before: int = 0
+    ) -> None:
         self.text = text
         self._pattern = pattern or text
         self._begins = begins
         syntax = _Reader(text, self._pattern, begins, ignore_case=ignore_case).read()
-        if syntax.positions() > MOST_POSITIONS:
+        self.positions = syntax.positions()
+        if self.positions > MOST_POSITIONS:
             raise PatternError(
-                f"the regular expression has {syntax.positions():,} positions once repetitions are written out; "
+                f"the regular expression has {self.positions:,} positions once repetitions are written out; "
                 f"at most {MOST_POSITIONS:,} are allowed",
+                self._pattern,
+                begins,
+            )
+        if self.positions + positions_before > MOST_IN_PATTERN:
+            raise PatternError(
+                f"the regular expressions up to here have {self.positions + positions_before:,} positions once "
+                f"repetitions are written out; at most {MOST_IN_PATTERN:,} in a pattern are allowed",
                 self._pattern,
                 begins,
             )
@@ -94,17 +108,22 @@ class Expression:
         self._reads: dict[str, int] = {}
         self._work = 0
 
-    def matches(self, texts: Iterable[str]) -> list[bool]:
-        """Return for each text whether the expression matches the whole text."""
+    def matches(self, texts: Iterable[str], check: Callable[[], None] = lambda: None) -> list[bool]:
+        """Return for each text whether the expression matches the whole text; call `check` again and again meanwhile.
+
+        Raise a `SearchLimitError` if it takes too much work. `check` may raise another error to stop.
+        """
         self._work = 0
         states, begin = self._states, self._states.setdefault(-1, {})
-        out = []
+        out: list[bool] = []
         for text in texts:
+            if len(out) % TEXTS_BETWEEN_CHECKS == 0:
+                check()
             state, arcs = -1, begin
             for character in text:
                 after = arcs.get(character)
                 if after is None:
-                    after = arcs[character] = self._step(state, character)
+                    after = arcs[character] = self._step(state, character, check)
                 if not after:
                     state = 0
                     break
@@ -112,7 +131,7 @@ class Expression:
             out.append(self._nullable if state == -1 else bool(state & self._last))
         return out
 
-    def _step(self, state: int, character: str) -> int:
+    def _step(self, state: int, character: str, check: Callable[[], None]) -> int:
         """Return the state after `character` is read in `state`.
 
         A state is a set of positions, as bits. -1 is the state at the beginning, and 0 that of failure.
@@ -124,6 +143,7 @@ class Expression:
                 reachable |= self._follow[position]
                 self._work += 1
             self._after[state] = reachable
+            check()
         read = self._reads.get(character)
         if read is None:
             read = 0

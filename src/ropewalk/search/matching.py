@@ -7,6 +7,7 @@ begins with the most selective node. Matches are views of the treebank.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
@@ -16,20 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen_array
-from ropewalk.core.trees import check_heads
-from ropewalk.errors import OptionError, SearchLimitError, demand_type
+from ropewalk.errors import OptionError, SearchLimitError, demand_known, demand_type
 from ropewalk.formats import deps
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import compiled as is_compiled
 from ropewalk.kernels import search as kernel
+from ropewalk.search.attributes import number_column, search_index, text_column, written_column
 from ropewalk.search.plans import PatternBlock, PatternEdge, PatternWord, blocks_of
-from ropewalk.search.syntax import NUMBER_ATTRIBUTES, TEXT_ATTRIBUTES, PatternCondition, PatternValue, parse
+from ropewalk.search.syntax import NUMBER_ATTRIBUTES, PatternCondition, PatternValue, parse
 from ropewalk.treebank.documents import Sentence, Word
-from ropewalk.treebank.features import features_of
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ropewalk.core.arrays import Bools, Ints
 
@@ -145,6 +145,26 @@ class Matches(Sequence[Match]):
         """Return the sentence that contains the match with index `row`."""
         return self._sentence or Sentence(self.treebank, self.sentence_numbers[row])
 
+    def values(self, name: str, attribute: str = "lemma") -> list[str]:
+        """Return for each match the attribute of the word named `name`, as text; `_` for nothing.
+
+        Attributes are those of patterns, such as `lemma`, `Number`, `misc.Gloss` or `depth`.
+        """
+        if not self.names:
+            raise OptionError(f"the pattern names no word {name!r}; name a word with ={name} after its braces")
+        demand_known("word of the pattern", name, self.names)
+        rows = self.rows[:, self.names.index(name) + 1]
+        texts = written_column(self.treebank, attribute, np.maximum(rows, 0))
+        return ["_" if row < 0 else text for row, text in zip(rows.tolist(), texts, strict=True)]
+
+    def count_by(self, *attributes: str) -> Counter[tuple[str, ...]]:
+        """Count matches by attributes of named words, each written as `name.attribute`: `"verb.lemma"`.
+
+        A name alone means the lemma. The keys of the counter are tuples of values, in the order of `attributes`.
+        """
+        pairs = [attribute.partition(".")[::2] for attribute in attributes]
+        return Counter(zip(*(self.values(name, rest or "lemma") for name, rest in pairs), strict=True))
+
 
 @final
 class Pattern:
@@ -171,6 +191,27 @@ class Pattern:
         """
         demand_type("what to search", treebank, Treebank)
         return Matches(treebank, self.names, self._rows(treebank, max_matches, seconds))
+
+    def unmet(self, treebank: Treebank) -> dict[str, tuple[str, ...]]:
+        """Return the conditions of the pattern that no word of the treebank fulfils, such as `upos:VERBB`.
+
+        Each has the distinct values that words have instead. Conditions of negated nodes and of parts that must not
+        match are left out, and so are those with a regular expression or an order.
+        """
+        demand_type("what to search", treebank, Treebank)
+        out: dict[str, tuple[str, ...]] = {}
+        words = (word for block in self._blocks for word in block.words)
+        clauses = (conditions for word in words for conditions, negated in word.clauses if not negated)
+        for one in (condition for conditions in clauses for condition in conditions):
+            is_plain = all(value.expression is None and not value.ignore_case for value in one.values)
+            if one.negated or not one.values or not is_plain or one.attribute in NUMBER_ATTRIBUTES:
+                continue
+            ids, texts = text_column(treebank, one.attribute)
+            present = {texts[number] for number in np.unique(ids).tolist()}
+            if not any(_fitting(list(present), one.values, lambda: None)):
+                values = "|".join(value.text + ":*" * value.subtypes for value in one.values)
+                out[f"{one.attribute}:{values}"] = tuple(sorted(text for text in present if text is not None))
+        return out
 
     def search_sentence(self, sentence: Sentence) -> Matches:
         """Return the matches in one sentence; other sentences of its treebank are not searched."""
@@ -226,26 +267,6 @@ class _Limits:
             )
 
 
-def _index(treebank: Treebank) -> Any:  # noqa: ANN401 - a workspace of the kernel
-    """Return the trees of a treebank in the buffers of the search kernel; raise a `TreeError` if a tree has a cycle.
-
-    Words may lack a head.
-    """
-    heads = treebank.heads
-    faults = check_heads(np.maximum(heads, 0), treebank.offsets)
-    for sentence in np.flatnonzero(faults.codes)[:1].tolist():
-        error = faults.error(sentence)
-        assert error is not None  # noqa: S101 - it has a code
-        error.sentence = sentence + 1
-        raise error
-    starts = np.repeat(treebank.offsets.starts, treebank.lengths).astype(np.int32)
-    stops = np.repeat(treebank.offsets.array[1:], treebank.lengths).astype(np.int32)
-    absolute = np.where(heads > 0, starts + heads - 1, -1).astype(np.int32)
-    trees = kernel.SearchedTrees(view(absolute), view(starts), view(stops))
-    kernel.index(trees)
-    return trees
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Web:
     """The enhanced graphs of a treebank in the `buffers` of the search kernel.
@@ -287,7 +308,7 @@ class _Run:
         self._bank = treebank
         self._block = block
         self._limits = limits
-        self._trees = treebank.kept("search index", lambda: _index(treebank))
+        self._trees = search_index(treebank)
         needs_graphs = any(edge.code in GRAPH_CODES for edge in _all_edges(block))
         self._web = treebank.kept("search graphs", lambda: _web(treebank)) if needs_graphs else _no_web()
         self._masks: dict[PatternWord, Bools] = {}
@@ -361,6 +382,7 @@ class _Run:
         for conditions, negated in word.clauses:
             clause = np.ones(self._bank.words, dtype=np.bool_)
             for condition in conditions:
+                self._limits.check_time()
                 mask = self._condition(condition)
                 clause &= ~mask if condition.negated else mask
             out &= ~clause if negated else clause
@@ -371,35 +393,19 @@ class _Run:
         if name == "$":
             return np.asarray(self._bank.heads == 0)
         if name in NUMBER_ATTRIBUTES:
-            return _compared(self._numbers(name), condition)
-        if name in TEXT_ATTRIBUTES:
-            column = self._bank.column(TEXT_ATTRIBUTES[name])
-            texts: Sequence[str | None] = column.names
-            if not condition.values:
-                texts = [None if text == "_" else text for text in texts]
-        else:
-            source, _, feature = name.partition(".") if name.startswith(("feats.", "misc.")) else ("feats", "", name)
-            column = self._bank.column(source)
-            texts = [features_of(text).get(feature) for text in column.names]
-        fits = np.array([*_fitting(texts, condition.values), False], dtype=np.bool_)
-        return np.asarray(fits[column.ids])
-
-    def _numbers(self, name: str) -> npt.NDArray[Any]:
-        bank = self._bank
-        if name == "position":
-            return bank.offsets.positions()
-        if name == "length":
-            return np.repeat(bank.lengths, bank.lengths)
-        if name == "probability":
-            shares = bank.probabilities
-            return np.full(bank.words, np.nan) if shares is None or shares.arcs is None else np.asarray(shares.arcs)
-        return np.asarray(getattr(self._trees, name))[: bank.words]
+            return _compared(number_column(self._bank, name), condition)
+        ids, texts = text_column(self._bank, name)
+        if not condition.values:
+            texts = [None if text == "_" else text for text in texts]
+        fits = np.array([*_fitting(texts, condition.values, self._limits.check_time), False], dtype=np.bool_)
+        return np.asarray(fits[ids])
 
     def _label_masks(self, labels: list[tuple[PatternValue, ...]]) -> npt.NDArray[np.uint8]:
         out = np.ones((max(1, len(labels)), max(1, len(self._web.relation_ids))), dtype=np.uint8)
         for row, values in enumerate(labels):
             if values and len(self._web.relation_ids):
-                out[row] = np.array(_fitting(self._web.relation_names, values), dtype=np.uint8)[self._web.relation_ids]
+                fits = _fitting(self._web.relation_names, values, self._limits.check_time)
+                out[row] = np.array(fits, dtype=np.uint8)[self._web.relation_ids]
         return out
 
 
@@ -424,8 +430,11 @@ def _compared(numbers: npt.NDArray[Any], condition: PatternCondition) -> Bools:
     return np.asarray(ORDERS[condition.comparison](numbers, values[0]))
 
 
-def _fitting(texts: Sequence[str | None], values: tuple[PatternValue, ...]) -> list[bool]:
-    """Return for each text whether it equals or matches one of `values`; without values, whether it is not None."""
+def _fitting(texts: Sequence[str | None], values: tuple[PatternValue, ...], check: Callable[[], None]) -> list[bool]:
+    """Return for each text whether it equals or matches one of `values`; without values, whether it is not None.
+
+    `check` is called again and again, and raises an error if the search took too long.
+    """
     if not values:
         return [text is not None for text in texts]
     exact = {value.text for value in values if not value.expression and not value.ignore_case}
@@ -438,7 +447,7 @@ def _fitting(texts: Sequence[str | None], values: tuple[PatternValue, ...]) -> l
     ]
     for value in values:
         if value.expression is not None:
-            matched = value.expression.matches("" if text is None else text for text in texts)
+            matched = value.expression.matches(("" if text is None else text for text in texts), check)
             pairs = zip(out, matched, texts, strict=True)
             out = [fits or (match and text is not None) for fits, match, text in pairs]
     return out

@@ -216,6 +216,7 @@ class PatternParser:
         self._text = text
         self._at = 0
         self._depth = 0
+        self._positions = 0  # of all regular expressions so far
 
     def read(self, stop: str = "") -> PatternSyntax:
         """Parse the pattern up to the end of the text, or up to `stop`, and return its syntax."""
@@ -370,7 +371,14 @@ class PatternParser:
             self._at += ignore_case
             if self._text[start] == '"':
                 return PatternValue(re.sub(r"\\(.)", r"\1", text), ignore_case=ignore_case)
-            expression = Expression(text, ignore_case=ignore_case, pattern=self._text, begins=start + 1)
+            expression = Expression(
+                text,
+                ignore_case=ignore_case,
+                pattern=self._text,
+                begins=start + 1,
+                positions_before=self._positions,
+            )
+            self._positions += expression.positions
             return PatternValue(text, expression, ignore_case=ignore_case)
         found = bare.match(self._text, start)
         if found is None:

@@ -18,6 +18,7 @@ from ropewalk.serving.endpoints import (
     SOURCES,
     TEXTS,
     endpoint,
+    json_response,
     shared_fields,
     source_of,
 )
@@ -140,8 +141,24 @@ async def steps(fields: Fields, service: Service) -> object:
 
 
 async def search(fields: Fields, service: Service) -> object:
-    """Find the words that match a pattern."""
-    return await service.help(views.search_answers, fields)
+    """Find the words that match a pattern, in CoNLL-U or in text that is parsed first."""
+    pattern, source = fields.text("pattern"), source_of(fields)
+    if "conllu" in fields:
+        return await service.help(views.search_conllu, pattern, fields.text("conllu"))
+    await service.help(views.check_pattern, pattern)  # before anything is parsed
+    return await service.parse(service.model(fields.text("model")), source, Finder(pattern))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Function that searches a parsed document for `pattern`."""
+
+    pattern: str
+
+    def __call__(self, _: Document, document: Document) -> Response:
+        """Return a response with the matches."""
+        return json_response(views.search_answers(self.pattern, document.treebank))
 
 
 async def encodings(_: Fields, service: Service) -> object:
@@ -179,8 +196,9 @@ ENDPOINTS = (
     endpoint(
         "search",
         search,
-        shared_fields("conllu", "pattern"),
-        TREE | {"pattern": "{upos:VERB}=verb >nsubj {}=subject"},
+        shared_fields(*SOURCES, "model", "pattern"),
+        {"text": EXAMPLE, "pattern": "{upos:VERB}=verb >nsubj {}=subject"},
+        schema={"$ref": "#/components/schemas/Matches"},
     ),
     endpoint("encodings", encodings),
 )

@@ -41,6 +41,24 @@ SENTENCE = {
     "words": {"type": "array", "items": {"$ref": "#/components/schemas/Word"}},
     "multiword_tokens": {"type": "array", "items": {"type": "object"}},
 }
+NUMBERS = {"type": "array", "items": NUMBER}
+MATCH = {
+    "sentence": NUMBER,
+    "word": NUMBER | {"description": "The word of the pattern's first node."},
+    "words": {"type": "object", "additionalProperties": NUMBER, "description": "The named words."},
+    "hits": NUMBERS | {"description": "All these words, in the order of the sentence."},
+}
+MARKED = {
+    "sentence": NUMBER,
+    "id": MAYBE_TEXT,
+    "text": TEXT,
+    "hits": NUMBERS,
+    "spans": {
+        "type": "array",
+        "items": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        "description": "Begin and end of each token to mark, in characters of the text.",
+    },
+}
 SCHEMAS = {
     "Word": WORD,
     "Sentence": SENTENCE,
@@ -48,6 +66,13 @@ SCHEMAS = {
         "generator": TEXT,
         "text": MAYBE_TEXT,
         "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}},
+    },
+    "Match": MATCH,
+    "MarkedSentence": MARKED,
+    "Matches": {
+        "names": {"type": "array", "items": TEXT},
+        "matches": {"type": "array", "items": {"$ref": "#/components/schemas/Match"}},
+        "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/MarkedSentence"}},
     },
     "Error": {"error": {"type": "object", "properties": {"kind": TEXT, "message": TEXT}}},
 }

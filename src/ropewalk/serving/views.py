@@ -170,23 +170,45 @@ def step_answers(fields: Fields, max_words: int) -> dict[str, Any]:
     }
 
 
-def search_answers(fields: Fields) -> dict[str, Any]:
-    """Search CoNLL-U for a pattern; return for each match its sentence and words.
+def search_answers(pattern: str, treebank: Treebank) -> dict[str, Any]:
+    """Search a treebank for a pattern; return its matches, and the texts of their sentences with the spans to mark.
 
-    `sentence` counts from 1. `words` maps the names in the pattern to word indices. `hits` are the indices of all words
-    to mark.
+    Sentences and words count from 1. `words` maps the names in the pattern to words, and `hits` are all words to mark.
+    `spans` are the positions of the hits in `text`, in characters; there are none if the words are not in the text.
     """
-    pattern = search.compile(fields.text("pattern"))
-    matches = pattern.search(read_conllu(fields.text("conllu")), max_matches=MOST_MATCHES)
-    rows = [
-        {
-            "sentence": match.sentence.number + 1,
-            "words": {name: word.index for name, word in match.words.items()},
-            "hits": [word.index for word in match.hits],
-        }
-        for match in matches
-    ]
-    return {"matches": rows}
+    matches = search.compile(pattern).search(treebank, max_matches=MOST_MATCHES)
+    rows, hits = [], dict[int, set[int]]()
+    for match in matches:
+        number, marked = match.sentence.number, [word.index for word in match.hits]
+        words = {name: word.index for name, word in match.words.items()}
+        rows.append({"sentence": number + 1, "word": match.word.index, "words": words, "hits": marked})
+        hits.setdefault(number, set()).update(marked)
+    found = [_marked(treebank[number], sorted(marked)) for number, marked in hits.items()]
+    return {"names": list(matches.names), "matches": rows, "sentences": found}
+
+
+def check_pattern(pattern: str) -> None:
+    """Raise a `PatternError` if a text is no pattern."""
+    search.compile(pattern)
+
+
+def search_conllu(pattern: str, text: str) -> dict[str, Any]:
+    """Search the trees of CoNLL-U for a pattern."""
+    return search_answers(pattern, read_conllu(text))
+
+
+def _marked(sentence: Sentence, hits: list[int]) -> dict[str, Any]:
+    text, at = sentence.text, 0
+    spans: list[list[int]] = []
+    for token in sentence.tokens:
+        begin = text.find(token.text, at)
+        if begin < 0:  # the comment with the text has other words
+            spans = []
+            break
+        at = begin + len(token.text)
+        if any(token.first <= hit <= token.last for hit in hits):
+            spans.append([begin, at])
+    return {"sentence": sentence.number + 1, "id": sentence.id, "text": text, "hits": hits, "spans": spans}
 
 
 def encoding_list() -> dict[str, Any]:

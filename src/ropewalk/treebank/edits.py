@@ -10,7 +10,7 @@ import numpy as np
 import ropewalk
 from ropewalk.core.arrays import HIGHEST, LOWEST, as_array
 from ropewalk.core.trees import check_heads
-from ropewalk.errors import MismatchError, RootError, demand_known, demand_type
+from ropewalk.errors import HeadRangeError, MismatchError, RootError, demand_known, demand_type
 from ropewalk.treebank.features import features_text
 from ropewalk.treebank.source import COLUMNS, UNWRITABLE
 
@@ -80,7 +80,10 @@ def demand_trees(bank: Treebank, heads: Ints, rows: npt.NDArray[Any]) -> None:
         error = faults.error(place) or RootError(roots.tolist())
         name = bank.heading(number).id
         which = f"sentence {name}" if name else "the sentence"
-        error.explain(number + 1, f"give all words of {which} that need another head one in the same call")
+        advice = f"give all words of {which} that need another head one in the same call"
+        if isinstance(error, HeadRangeError):
+            advice = f"heads count from 1 to {int(offsets.lengths[place])}, and 0 is the root"
+        error.explain(number + 1, advice)
         raise error
 
 

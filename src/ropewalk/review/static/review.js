@@ -16,8 +16,8 @@ const title = block => (/^#\s*sent_id\s*=\s*(\S+)$/m.exec(block) || [])[1];
 function problem(tree, rootsBefore) {
   const roots = tree.flatMap(([head], place) => head === 0 ? [place + 1] : []);
   if (roots.length !== rootsBefore) {
-    return roots.length ? `Words ${roots.join(" and ")} would be roots: change the other first, or take the model's whole tree.`
-      : "No word would be the root: choose another root first, or take the model's whole tree.";
+    return roots.length ? `Words ${roots.join(" and ")} would be roots: to move the root, take the model's whole tree.`
+      : "No word would be the root: to move the root, take the model's whole tree.";
   }
   for (const [place, [head, relation]] of tree.entries()) {
     if (!Number.isInteger(head) || head < 0 || head > tree.length) return `A head is a number from 0 to ${tree.length}.`;
