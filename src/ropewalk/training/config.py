@@ -41,6 +41,9 @@ class DataOptions(Sources):
         choices=("stop", "skip", "repair"),
         about="Sentences without a tree: stop, or name and skip or repair them.",
     )
+    styles: tuple[str, ...] = option(
+        (), about="Treebank of each train file, if their conventions differ; the first is that of dev, for bilstm, sru."
+    )
 
 
 @dataclass(frozen=True, slots=True)
