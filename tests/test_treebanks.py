@@ -24,7 +24,7 @@ from ropewalk.models.labels import MISSING
 from ropewalk.training.config import DataOptions, from_mapping
 from ropewalk.training.examples import examples, label_set, read_files
 from ropewalk.training.export import export
-from ropewalk.training.mixing import MixedData
+from ropewalk.training.mixing import MixedData, filled
 from ropewalk.training.segmenter_training import SegmenterOutcome
 from ropewalk.training.training_run import train
 
@@ -308,3 +308,10 @@ def test_the_command_takes_several_treebanks_and_a_main_one(tmp_path: Path) -> N
 def test_short_licence_files_are_understood(tmp_path: Path, text: str, found: str) -> None:
     (tmp_path / "LICENSE.txt").write_text(text, encoding="utf-8")
     assert licence(tmp_path) == found
+
+
+def test_punctuation_alone_makes_no_column() -> None:
+    bank = ropewalk.Treebank.of([ropewalk.Tree([2, 0, 2], ["nsubj", "root", "punct"])] * 3)
+    bank = bank.with_columns({"form": ["ka", "lo", "."] * 3, "lemma": ["_", "_", "."] * 3, "upos": ["X", "_", "_"] * 3})
+    assert filled(bank, "lemma") == 0
+    assert filled(bank, "upos") == pytest.approx(0.5)

@@ -94,7 +94,12 @@ class MixedData:
 
 
 def filled(bank: Treebank, name: str) -> float:
-    """Return the fraction of a treebank's words that have a value in the tag column `name`."""
-    column = tag_columns.get(name).values(bank)
+    """Return the fraction of a treebank's words that have a value in the tag column `name`.
+
+    Words without letters and digits do not count: some treebanks annotate nothing but punctuation in a column.
+    """
+    column, forms = tag_columns.get(name).values(bank), bank.column("form")
     empty = np.array([text == NONE for text in column.names], dtype=np.bool_)
-    return float(1.0 - empty[column.ids].mean()) if len(column) else 0.0
+    lettered = np.array([any(map(str.isalnum, form)) for form in forms.names], dtype=np.bool_)
+    counted = lettered[forms.ids]
+    return float(1.0 - empty[column.ids[counted]].mean()) if counted.any() else 0.0
