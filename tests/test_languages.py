@@ -139,7 +139,7 @@ def test_several_licences_and_treebanks_are_named(tmp_path: Path) -> None:
 
 
 def wheel(folder: Path, source: Path, name: str) -> Path:
-    """Put a package into a zip file, as a wheel has it."""
+    """Write the wheel of a package."""
     folder.mkdir()
     file = folder / f"{module_of(name)}-0.3-py3-none-any.whl"
     with zipfile.ZipFile(file, "w") as out:
@@ -216,3 +216,50 @@ def test_the_catalogue_has_all_models_with_their_languages() -> None:
 def test_a_long_list_of_available_models_is_not_repeated() -> None:
     error = UnknownModelError("qq", ["en"], [f"m{number}" for number in range(40)], "do this")
     assert "To install one of 40 others (ropewalk models lists them): do this" in str(error)
+
+
+def test_parsers_are_loaded_when_needed_and_dropped_when_unused() -> None:
+    from ropewalk.serving.computing import LoadedParsers
+
+    loads: list[str] = []
+
+    def fake(name: str) -> Any:  # noqa: ANN401 - stands for a parser
+        loads.append(name)
+        return object()
+
+    parsers = LoadedParsers("abc", fake, 2)
+    assert (list(parsers), len(parsers), loads) == (["a", "b", "c"], 3, [])
+    first = parsers["a"]
+    assert parsers["a"] is first
+    parsers["b"]
+    parsers["a"]
+    parsers["c"]
+    assert (loads, parsers.loaded) == (["a", "b", "c"], ("a", "c"))
+    parsers["b"]
+    assert (loads, parsers.loaded) == (["a", "b", "c", "b"], ("c", "b"))
+    with pytest.raises(KeyError):
+        parsers["d"]
+
+
+def test_a_server_has_all_installed_models(tmp_path: Path, own: Path) -> None:
+    from ropewalk.serving.computing import Computer, LoadedParsers
+    from ropewalk.serving.settings import Settings
+
+    for name in ("aa-one", "zz-one"):
+        package(TINY, tmp_path / name, name=name)
+        install(name, [tmp_path])
+    shutil.copytree(TINY.parent / "trained", own / "mm-trained")  # it needs torch, and is not served
+    computer = Computer.load(Settings(models=("all",), max_models=1))
+    assert {"en", "aa-one", "zz-one"} <= computer.models.keys()
+    assert "mm-trained" not in computer.models
+    assert next(iter(computer.models)) == "en"
+    assert isinstance(computer.parsers, LoadedParsers)
+    assert computer.parsers.loaded == ("en",)
+    computer.warm_up()
+    assert computer.parsers.loaded == ("en",)
+    for name in ("en", "aa-one"):
+        model, parser = computer.models[name], computer.parsers[name]
+        assert model.generator == parser.generator
+        assert model.takes_text == (parser.segmenter is not None)
+    assert computer.parsers.loaded == ("aa-one",)
+    assert (computer.models["en"].language, computer.models["en"].licence) == ("English", "CC-BY-SA-4.0")

