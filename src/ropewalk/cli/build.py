@@ -60,7 +60,7 @@ def build(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its reasons, and do nothing.")] = False,
 ) -> None:
-    """Build a complete parser from a treebank, or from several.
+    """Build a complete parser from treebanks.
 
     The model parses raw text without torch. Options are chosen from the data; --dry-run prints them with the reasons.
     The command trains a segmenter and a parser with tags and lemmas, calibrates and exports them, scores the model on
