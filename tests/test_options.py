@@ -52,6 +52,8 @@ def other_value(field: Field[Any]) -> Any:  # noqa: ANN401 - of the field's type
         return not field.default
     if field.metadata["choices"]:
         return field.metadata["choices"][-1]
+    if kind == str | None:
+        return "UD_Invented-Ropes"
     return ("tree", "upos") if kind == Sequence[str] | None else field.metadata["low"]
 
 

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
 
+MOST_NAMED = 12  # models that an error lists by name
+
+
 class RopewalkError(Exception):
     """The base of all errors that Ropewalk raises on purpose."""
 
@@ -313,7 +316,11 @@ class UnknownModelError(ModelError):
             if name in self.available
             else f'No installed model or folder is named "{name}".'
         )
-        others = [] if name in self.available else [", ".join(self.available)]
+        many = len(self.available) > MOST_NAMED
+        named = (
+            f"one of {len(self.available)} others (ropewalk models lists them)" if many else ", ".join(self.available)
+        )
+        others = [] if name in self.available else [named]
         to_install = " ".join(["To install", *filter(None, others)])
         RopewalkError.__init__(
             self,

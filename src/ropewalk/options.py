@@ -100,6 +100,11 @@ class ParserOptions:
         about="Read each line of text as a sentence or as a paragraph. By default sentences may span lines, and "
         "paragraphs end at an empty line.",
     )
+    style: str | None = option(
+        None,
+        about="Follow the conventions of this treebank, one of several that the model learnt from. By default the "
+        "main one.",
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, str):

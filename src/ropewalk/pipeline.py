@@ -94,9 +94,7 @@ class Parser:
     @property
     def generator(self) -> str:
         """The program with its version and the model with its hash, for the first comment of every output."""
-        from ropewalk import __version__
-
-        return f"ropewalk {__version__}, model {self.name}"
+        return generator_of(self.name)
 
     @property
     def segmenter(self) -> AnySegmenter | None:
@@ -197,6 +195,13 @@ class Parser:
             self._parts = _parts(*self._loading)
             self._process = os.getpid()
         return self._parts
+
+
+def generator_of(name: str) -> str:
+    """Return the program with its version and a model; `name` is the model's name and hash."""
+    from ropewalk import __version__
+
+    return f"ropewalk {__version__}, model {name}"
 
 
 def _outcomes(parser: Parser, texts: Sequence[str]) -> list[Share | Exception]:

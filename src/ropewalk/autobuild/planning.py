@@ -15,9 +15,10 @@ from ropewalk.models.tags import MOST_WHOLE
 from ropewalk.options import MINUTES, MOST_THREADS, changed, checked, option
 from ropewalk.segmentation.segmenter_config import SegmenterConfig
 from ropewalk.training.config import MEAN, Config, EncoderOptions
+from ropewalk.training.mixing import PRESENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ropewalk.autobuild.survey import Survey
 
@@ -28,7 +29,6 @@ LOST = 0.03  # loss of LAS through encoding above which the parser uses arcs alo
 UNSUMMED = 0.1  # above this share of words in sentences too long for sums over trees, words are learnt one by one
 PRODUCTS = 100  # most relations for biaffine products of word and head, whose time grows with their number
 HEAT = 2.0  # decoding temperature during training; calibration fits it at the end
-PRESENT = 0.02  # least share of words with a value for which a column is predicted
 UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
 SPACED = 0.02  # share of words with spaces inside from which on the segmenter reads pairs of chunks
 # The share of multiword tokens, and of different ones among them, from which on they are an open class.
@@ -83,6 +83,7 @@ class Plan:
     teachers: int  # number of parsers with other seeds that teach it
     choices: tuple[Choice, ...]
     lacks: tuple[str, ...]
+    texts: tuple[str, ...] = ()  # names of several treebanks that the segmenter learns from
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
     encoding = _encoding(survey)
     teachers = options.teachers if "parser.model.encoding" in encoding.options else 0  # arcs alone learn from none
     choices = [
+        _treebanks(survey, options),
         _development(survey),
         encoding,
         _learning(survey, encoding.options),
@@ -111,6 +113,7 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         _encoder(survey, options, reader),
         _epochs(survey, options, 1 if teachers else 0),
         _teaching(teachers),
+        _texts(survey),
         _characters(survey),
         _segmenter_epochs(survey),
         _time(options),
@@ -140,11 +143,39 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         teachers,
         chosen,
         _lacks(survey, about),
+        tuple(one.name for one in survey.treebanks if not one.apart),
     )
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2f} %"
+
+
+def _treebanks(survey: Survey, options: BuildOptions) -> Choice | None:
+    """Describe the treebanks if there are several: the main one, and what keeps their conventions apart."""
+    if not survey.treebanks:
+        return None
+    main, *others = survey.treebanks
+    value = f"{main.name} is the main one ({main.words:,} words of train); also " + ", ".join(
+        f"{other.name} ({other.words:,})" for other in others
+    )
+    if options.encoder:
+        reason = "they are learnt as one, because only encoders without pretraining keep their conventions apart"
+    else:
+        reason = (
+            "a learnt vector for each keeps their conventions apart; dev, test and output are those of the main one"
+        )
+    return Choice("treebanks", value, reason, {"parser.data.styles": [one.name for one in survey.treebanks]})
+
+
+def _texts(survey: Survey) -> Choice | None:
+    """Choose the treebanks that the segmenter learns from, if there are several."""
+    if not survey.treebanks:
+        return None
+    used = [one.name for one in survey.treebanks if not one.apart]
+    left = [f"{one.name}: {one.apart}" for one in survey.treebanks if one.apart]
+    reason = f"not from {'; '.join(left)}" if left else "all have the language of the main one and its spaces"
+    return Choice("treebanks of the segmenter", ", ".join(used), reason, {})
 
 
 def _development(survey: Survey) -> Choice:
@@ -357,7 +388,7 @@ def _characters(survey: Survey) -> Choice:
         )
     text = survey.text
     several = f", {text.multiwords:,} tokens of several words" if text.multiwords else ""
-    if text.multiwords >= MANY * survey.words and text.multiword_kinds >= OPEN * text.multiwords:
+    if text.multiwords >= MANY * survey.main_words and text.multiword_kinds >= OPEN * text.multiwords:
         return Choice(
             "raw text",
             "a segmenter that goes by spaces and six characters to each side",
@@ -373,14 +404,14 @@ def _characters(survey: Survey) -> Choice:
 
 
 def _segmenter_epochs(survey: Survey) -> Choice:
-    epochs = _within(READ_AS_TEXT // survey.words, 24, 40 if survey.spaced >= SPACED else 80)
-    batch = 400 if survey.words >= MEDIUM else 200 if survey.words >= SMALL else 100
+    epochs = _within(READ_AS_TEXT // survey.segmenter_words, 24, 40 if survey.spaced >= SPACED else 80)
+    batch = 400 if survey.segmenter_words >= MEDIUM else 200 if survey.segmenter_words >= SMALL else 100
     if survey.text.unspaced >= UNSPACED:  # where a stretch between spaces is long
         batch //= 4
     return Choice(
         "epochs of the segmenter",
         f"{epochs}, batches of {batch}",
-        f"{survey.words:,} words of train",
+        f"{survey.segmenter_words:,} words of train",
         {"segmenter.training.epochs": epochs, "segmenter.training.batch": batch},
     )
 
@@ -437,7 +468,20 @@ def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:
             "no licence was found beside the treebank; the card says so (--set parser.data.licence=…)",
         ),
     )
-    return tuple(text for holds, text in found if holds)
+    return (*_lacks_of_treebanks(survey), *(text for holds, text in found if holds))
+
+
+def _lacks_of_treebanks(survey: Survey) -> Iterator[str]:
+    """Yield sentences for the user about each of several treebanks: dropped sentences, and columns that it lacks."""
+    for treebank in survey.treebanks:
+        if treebank.dropped:
+            yield (
+                f"{treebank.name}: {treebank.dropped:,} sentences of train were dropped, because their text is in the "
+                "dev or test data of one of the treebanks"
+            )
+        if treebank.lacking:
+            names = " and ".join(name.upper() for name in treebank.lacking)
+            yield f"{treebank.name} has no {names}, which is learnt from the other treebanks alone"
 
 
 def _within(value: int, low: int, high: int) -> int:

@@ -23,6 +23,7 @@ from ropewalk.autobuild.planning import (
 from ropewalk.autobuild.record import BuildRecord
 from ropewalk.autobuild.survey import survey
 from ropewalk.errors import FormatError, OptionError
+from ropewalk.laboratory.splits import SplitSource
 from ropewalk.models.storage import CARD, CONFIG, read_content, read_json, write_json
 from ropewalk.pipeline import load
 from ropewalk.scoring import conll18
@@ -40,10 +41,9 @@ from ropewalk.training.vectors import load_encoder
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ropewalk.autobuild.planning import BuildOptions
-    from ropewalk.laboratory.splits import SplitSource
     from ropewalk.training.config import Config
     from ropewalk.training.training_run import Outcome
     from ropewalk.treebank.treebank import Treebank
@@ -104,18 +104,23 @@ def work_folder(out: str | os.PathLike[str]) -> Path:
     return target.with_name(f"{target.name}.work")
 
 
-def planned(source: SplitSource, options: BuildOptions) -> tuple[Plan, treebanks.TreebankData]:
+def planned(source: SplitSource | Sequence[SplitSource], options: BuildOptions) -> tuple[Plan, treebanks.TreebankData]:
     """Return the plan of a build from a treebank, and the treebank's data; nothing is written.
 
-    Raise `OptionError` if options contradict each other.
+    `source` may be several treebanks, the main one first. Raise `OptionError` if options contradict each other.
     """
     if options.encoder and options.vectors:
         raise OptionError("--encoder and --vectors do not go together: a pretrained encoder reads no static vectors")
-    data = treebanks.read(source)
-    about = {"name": data.name, "licence": data.licence}
-    blueprint = plan(survey(data, CANDIDATES), options, about, _reader(data.train, options))
+    main, *others = _several(source)
+    data = treebanks.read(main, others)
+    about = {"name": ", ".join(data.names), "licence": data.licences}
+    blueprint = plan(survey(data, CANDIDATES), options, about, _reader(data.learnt, options))
     asked = {change.partition("=")[0].strip().removeprefix("parser.") for change in options.changes}
     return replace(blueprint, parser=only_used(blueprint.parser, asked)), data
+
+
+def _several(source: SplitSource | Sequence[SplitSource]) -> Sequence[SplitSource]:
+    return [source] if isinstance(source, SplitSource) else source
 
 
 def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
@@ -141,7 +146,7 @@ def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
 
 
 def build(
-    source: SplitSource,
+    source: SplitSource | Sequence[SplitSource],
     out: str | os.PathLike[str],
     options: BuildOptions,
     *,
@@ -150,16 +155,18 @@ def build(
 ) -> Built:
     """Build a parser from a treebank into the folder `out`, or continue a build that was interrupted.
 
-    The state of the build is in `work_folder(out)`, which can be removed at the end. `report` is called with each
-    event. `command` is the command line that the model card shows.
+    `source` may be several treebanks: the first is the main one, which has dev and test data and whose conventions the
+    output follows. The state of the build is in `work_folder(out)`, which can be removed at the end. `report` is called
+    with each event. `command` is the command line that the model card shows.
     """
     model, work = Path(out).resolve(), work_folder(out)  # a bare name would be taken for an installed model's
     demand_free(model)
-    record = _recorded(source, options, work, report)
+    sources = _several(source)
+    record = _recorded(sources, options, work, report)
     if "export" in record.stages and not (model / CONFIG).is_file():  # it was moved or removed since
         done = [name for name in record.stages if name not in {"export", "test"}]
         record = replace(record, stages={name: record.stages[name] for name in done})
-    test = [str(source.files["test"])] if "test" in source.files else []
+    test = [str(sources[0].files["test"])] if "test" in sources[0].files else []
     left_out = {*(() if test else ("test",)), *(() if record.parser.teacher.model else ("teachers",))}
     names = [name for name in STAGES if name not in left_out]
     building = _Building(record, work, model, options, command, tuple(test), report)
@@ -169,22 +176,29 @@ def build(
     return Built(model, work, building.record.seconds, {name: stages[name]["scores"] for name in names})
 
 
-def _recorded(source: SplitSource, options: BuildOptions, work: Path, report: Callable[[Event], None]) -> BuildRecord:
+def _recorded(
+    sources: Sequence[SplitSource], options: BuildOptions, work: Path, report: Callable[[Event], None]
+) -> BuildRecord:
     """Return the record of a build: that in the folder `work`, if there is one, or that of a new plan.
 
-    Raise `TrainingError` if data or options have changed since the recorded build began.
+    `sources` are the treebanks, the main one first. Raise `TrainingError` if data or options have changed since the
+    recorded build began.
     """
+    source, *others = sources
     given = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
+    given |= {f"{part} of {other.name}": path for other in others for part, path in other.files.items()}
     digests = {part: treebanks.digest(path) for part, path in given.items()}
     record = BuildRecord.load(work)
     if record is not None:
         record.demand_same(digests, options, work)
         return record
-    blueprint, data = planned(source, options)
+    blueprint, data = planned(sources, options)
     report(blueprint)
     paths = treebanks.write_parts(data, files.make_folder(work))
-    train, dev = (str(paths["train"]),), (str(paths["dev"]),)
-    segmenter = replace(blueprint.segmenter, data=replace(blueprint.segmenter.data, train=train, dev=dev))
+    more = {other.name: str(treebanks.write_other(other, work)) for other in data.others}
+    train, dev = (str(paths["train"]), *more.values()), (str(paths["dev"]),)
+    texts = (train[0], *(more[name] for name in blueprint.texts if name in more))
+    segmenter = replace(blueprint.segmenter, data=replace(blueprint.segmenter.data, train=texts, dev=dev))
     teachers = tuple(str(work / f"teacher-{number}") for number in range(1, blueprint.teachers + 1))
     parser = replace(
         blueprint.parser,

@@ -18,6 +18,7 @@ from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
 from ropewalk.training.examples import bad_sentences
+from ropewalk.training.mixing import PRESENT, filled
 from ropewalk.treebank.features import NONE
 from ropewalk.treebank.treebank import Treebank
 
@@ -44,10 +45,28 @@ class TextCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class TreebankCounts:
+    """Counts of the train data of one of several treebanks.
+
+    `dropped` is the number of sentences that are also in dev or test data. `lacking` are the tag columns that it lacks
+    and the main one has. `apart` is the reason why the segmenter does not learn from it, or empty.
+    """
+
+    name: str
+    sentences: int
+    words: int
+    dropped: int
+    lacking: tuple[str, ...] = ()
+    apart: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """Counts over a treebank's train data, on which the plan of a build depends; fractions are from 0 to 1.
 
-    `coverage` is the LAS of trees that were encoded and decoded again, by encoding.
+    `coverage` is the LAS of trees that were encoded and decoded again, by encoding. With several treebanks, the counts
+    are over all of them, except those of text, script and columns, which are over the main one. `treebanks` has the
+    counts of each, the main one first; it is empty if there is one.
     """
 
     sentences: int
@@ -68,11 +87,22 @@ class Survey:
     coverage: Mapping[str, float] = field(default_factory=dict)
     relations: Mapping[str, int] = field(default_factory=dict)  # distinct relations beside labels, by encoding
     covered_part: str = "dev"  # the part that coverage was measured on
+    treebanks: tuple[TreebankCounts, ...] = ()
 
     @property
     def spaced(self) -> float:
-        """The number of tokens with spaces inside, as a fraction of all words."""
-        return self.text.spaced / max(self.words, 1)
+        """The number of tokens with spaces inside, as a fraction of the main treebank's words."""
+        return self.text.spaced / max(self.main_words, 1)
+
+    @property
+    def main_words(self) -> int:
+        """The number of words of train in the main treebank."""
+        return self.treebanks[0].words if self.treebanks else self.words
+
+    @property
+    def segmenter_words(self) -> int:
+        """The number of words that the segmenter learns from."""
+        return sum(one.words for one in self.treebanks if not one.apart) if self.treebanks else self.words
 
 
 def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
@@ -80,31 +110,47 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
 
     Coverage is measured on dev data, or on train data if dev data are too few or have invalid trees.
     """
-    bank = data.train
+    main, bank = data.train, data.learnt
     bad = bad_sentences(bank)
     good = bank.select([number for number in range(len(bank)) if number not in bad]) if bad else bank
     measured = data.dev if data.dev.words >= ENOUGH and not bad_sentences(data.dev) else good
-    script, right_to_left = _script(bank)
+    script, right_to_left = _script(main)
     return Survey(
         sentences=len(bank),
         words=bank.words,
         dev_sentences=len(data.dev),
         dev_words=data.dev.words,
         longest=int(bank.lengths.max(initial=0)),
-        text=_text(bank),
+        text=_text(main),
         unsummed=float(bank.lengths[bank.lengths > LONGEST].sum() / max(bank.words, 1)),
         held_out=data.held_out,
         has_test=data.test is not None,
         bad_trees=len(bad),
-        columns={name: _filled(bank, name) for name in tag_columns.OWN},
+        columns={name: filled(main, name) for name in tag_columns.OWN},
         features=len(set(bank.column("feats").names) - {NONE}),
         script=script,
         right_to_left=right_to_left,
-        graphs=_filled(bank, "deps") > 0,
+        graphs=_has_graphs(main),
         coverage={name: coverage(name, good, measured) for name in candidates} if len(good) else {},
         relations={name: _relations(name, good) for name in candidates} if len(good) else {},
         covered_part="dev" if measured is data.dev else "train",
+        treebanks=_treebanks(data) if data.others else (),
     )
+
+
+def _treebanks(data: TreebankData) -> tuple[TreebankCounts, ...]:
+    """Return the counts of each of several treebanks, the main one first."""
+    columns = [name for name in tag_columns.OWN if filled(data.train, name) >= PRESENT]
+    rows = [TreebankCounts(data.name, len(data.train), data.train.words, data.dropped)]
+    for other in data.others:
+        if not data.code or other.code != data.code:
+            apart = "another language"
+        else:
+            text = _text(other.train)
+            apart = "" if text.closed or text.texts else "no spaces told"
+        lacking = tuple(name for name in columns if filled(other.train, name) < PRESENT)
+        rows.append(TreebankCounts(other.name, len(other.train), other.train.words, other.dropped, lacking, apart))
+    return tuple(rows)
 
 
 def coverage(name: str, train: Treebank, bank: Treebank) -> float:
@@ -123,10 +169,9 @@ def _relations(name: str, bank: Treebank) -> int:
     return len(np.unique(encodings.get(name).encode(bank).relations.ids))
 
 
-def _filled(bank: Treebank, name: str) -> float:
-    column = bank.column(name)
-    empty = np.array([text == NONE for text in column.names], dtype=np.bool_)
-    return float(1.0 - empty[column.ids].mean()) if len(column) else 0.0
+def _has_graphs(bank: Treebank) -> bool:
+    column = bank.column("deps")
+    return any(column.names[number] != NONE for number in np.unique(column.ids).tolist())
 
 
 def _text(bank: Treebank) -> TextCounts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ropewalk.cli import shell
-from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, sources
+from ropewalk.cli.coverage import DevOption, TestOption, TrainOption, files_of, sources
 from ropewalk.cli.train import reporter
 from ropewalk.reporting.escaping import clean
 
@@ -21,13 +21,22 @@ if TYPE_CHECKING:
 
 
 def build(
-    treebank: Annotated[
-        str | None, typer.Argument(metavar="TREEBANK", help="A treebank's folder in UD's layout.")
+    treebanks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TREEBANK]...", help="A treebank's folder in UD's layout; several train one parser."),
     ] = None,
     out: Annotated[str, shell.folder_option("The folder for the model.")] = "",
     train: TrainOption = None,
     dev: DevOption = None,
     test: TestOption = None,
+    main: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Of several treebanks, the one with dev and test and the style of the output.",
+            show_default="the first",
+        ),
+    ] = "",
     minutes: Annotated[float, typer.Option(min=0, help="Approximate time limit in minutes; 0 is none.")] = 60.0,
     encoder: Annotated[
         str, typer.Option(metavar="NAME|FOLDER", help="A pretrained encoder, from the hub or a folder.")
@@ -51,7 +60,7 @@ def build(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its reasons, and do nothing.")] = False,
 ) -> None:
-    """Build a complete parser from a treebank.
+    """Build a complete parser from treebanks.
 
     The model parses raw text without torch. Options are chosen from the data; --dry-run prints them with the reasons.
     The command trains a segmenter and a parser with tags and lemmas, calibrates and exports them, scores the model on
@@ -80,32 +89,47 @@ def build(
         },
         "build",
     )
-    source = _single(treebank, train, dev, test)
+    banks = _ordered(main, _named(treebanks, train, dev, test))
     if dry_run:
-        typer.echo("\n".join(map(clean, _lines(planned(source, options)[0]))))
+        typer.echo("\n".join(map(clean, _lines(planned(banks, options)[0]))))
         return
-    shell.demand_outside(out, [*source.files.values(), *filter(None, (options.vectors, options.encoder))])
+    shell.demand_outside(out, [*files_of(banks), *filter(None, (options.vectors, options.encoder))])
     with ExitStack() as stack:
-        built = run(source, out, options, command=shell.command_line(), report=_teller(stack))
+        built = run(banks, out, options, command=shell.command_line(), report=_teller(stack))
     shell.say(f"{out} is ready after {built.seconds / 60:.1f} minutes: ropewalk parse -m {shell.as_folder(out)} FILE")
     shell.say(f"{built.work} is only needed to train further: ropewalk train --init-from {built.work / 'parser'} …")
 
 
-def _single(treebank: str | None, *files: str | None) -> "SplitSource":
-    """Return the treebank, or raise if the folder contains several, or if it is a file."""
+def _named(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource]":
+    """Return the treebanks, or raise if a folder contains several, or if one is a file."""
     from ropewalk.laboratory.splits import WHOLE
 
-    treebanks = sources([treebank] if treebank else None, *files)
-    if len(treebanks) > 1:
-        names = ", ".join(source.name for source in treebanks[:6])
-        raise typer.BadParameter(
-            f"{treebank} contains {len(treebanks)} treebanks ({names}, …); a model is built from one: name it"
-        )
-    if WHOLE in treebanks[0].files:
-        raise typer.BadParameter(
-            f"{treebank} is a single file; expected a folder in UD's layout, or files with --train, --dev and --test"
-        )
-    return treebanks[0]
+    found = []
+    for treebank in treebanks or [""]:
+        inside = sources([treebank] if treebank else None, *files)
+        if len(inside) > 1:
+            names = ", ".join(source.name for source in inside[:6])
+            raise typer.BadParameter(
+                f"{treebank} contains {len(inside)} treebanks ({names}, …); name those that the model learns from"
+            )
+        if WHOLE in inside[0].files:
+            raise typer.BadParameter(
+                f"{treebank} is a single file; expected a folder in UD's layout, or files with --train, --dev and "
+                "--test"
+            )
+        found += inside
+    return found
+
+
+def _ordered(main: str, treebanks: "list[SplitSource]") -> "list[SplitSource]":
+    """Return the treebanks with that named `main` first, or raise if there is none of this name."""
+    if not main:
+        return treebanks
+    name = Path(main).resolve().name
+    if name not in {source.name for source in treebanks}:
+        names = ", ".join(source.name for source in treebanks)
+        raise typer.BadParameter(f"--main is {main}, which is none of the treebanks; expected one of: {names}")
+    return sorted(treebanks, key=lambda source: source.name != name)
 
 
 def _lines(plan: "Plan") -> list[str]:

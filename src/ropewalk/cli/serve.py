@@ -24,13 +24,16 @@ def serve(
             metavar="NAME|FOLDER",
             show_default="en",
             help="An installed model, a trained or exported folder, or hub:USER/MODEL; repeatable, the first is the "
-            "default.",
+            "default. all: every installed model, loaded when first needed.",
         ),
     ] = None,
     options: ParserOptions = ParserOptions(),
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Processes that parse, each on a core; 1 parses in the server itself.")
     ] = 1,
+    max_models: Annotated[
+        int, typer.Option(min=1, help="With --model all, most models in memory for each worker.")
+    ] = 8,
     max_bytes: Annotated[int, typer.Option(min=1, help="Largest request, in bytes.")] = 1_000_000,
     max_words: Annotated[int, typer.Option(min=1, help="Longest sentence, in words.")] = 1000,
     max_seconds: Annotated[
@@ -88,6 +91,7 @@ def serve(
     settings = Settings(
         models=tuple(model or ["en"]),
         parsing=options,
+        max_models=max_models,
         max_bytes=max_bytes,
         max_words=max_words,
         max_seconds=max_seconds,

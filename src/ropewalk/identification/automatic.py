@@ -39,8 +39,9 @@ def models_by_language(identifier: LanguageIdentifier) -> dict[str, str]:
     """
     codes = {language["name"]: language["code"] for language in identifier.languages}
     models: dict[str, str] = {}
+    known = {*codes.values()}
     for model in installed():
-        code = codes.get(model.language.replace("_", " "))
+        code = codes.get(model.language.replace("_", " "), model.code if model.code in known else None)
         if code is not None and model.takes_text and (code not in models or model.name == code):
             models[code] = model.name
     return models

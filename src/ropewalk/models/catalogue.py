@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ VARIABLE = "ROPEWALK_MODELS"
 SEGMENTER = "segmenter.json"
 DATA = Path(__file__).parent.parent / "data"
 OFFERED = DATA / "models.json"  # made by `make models`
+CODE = re.compile(r"([a-z]{2,3})")
+FILE_CODE = re.compile(r"([a-z]{2,3})_")
 WRITERS = "ropewalk train or export"
 
 
@@ -39,11 +42,13 @@ class ModelSummary:
     las: float | None
     takes_text: bool
     predicts: tuple[str, ...]
+    code: str = ""  # of the language
+    language_name: str = ""  # if it differs from that in the treebank's name
 
     @property
     def language(self) -> str:
-        """The language in the name of the UD treebank on which the model was trained; empty if it is unknown."""
-        return language_of(self.treebank)
+        """The name of the model's language, by default that in the name of its UD treebank; empty if it is unknown."""
+        return self.language_name or language_of(self.treebank).replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,14 @@ class Installed:
     def language(self) -> str:
         """The language in the name of the UD treebank on which the model was trained; empty if it is unknown."""
         return language_of(self.treebank)
+
+    @property
+    def code(self) -> str:
+        """The code of the model's language: its name, if that is a code, or else that in its train file's name."""
+        train = self._data.get("train")
+        first = str(train[0]) if isinstance(train, list) and train else str(train or "")
+        found = CODE.fullmatch(self.name) or FILE_CODE.match(first)
+        return found[1] if found else ""
 
     @property
     def licence(self) -> str:
@@ -117,7 +130,7 @@ class Installed:
         """A summary of the model: its name, treebank, licence, hash, size, scores and predictions."""
         names = ("name", "treebank", "licence", "hash", "takes_text", "predicts")
         facts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return ModelSummary(**facts, bytes=self.size, uas=self.score("uas"), las=self.score("las"))
+        return ModelSummary(**facts, bytes=self.size, uas=self.score("uas"), las=self.score("las"), code=self.code)
 
     @property
     def _data(self) -> Mapping[str, Any]:
@@ -170,6 +183,12 @@ def in_folder(path: Path) -> Installed:
     return Installed(path.name, path, path.parent == embedded_folder(), about if isinstance(about, dict) else {})
 
 
+def summaries() -> list[ModelSummary]:
+    """Return the summaries of all installed models, with the names of languages from the list of available models."""
+    names = {model.name: model.language_name for model in offered()}
+    return [replace(model.summary, language_name=names.get(model.name, "")) for model in installed()]
+
+
 def installable() -> list[ModelSummary]:
     """Return the models that can be installed as Python packages and are not installed yet."""
     names = {model.name for model in installed()}
@@ -177,7 +196,7 @@ def installable() -> list[ModelSummary]:
 
 
 def offered() -> list[ModelSummary]:
-    """Return the models that were available as Python packages when Ropewalk was released."""
+    """Return the models of Ropewalk when it was released: `en`, and those that are Python packages of their own."""
     return [ModelSummary(**{**facts, "predicts": tuple(facts["predicts"])}) for facts in read_json(OFFERED)]
 
 

@@ -74,6 +74,7 @@ class DecodingOptions:
         (0.5, 0.5), about="Least probability of an arc, for joint and for arcs; fitted on dev."
     )
     graph_rules: float = option(0.0, low=0, about="Weight of rules in relations of graphs; fitted on dev.")
+    style: str = option("", about="Treebank whose conventions the output follows; the main one if empty.")
 
     def changed(self, **changes: Any) -> DecodingOptions:  # noqa: ANN401 - the fields of this class
         """Return a copy with some fields replaced; raise `ConfigError` if a name or a value is not allowed.
@@ -100,6 +101,7 @@ class EncoderShape:
     input_size: int = option(0, low=0, high=WIDEST)
     hidden: int = option(0, low=0, high=WIDEST)
     depth: int = option(0, low=0, high=DEEPEST)
+    styles: tuple[str, ...] = ()  # treebanks whose conventions the encoder keeps apart, the main one first
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,20 @@ class Description:
     heads: GroupShape = field(default_factory=GroupShape)  # of trees
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     graphs: GroupShape = NO_GROUP
+
+    @property
+    def style(self) -> int:
+        """The index of the chosen style among those of the encoder; 0 is the main one.
+
+        Raise `ConfigError` if the model does not have the style that `decoding` names.
+        """
+        name, known = self.decoding.style, self.encoder.styles
+        if not name:
+            return 0
+        if name not in known:
+            expected = f"expected one of: {', '.join(known)}" if known else "it has one style: leave it out"
+            raise ConfigError("decoding", "style", f"is {name!r}, which this model does not have; {expected}")
+        return known.index(name)
 
     def to_json(self, kind: str) -> dict[str, Any]:
         """Return the content of a `config.json`; `kind` is its `format`, `EXPORTED` or `TRAINED`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ SUFFIXES = (1, 2, 3, 4)
 AFFIXES = len(PREFIXES) + len(SUFFIXES)
 LEAST = 16  # predicted rows are padded to a multiple of it
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
+STYLES = "styles"  # the name of an array: the index of the style in which each word is read
 _RUNS = re.compile(r"(.)\1+")
 _BEGINNINGS = tuple((n, f"{n}<") for n in PREFIXES)
 _BEYOND = [-1] * MOST_CHARACTERS
@@ -179,6 +180,14 @@ class Lookup:
             *characters,
             *_BEYOND[len(characters) :],
         ]
+
+
+def styled(inputs: Sequence[Inputs], styles: Sequence[int]) -> list[Inputs]:
+    """Return the inputs of sentences with an array more: the index of each sentence's style, for all of its words."""
+    return [
+        replace(sentence, arrays={**sentence.arrays, STYLES: np.full(sentence.words, style, dtype=np.int64)})
+        for sentence, style in zip(inputs, styles, strict=True)
+    ]
 
 
 def end_to_end(inputs: Sequence[Inputs], *, filled: bool = False) -> Arrays:

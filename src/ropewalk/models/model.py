@@ -92,7 +92,7 @@ class Model:
     ) -> None:
         self.description = description
         self.labels = labels
-        self.scorer = scorer
+        self.scorer = replace(scorer, style=description.style)
         self.name = name
         self.hash = hash
         self.origin = origin

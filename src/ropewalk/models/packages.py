@@ -51,4 +51,7 @@ def all_packaged() -> Iterator[Path]:
 
 def how_to_install(name: str) -> str:
     """Return a text for error messages with the commands that install the package of the model `name`."""
-    return f"pip install {distribution_of(name)}, or pip install ./models/{name} in a clone of Ropewalk"
+    return (
+        f"pip install {distribution_of(name)}, or pip install ./models/{name} in a clone of Ropewalk, or "
+        f"ropewalk models install {name} --from FOLDER"
+    )

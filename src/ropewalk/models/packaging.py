@@ -28,6 +28,7 @@ IDENTIFIER = re.compile(  # SPDX identifiers of licences that treebanks have
     r"GPL-2\.0-(only|or-later)|LGPL-(2\.1|3\.0)-(only|or-later)|Apache-2\.0|MIT"
 )
 LICENCE = "LICENSE.txt"
+AND = " AND "  # between the licences of several treebanks, as in SPDX expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +121,10 @@ def _project(model: Installed, version: str, extra: str) -> str:
     """Return the content of `pyproject.toml`; `extra` is the extra of Ropewalk that the model needs, or empty."""
     name, module = model.name, module_of(model.name)
     licence = model.licence  # SPDX; the licence file explains unknown ones
-    if not IDENTIFIER.fullmatch(licence):
-        licence = "LicenseRef-" + re.sub(r"[^A-Za-z0-9.]+", "-", licence)
+    licence = AND.join(
+        name if IDENTIFIER.fullmatch(name) else "LicenseRef-" + re.sub(r"[^A-Za-z0-9.]+", "-", name)
+        for name in licence.split(AND)
+    )
     oldest = ".".join(__version__.split(".")[:2])  # later versions read what this one wrote
     return f"""\
 [build-system]
@@ -167,10 +170,14 @@ Its card, `{module_of(name)}/{name}/{CARD}`, describes its training data, its op
 
 def _notice(model: Installed) -> str:
     """Return the text of the licence file: the licence, its address, and the treebank."""
-    link = f" (https://spdx.org/licenses/{model.licence}.html)" if IDENTIFIER.fullmatch(model.licence) else ""
-    data = f"It was trained on the treebank {_line(model.treebank)}.\n" if model.treebank else ""
-    authors = f"Who made that: https://github.com/UniversalDependencies/{model.treebank}\n" if model.language else ""
-    return f"The model {model.name} is licensed under {model.licence}{link}.\n{data}{authors}"
+    named = model.licence.split(AND)
+    links = ", ".join(f"https://spdx.org/licenses/{name}.html" for name in named if IDENTIFIER.fullmatch(name))
+    treebanks = _line(model.treebank).split(", ") if model.treebank else []
+    several = "s" if len(treebanks) > 1 else ""
+    data = f"It was trained on the treebank{several} {', '.join(treebanks)}.\n" if treebanks else ""
+    pages = ", ".join(f"https://github.com/UniversalDependencies/{name}" for name in treebanks)
+    authors = f"Who made {'those' if several else 'that'}: {pages}\n" if model.language else ""
+    return f"The model {model.name} is licensed under {model.licence}{f' ({links})' if links else ''}.\n{data}{authors}"
 
 
 def _purpose(model: Installed) -> str:

@@ -45,10 +45,11 @@ class WordVectors(Protocol):
     The vectors of a sentence must not depend on which other sentences are read with it.
     """
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the vector of each word: [words, size]; `offsets` are those of sentences in `forms`.
 
-        About `budget` tokens are read at a time.
+        About `budget` tokens are read at a time. `style` is the index of the treebank whose conventions are followed;
+        encoders without styles ignore it.
         """
 
 
@@ -120,26 +121,28 @@ class Classifiers(Protocol):
 class Scorer:
     """The networks of a model: an encoder and classifiers.
 
-    `distances` holds for each group the upper bounds of the classes of distances, which are head minus word.
+    `distances` holds for each group the upper bounds of the classes of distances, which are head minus word. `style` is
+    the index of the treebank whose conventions are followed.
     """
 
     encoder: WordVectors
     classifiers: Classifiers
     distances: Mapping[Group, Numbers]
+    style: int = 0
 
     @classmethod
     def of(cls, description: Description, encoder: WordVectors, classifiers: Classifiers) -> Scorer:
         """Build the scorer of the model that `description` describes, with the bounds of distances in it."""
         shapes = {TREES: description.heads, GRAPHS: description.graphs}
         bounds = {group: np.array(shape.distances, dtype=np.int64) for group, shape in shapes.items()}
-        return cls(encoder, classifiers, bounds)
+        return cls(encoder, classifiers, bounds, description.style)
 
     def scores(self, forms: Column, offsets: Offsets, budget: int, outputs: Sequence[str] | None = None) -> Scores:
         """Compute the scores of words; `offsets` are those of sentences in `forms`.
 
         About `budget` tokens are encoded at a time. `outputs` names the outputs of classifiers to compute; None is all.
         """
-        vectors = self.encoder.vectors(forms, offsets.array, budget)
+        vectors = self.encoder.vectors(forms, offsets.array, budget, self.style)
         return Scores(self, vectors, offsets, self.classifiers.outputs if outputs is None else outputs)
 
 

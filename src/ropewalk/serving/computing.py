@@ -5,6 +5,9 @@ This code runs in threads of the server or in worker processes. So jobs and answ
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
@@ -13,17 +16,20 @@ from ropewalk.batches import Share, joined, together
 from ropewalk.errors import OptionError
 from ropewalk.loading import HUB
 from ropewalk.models.catalogue import in_folder, installed, locate
-from ropewalk.pipeline import load
+from ropewalk.models.description import EXPORTED
+from ropewalk.models.storage import open_folder
+from ropewalk.pipeline import generator_of, load
 from ropewalk.serving.sources import RequestSource, cut, demand_lengths
 from ropewalk.treebank.documents import Document
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.pipeline import Parser
     from ropewalk.serving.settings import Settings
 
+ALL, DEFAULT = "all", "en"  # the name that stands for all installed models, and the default one of them
 HELP = ""  # the lane of jobs without a parser; the other lanes have the names of models
 
 
@@ -113,10 +119,49 @@ class Answers(NamedTuple):
 
 
 @final
-class Computer:
-    """The loaded parsers of a server, which compute jobs; sentences of more than `longest` words are refused."""
+class LoadedParsers(Mapping[str, "Parser"]):
+    """Parsers by name, each loaded when it is first needed with `load(name)`; threads may share this object.
 
-    def __init__(self, parsers: dict[str, Parser], models: dict[str, ServedModel], longest: int) -> None:
+    At most `most` parsers are in memory; the least recently used one is dropped first. A thread that still uses a
+    dropped parser keeps it until it is done.
+    """
+
+    def __init__(self, names: Iterable[str], load: Callable[[str], Parser], most: int) -> None:
+        self._names = dict.fromkeys(names)
+        self._load = load
+        self._most = most
+        self._lock = threading.Lock()
+        self._loaded: OrderedDict[str, Parser] = OrderedDict()
+
+    def __getitem__(self, name: str) -> Parser:
+        if name not in self._names:
+            raise KeyError(name)
+        with self._lock:
+            if name not in self._loaded:
+                while len(self._loaded) >= self._most:  # before loading, so that no more are in memory
+                    self._loaded.popitem(last=False)
+                self._loaded[name] = self._load(name)
+            self._loaded.move_to_end(name)
+            return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The names of the parsers in memory, the least recently used first."""
+        with self._lock:
+            return tuple(self._loaded)
+
+
+@final
+class Computer:
+    """The parsers of a server, which compute jobs; sentences of more than `longest` words are refused."""
+
+    def __init__(self, parsers: Mapping[str, Parser], models: dict[str, ServedModel], longest: int) -> None:
         self.parsers = parsers
         self.models = models
         self.longest = longest
@@ -125,9 +170,12 @@ class Computer:
     def load(cls, settings: Settings) -> Computer:
         """Load the models of `settings`, with one thread each.
 
-        A model that is given as a path is served under the last part of the path. Raise an `OptionError` if two models
+        A model that is given as a path is served under the last part of the path. Instead of all models, the name `all`
+        loads the first installed one, and the others when they are first needed. Raise an `OptionError` if two models
         have the same name.
         """
+        if settings.models == (ALL,):
+            return cls._of_all(settings)
         names = {model.name for model in installed()}
         parsers: dict[str, Parser] = {}
         models: dict[str, ServedModel] = {}
@@ -143,10 +191,35 @@ class Computer:
             parsers[name], models[name] = parser, model
         return cls(parsers, models, settings.max_words)
 
+    @classmethod
+    def _of_all(cls, settings: Settings) -> Computer:
+        """Serve all installed models that were exported; load the default one: `en`, or else the first."""
+        folders = {model.name: (model, open_folder(model.path)) for model in installed()}
+        exported = [name for name, (_, folder) in folders.items() if folder.format == EXPORTED]
+        names = sorted(exported, key=lambda name: name != DEFAULT)
+        if not names:
+            raise OptionError("no model is installed that can be served; see ropewalk models")
+        models = {}
+        for name in names:
+            model, folder = folders[name]
+            models[name] = ServedModel(
+                name,
+                generator_of(f"{folder.name} {model.hash}"),
+                model.takes_text,
+                model.language,
+                model.treebank,
+                model.licence,
+                settings.parsing.columns,
+            )
+        parsers = LoadedParsers(names, lambda name: load(name, settings.parsing, threads=1), settings.max_models)
+        parsers[names[0]]  # so that wrong options are found before the server starts
+        return cls(parsers, models, settings.max_words)
+
     def warm_up(self) -> None:
-        """Parse a sentence with each model, because the first call of a model takes longer than later ones."""
-        for parser in self.parsers.values():
-            parser.tokens([["Ready"]])
+        """Parse a sentence with each loaded model, because the first call of a model takes longer than later ones."""
+        loaded = self.parsers.loaded if isinstance(self.parsers, LoadedParsers) else self.parsers
+        for name in loaded:
+            self.parsers[name].tokens([["Ready"]])
 
     def answers(self, lane: str, jobs: Sequence[Any]) -> Answers:
         """Compute the answers to `jobs`.

@@ -16,7 +16,8 @@ BODIES_HELD = 64  # bodies of the largest size that may be in memory at once
 class Settings:
     """The settings of a server: its models, and limits that protect clients from each other.
 
-    The first of `models` is the default model. A request may have up to `max_bytes` bytes, its sentences up to
+    The first of `models` is the default model; `("all",)` is all installed models, of which at most `max_models` are in
+    memory at the same time. A request may have up to `max_bytes` bytes, its sentences up to
     `max_words` words, and it may take up to `max_seconds`. Up to `max_requests` requests for each worker are answered
     at the same time. A batch has about `batch_words` words; it waits up to `batch_seconds` for more requests.
 
@@ -27,6 +28,7 @@ class Settings:
 
     models: tuple[str, ...] = ("en",)
     parsing: ParserOptions = ParserOptions()  # of all models
+    max_models: int = 8
     max_bytes: int = 1_000_000
     max_words: int = 1000
     max_seconds: float = 30.0
@@ -42,7 +44,7 @@ class Settings:
             raise OptionError("there is no model to serve; name at least one")
         if len(set(self.models)) < len(self.models):
             raise OptionError(f"found models {', '.join(self.models)}; name each once")
-        least = min(self.max_bytes, self.max_words, self.max_requests, self.batch_words)
+        least = min(self.max_bytes, self.max_words, self.max_requests, self.batch_words, self.max_models)
         if least < 1 or not self.max_seconds:
             raise OptionError(f"found a limit of {min(least, self.max_seconds)}; expected positive limits")
         for name, seconds in (("max_seconds", self.max_seconds), ("batch_seconds", self.batch_seconds)):

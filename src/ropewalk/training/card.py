@@ -80,6 +80,7 @@ def card(
         "## Data",
         "",
         f"Trained on {names_of(data.train)}; the best epoch was chosen on {names_of(data.dev)}.",
+        *_styles(data.styles),
         *_taught(config.teacher),
         f"Licence: {licence}.",
         *(["", sources.strip()] if sources else []),
@@ -114,6 +115,14 @@ def card(
 def names_of(paths: Sequence[str]) -> str:
     """Return the names of files, without folders."""
     return ", ".join(f"`{Path(path).name}`" for path in paths)
+
+
+def _styles(styles: Sequence[str]) -> list[str]:
+    """Return a sentence for the card about the treebanks that a model keeps apart; none if it has one style."""
+    names = [f"`{name}`" for name in dict.fromkeys(styles)]
+    if len(names) < 2:
+        return []
+    return [f"The output follows the conventions of {names[0]}; `--style` chooses those of {' or '.join(names[1:])}."]
 
 
 def _taught(teacher: TeacherOptions) -> list[str]:

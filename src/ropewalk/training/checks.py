@@ -9,7 +9,7 @@ from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.word_readers import OWN
 from ropewalk.options import flat_options, to_mapping
 from ropewalk.training.config import PARSERS, Config, from_mapping
-from ropewalk.training.construction import graph_shape, head_shape
+from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -61,6 +61,8 @@ def unused_options(config: Config) -> dict[str, str]:
         reasons["model.relations.hidden"] = "is for relations without products; set model.biaffine.relation_size"
     if not shape.arcs and not graphs.arcs:
         reasons["model.biaffine.arc_size"] = "is for arcs, which this model does not score"
+    if not needs_vocabulary(model.encoder):
+        reasons["data.styles"] = f"is for the encoders bilstm and sru, and model.encoder.kind is {model.encoder.kind!r}"
     reasons |= _unused_by_encoder(model.encoder.kind)
     defaults, values = map(flat_options, (Config(), config))
     return {option: why for option, why in reasons.items() if values[option] != defaults[option]}

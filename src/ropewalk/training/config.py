@@ -41,6 +41,9 @@ class DataOptions(Sources):
         choices=("stop", "skip", "repair"),
         about="Sentences without a tree: stop, or name and skip or repair them.",
     )
+    styles: tuple[str, ...] = option(
+        (), about="Treebank of each train file, for bilstm and sru; the first is that of dev."
+    )
 
 
 @dataclass(frozen=True, slots=True)

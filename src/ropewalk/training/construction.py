@@ -24,7 +24,7 @@ from ropewalk.training.encoders.transformer import HOME, keep_layers, tokens_of
 from ropewalk.training.network import LossOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -108,14 +108,20 @@ def needs_vocabulary(options: EncoderOptions) -> bool:
     return options.kind in WITH_VOCABULARY
 
 
-def new_encoder(options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None) -> WordEncoder:
+def new_encoder(
+    options: EncoderOptions,
+    labels: LabelSet,
+    vectors: npt.NDArray[np.float32] | None,
+    styles: Sequence[str] = (),
+) -> WordEncoder:
     """Build the encoder that a configuration describes; a transformer is pretrained, others have random weights.
 
-    A `bilstm` or an `sru` reads its vocabulary from `labels` and its static word vectors from `vectors`. Raise
-    `ConfigError` or `ModelError` if the encoder cannot be built or loaded.
+    A `bilstm` or an `sru` reads its vocabulary from `labels` and its static word vectors from `vectors`; it keeps the
+    conventions of the treebanks in `styles` apart. Raise `ConfigError` or `ModelError` if the encoder cannot be built
+    or loaded.
     """
     if options.kind in WITH_VOCABULARY:
-        return _new_word_encoder(options, labels, vectors)
+        return _new_word_encoder(options, labels, vectors, tuple(dict.fromkeys(styles)))
     if options.kind != "transformer":
         return own_encoder(options.kind, dict(_setting(text) for text in options.settings))
     if not options.name:
@@ -176,7 +182,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _new_word_encoder(
-    options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None
+    options: EncoderOptions, labels: LabelSet, vectors: npt.NDArray[np.float32] | None, styles: tuple[str, ...]
 ) -> BiLSTM | SRU:
     assert labels.vocabulary is not None  # noqa: S101 - made with the labels
     sizes = ("word_size", "affix_size", "shape_size", "character_size")
@@ -185,6 +191,7 @@ def _new_word_encoder(
         raise ConfigError("configuration", "model.encoder", problem)
     shape = EncoderShape(
         kind=options.kind,
+        styles=styles,
         vector_size=0 if vectors is None else vectors.shape[1],
         **{name: getattr(options, name) for name in (*sizes, "input_size", "hidden", "depth")},
     )

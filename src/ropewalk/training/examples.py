@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,28 +17,33 @@ from ropewalk.models import tag_columns
 from ropewalk.models.combinations import Combinations
 from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
-from ropewalk.models.labels import LabelSet, frequent, numbers
+from ropewalk.models.labels import MISSING, LabelSet, frequent, numbers
 from ropewalk.models.lexicon import Lexicon
-from ropewalk.models.tags import classes, tag_sets
+from ropewalk.models.tags import classes, column_of, tag_sets
+from ropewalk.training.config import DataOptions
 from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graph_training import GraphExamples, graph_examples, graph_names
+from ropewalk.training.mixing import MixedData
 from ropewalk.training.pieces import word_vectors
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ropewalk.models.tags import TagSet
     from ropewalk.training.config import Config
+    from ropewalk.training.mixing import Bools
 
 Numbers = npt.NDArray[np.int64]
+NOTHING: Mapping[str, Bools] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
     """Training sentences: their words, and flat arrays with a target for each word; `offsets` are those of sentences.
 
-    `columns`, `relations` and `tags` have class indices. `heads` count within the sentence, and 0 is the root.
+    `columns`, `relations` and `tags` have class indices. `heads` count within the sentence, and 0 is the root. `styles`
+    has the index of each sentence's style.
     """
 
     forms: tuple[tuple[str, ...], ...]
@@ -46,6 +52,7 @@ class Examples:
     heads: Numbers
     relations: Numbers
     tags: tuple[Numbers, ...]
+    styles: Numbers
     graphs: GraphExamples | None = None
 
     def __len__(self) -> int:
@@ -64,6 +71,7 @@ class Examples:
             np.concatenate([self.heads, other.heads]),
             np.concatenate([self.relations, other.relations]),
             all_of(self.tags, other.tags),
+            np.concatenate([self.styles, other.styles]),
         )
 
 
@@ -75,6 +83,15 @@ def forms_of(bank: Treebank) -> tuple[tuple[str, ...], ...]:
 
 def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Treebank, list[FormatError]]:
     """Read the files `paths` as one treebank; return it, and the problems of sentences without a valid tree.
+
+    See `read_files` for the parameters.
+    """
+    banks, bad = read_files(paths, bad_trees, what)
+    return Treebank.concat(banks), bad
+
+
+def read_files(paths: Sequence[str], bad_trees: str, what: str) -> tuple[list[Treebank], list[FormatError]]:
+    """Read the treebank of each file; return them, and the problems of sentences without a valid tree.
 
     `bad_trees` decides about such sentences: `skip` and `repair` do so, `stop` raises the first problem. `what` names
     the part of the data in errors, such as train.
@@ -92,12 +109,11 @@ def read_treebank(paths: Sequence[str], bad_trees: str, what: str) -> tuple[Tree
             raise next(iter(problems.values()))
         bad += problems.values()
         banks.append(_mended(bank, problems, bad_trees))
-    bank = Treebank.concat(banks)
-    if not len(bank):
+    if not any(map(len, banks)):
         raise TrainingError(
             f"{', '.join(paths)}: no sentence has a valid tree; repair them, or name others in data.{what}"
         )
-    return bank, bad
+    return banks, bad
 
 
 def bad_sentences(bank: Treebank) -> dict[int, FormatError]:
@@ -130,10 +146,13 @@ def _mended(bank: Treebank, problems: dict[int, FormatError], bad_trees: str) ->
     return bank.with_trees(heads, rooted_relations(heads, bank.relations))
 
 
-def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.float32] | None]:
+def label_set(
+    config: Config, bank: Treebank, mixed: MixedData | None = None
+) -> tuple[LabelSet, npt.NDArray[np.float32] | None]:
     """Return the label set of a treebank, and the static word vectors of the encoder, or None if it has none.
 
     The label set contains the alphabets of labels, relations and tags, and for a `bilstm` or an `sru` its vocabulary.
+    If `bank` comes from several files, `mixed` has the tag columns that each of them lacks.
     Raise `ConfigError` if a tag column is unknown, or if no lemma rule is frequent enough.
     """
     names = encoding_names(config)
@@ -149,7 +168,10 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         if tag not in tag_columns.OWN and tag not in tag_columns.known():
             problem = f"has {tag!r}; expected some of: {', '.join(tag_columns.known())}"
             raise ConfigError("configuration", "model.tags", problem)
-    tags = tag_sets(bank, model.tags, least_rules=model.least_rules, feats=model.feats)
+    mixed = mixed or MixedData.of([bank], DataOptions(), ())
+    tags: tuple[TagSet, ...] = ()
+    for tag in model.tags:
+        tags += tag_sets(mixed.annotated([tag]), (tag,), least_rules=model.least_rules, feats=model.feats)
     if ("lemma", ()) in tags:
         problem = f"is {model.least_rules:,}, and no rule for lemmas occurs that often in the training data; lower it"
         raise ConfigError("configuration", "model.least_rules", problem)
@@ -163,30 +185,47 @@ def label_set(config: Config, bank: Treebank) -> tuple[LabelSet, npt.NDArray[np.
         vocabulary = Vocabulary.of(forms, options.least_count, words)
     shape = graph_shape(model)
     graphs = None if shape.is_empty else graph_names(model.graph.encoding if shape.labels else "", bank)
-    lemmas = KnownLemmas.of(bank, model.tags) if "lemma" in model.tags and model.known_lemmas else None
-    lexicon = lexicon_of(bank, tags) if tags and model.lexicon else None
-    together = combinations_of(bank, tags) if model.combinations else None
+    lemmas = None
+    if "lemma" in model.tags and model.known_lemmas:
+        lemmas = KnownLemmas.of(mixed.annotated(["lemma", *({"upos", "xpos"} & {*model.tags})]), model.tags)
+    lexicon = lexicon_of(bank, tags, mixed.unlearnt()) if tags and model.lexicon else None
+    together = combinations_of(bank, tags, mixed.unlearnt()) if model.combinations else None
     return LabelSet(names, tuple(columns), relations, tags, vocabulary, graphs, lemmas, lexicon, together), vectors
 
 
-def lexicon_of(bank: Treebank, tags: Sequence[TagSet]) -> Lexicon:
-    """Return a lexicon: counts of the classes in `tags` that each word form of a treebank has."""
-    return Lexicon.of(bank.column("form"), _class_numbers(bank, tags))
+def lexicon_of(bank: Treebank, tags: Sequence[TagSet], unlearnt: Mapping[str, Bools] = NOTHING) -> Lexicon:
+    """Return a lexicon: counts of the classes in `tags` that each word form of a treebank has.
+
+    `unlearnt` has the words that do not count, by tag column.
+    """
+    return Lexicon.of(bank.column("form"), _class_numbers(bank, tags, unlearnt))
 
 
-def combinations_of(bank: Treebank, tags: Sequence[TagSet]) -> Combinations | None:
+def combinations_of(
+    bank: Treebank, tags: Sequence[TagSet], unlearnt: Mapping[str, Bools] = NOTHING
+) -> Combinations | None:
     """Return the combinations of UPOS, XPOS and FEATS, as far as `tags` has them, that occur in a treebank.
 
-    They are stored with the relations that they occur with. Return None if there are none or too many.
+    They are stored with the relations that they occur with. `unlearnt` has the words that do not count, by tag column.
+    Return None if there are none or too many.
     """
     whole = [(name, texts) for name, texts in tags if name in tag_columns.OWN and name != "lemma"]
-    return Combinations.of(_class_numbers(bank, whole), bank.relations)
+    return Combinations.of(_class_numbers(bank, whole, unlearnt), bank.relations)
 
 
-def _class_numbers(bank: Treebank, tags: Sequence[TagSet]) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the class index of each word of a treebank, by the name of the tag set."""
+def _class_numbers(
+    bank: Treebank, tags: Sequence[TagSet], unlearnt: Mapping[str, Bools]
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the class index of each word of a treebank, by the name of the tag set.
+
+    `unlearnt` has the words whose class is `MISSING`, by tag column.
+    """
     columns = ((name, texts, classes(bank, name)) for name, texts in tags)
-    return {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
+    found = {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
+    for name, ids in found.items():
+        if column_of(name) in unlearnt:
+            ids[unlearnt[column_of(name)]] = MISSING
+    return found
 
 
 def encoding_names(config: Config) -> tuple[str, ...]:
@@ -195,11 +234,19 @@ def encoding_names(config: Config) -> tuple[str, ...]:
     return (*own, *config.model.auxiliary)
 
 
-def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Examples:
+def examples(
+    bank: Treebank,
+    labels: LabelSet,
+    *,
+    parse_by_labels: bool,
+    unlearnt: Mapping[str, Bools] = NOTHING,
+    styles: Numbers | None = None,
+) -> Examples:
     """Return the training examples of a treebank, with class indices from `labels`.
 
     With `parse_by_labels`, heads and relations are those that the parser's encoding returns for the gold trees; arcs
-    that it cannot encode are lifted.
+    that it cannot encode are lifted. `unlearnt` has the words without a target, by tag column. `styles` are the styles
+    of sentences; by default all have the main one.
     """
     columns: list[Numbers] = []
     heads, relations = bank.heads, bank.relations
@@ -219,6 +266,7 @@ def examples(bank: Treebank, labels: LabelSet, *, parse_by_labels: bool) -> Exam
         tuple(columns),
         heads.astype(np.int64),
         numbers(relations.ids, relations.names, labels.relations),
-        tuple(_class_numbers(bank, labels.tags).values()),
+        tuple(_class_numbers(bank, labels.tags, unlearnt).values()),
+        np.zeros(len(bank), dtype=np.int64) if styles is None else styles,
         None if labels.graphs is None else graph_examples(bank, labels.graphs),
     )

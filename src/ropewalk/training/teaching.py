@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.models.labels import LabelSet
     from ropewalk.models.model import Model
-    from ropewalk.models.scorer import Floats, Numbers, Scores
+    from ropewalk.models.scorer import Floats, Numbers, Scorer, Scores
     from ropewalk.training.config import TeacherOptions
 
 Half = npt.NDArray[np.float16]
@@ -94,24 +95,34 @@ class Lessons:
 
 
 def lessons(  # noqa: PLR0913 - what is learnt, and what is to be said of it
-    options: TeacherOptions, labels: LabelSet, learnt: Examples, texts: Treebank, *, arcs: bool, trees: bool = False
+    options: TeacherOptions,
+    labels: LabelSet,
+    learnt: Examples,
+    texts: Treebank,
+    *,
+    arcs: bool,
+    trees: bool = False,
+    styles: Sequence[str] = (),
 ) -> tuple[Examples, Lessons]:
     """Return the examples, followed by `texts` with the teacher's best trees, and its probabilities for all words.
 
     The probabilities of relations are those under the heads of the examples. With `arcs`, the probabilities of arcs are
     included. With `trees`, the teacher must have learnt whole trees, and its probabilities are marginals over them. If
     `options.cache` names a folder, the answers are stored there, `SENTENCES` sentences in a file, so that an
-    interrupted run can be resumed. Raise `TrainingError` if the teacher does not know a label, relation or tag set.
+    interrupted run can be resumed. `styles` are the names of the examples' styles; a teacher that knows the style of a
+    sentence reads it in this style. Raise `TrainingError` if the teacher does not know a label, relation or tag set.
     """
     teacher = _Teacher.load(options, labels, arcs=arcs, trees=trees)
     cache = make_folder(options.cache) if options.cache else None
     bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), Offsets(learnt.offsets))
     answers = []
     for sentences, known in ((bank, learnt.heads), (texts, None)):
-        for first in range(0, len(sentences), SENTENCES):
-            part = sentences.select(np.arange(first, min(first + SENTENCES, len(sentences))))
+        numbers = np.zeros(len(sentences), dtype=np.int64) if known is None else learnt.styles
+        for first, last in _spans(numbers):
+            part = sentences.select(np.arange(first, last))
+            style = styles[numbers[first]] if styles else ""
             heads = None if known is None else known[slice(*sentences.offsets.array[[first, first + len(part)]])]
-            answers.append(_kept(cache, teacher, part, heads) if cache else teacher.answers(part, heads))
+            answers.append(_kept(cache, teacher, part, heads, style) if cache else teacher.answers(part, heads, style))
     together = _joined(answers)
     tags = tuple(together.get(f"tags.{name}") for name, _ in labels.tags)
     if len(texts):
@@ -126,6 +137,16 @@ def lessons(  # noqa: PLR0913 - what is learnt, and what is to be said of it
         together.get("arcs", NONE),
         np.concatenate([[0], np.cumsum(widths)[:-1]]) if len(widths) else np.zeros(0, np.int64),
     )
+
+
+def _spans(styles: Numbers) -> list[tuple[int, int]]:
+    """Return spans of at most `SENTENCES` consecutive sentences of one style: the start and the stop of each."""
+    changes = [0, *(np.flatnonzero(np.diff(styles)) + 1).tolist(), len(styles)]
+    return [
+        (first, min(first + SENTENCES, stop))
+        for start, stop in pairwise(changes)
+        for first in range(start, stop, SENTENCES)
+    ]
 
 
 def _joined(answers: Sequence[dict[str, _Answer]]) -> dict[str, _Answer]:
@@ -151,6 +172,7 @@ def _examples(texts: Treebank, together: dict[str, _Answer], tags: Sequence[Half
             np.full(texts.words, MISSING) if rows is None else rows[-texts.words :].argmax(axis=1).astype(np.int64)
             for rows in tags
         ),
+        np.zeros(len(texts), dtype=np.int64),
     )
 
 
@@ -227,7 +249,7 @@ class _TreeSums:
         return of_labels, of_arcs
 
 
-def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
+def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None, style: str) -> dict[str, _Answer]:
     """Return the teacher's answers from the cache, or compute and store them.
 
     The name of a cache file is a hash of everything that the answers depend on.
@@ -236,10 +258,11 @@ def _kept(cache: Path, teacher: _Teacher, bank: Treebank, heads: Numbers | None)
         repr((teacher.identity, bank.offsets.array.tolist(), None if heads is None else heads.tolist())).encode()
     )
     key.update("\t".join(bank.column("form").texts()).encode())
+    key.update(style.encode())
     file = cache / f"{key.hexdigest()[:32]}.safetensors"
     if file.is_file():
         return {name: tensor.numpy() for name, tensor in read_tensors(file).items()}
-    answers = teacher.answers(bank, heads)
+    answers = teacher.answers(bank, heads, style)
     write_tensors(file, {name: torch.from_numpy(rows) for name, rows in answers.items()})
     return answers
 
@@ -271,18 +294,23 @@ class _Teacher:
         numberings = [_Asked.of(teacher, labels, options.treebank_tags, arcs=arcs) for teacher in teachers]
         return cls([teacher.model for teacher in teachers], numberings, labels, options.precision)
 
-    def answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
+    def answers(self, bank: Treebank, heads: Numbers | None, style: str = "") -> dict[str, _Answer]:
         """Return the teacher's probabilities by name, one row for each word; those of arcs are flat.
 
         Probabilities of relations are those under `heads`. If `heads` is None, they are those under the heads of the
-        best trees, and these trees are returned too.
+        best trees, and these trees are returned too. Models that know the style named `style` read the sentences in it,
+        others in their main one.
         """
         with torch.autocast("cpu", torch.bfloat16, enabled=self._precision == "bf16"):
-            return self._answers(bank, heads)
+            return self._answers(bank, heads, style)
 
-    def _answers(self, bank: Treebank, heads: Numbers | None) -> dict[str, _Answer]:
+    def _answers(self, bank: Treebank, heads: Numbers | None, style: str) -> dict[str, _Answer]:
         forms = bank.column("form")
-        scores = [model.scorer.scores(forms, bank.offsets, model.decoding.batch) for model in self._models]
+        scorers = [_in_style(model, style) for model in self._models]
+        scores = [
+            scorer.scores(forms, bank.offsets, model.decoding.batch)
+            for scorer, model in zip(scorers, self._models, strict=True)
+        ]
         mean = _Mean(scores, self._numberings, bank.offsets.array)
         own: dict[str, _Answer] = {}
         if heads is None:
@@ -305,6 +333,12 @@ class _Teacher:
             words = words.with_columns({"upos": Column(frozen_ints(ids), self._tags["upos"])})
         trees = self._decoder.decode(mean, bank.offsets.array, words.upos)
         return examples(words.with_trees(trees.heads, trees.relations), self._labels, parse_by_labels=True)
+
+
+def _in_style(model: Model, style: str) -> Scorer:
+    """Return the scorer of a model, set to the style named `style` if the model knows it."""
+    known = model.description.encoder.styles
+    return replace(model.scorer, style=known.index(style)) if style in known else model.scorer
 
 
 class _Mean:

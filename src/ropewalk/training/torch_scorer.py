@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ropewalk.models.batching import alike
+from ropewalk.models.features import styled
 from ropewalk.training.classifiers import arc_scores
 
 if TYPE_CHECKING:
@@ -30,15 +31,17 @@ class TorchEncoder:
     def __init__(self, network: Network) -> None:
         self._network = network
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the vector of each word, computed for about `budget` tokens at a time: [words, size].
 
         Sentences share a batch only if they have the same canonical size, so that a result does not depend on the
-        others.
+        others. `style` is the index of the style in which all sentences are read.
         """
         encoder = self._network.encoder
         texts = forms.texts()
         inputs = encoder.prepare([texts[start:stop] for start, stop in pairwise(offsets.tolist())])
+        if style:
+            inputs = styled(inputs, [style] * len(inputs))
         out = np.zeros((len(forms), encoder.size), dtype=np.float32)
         with _used(self._network):
             for size, chosen in alike([sentence.size for sentence in inputs], encoder.canonical, budget):

@@ -47,7 +47,7 @@ class Trainable:
         `vectors` are the static word vectors of a `bilstm` or an `sru`.
         """
         torch.manual_seed(config.seed)
-        encoder = new_encoder(config.model.encoder, labels, vectors)
+        encoder = new_encoder(config.model.encoder, labels, vectors, config.data.styles)
         return cls._on(encoder, config, labels)
 
     @classmethod

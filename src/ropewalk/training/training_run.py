@@ -19,6 +19,7 @@ from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
 from ropewalk.models import tag_columns
 from ropewalk.models.description import Description
+from ropewalk.models.features import styled
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.storage import CONFIG, read_json, write_json
 from ropewalk.options import flat_options, to_mapping
@@ -29,13 +30,13 @@ from ropewalk.training.card import card
 from ropewalk.training.checks import demand_decoder, demand_teachable, demand_used
 from ropewalk.training.config import MEAN, from_mapping
 from ropewalk.training.construction import graph_shape, head_shape
-from ropewalk.training.examples import examples, label_set, read_treebank
+from ropewalk.training.examples import examples, label_set, read_files, read_treebank
 from ropewalk.training.loop import CHECKPOINT, Job, Progress, fit
+from ropewalk.training.mixing import MixedData
 from ropewalk.training.substitution import substituted
 from ropewalk.training.teaching import lessons
 from ropewalk.training.texts import read_texts
 from ropewalk.training.trainable import Trainable
-from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ropewalk.errors import FormatError
     from ropewalk.training.config import Config
     from ropewalk.training.loop import ScoresByName, TrainingState
+    from ropewalk.treebank.treebank import Treebank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +88,9 @@ def train(  # noqa: PLR0913 - one keyword for each option of a run
     process.wait_for_everyone()  # before the first process writes files
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
-    bank, problems = read_treebank(config.data.train, config.data.bad_trees, "train")
+    parts, problems = read_files(config.data.train, config.data.bad_trees, "train")
+    mixed = MixedData.of(parts, config.data, config.model.tags)
+    bank = mixed.bank
     dev, more = read_treebank(config.data.dev, config.data.bad_trees, "dev")
     test = read_treebank(config.data.test, config.data.bad_trees, "test")[0] if config.data.test else None
     for problem in (*problems, *more) if main else ():
@@ -94,7 +98,7 @@ def train(  # noqa: PLR0913 - one keyword for each option of a run
     teacher = config.teacher
     sources = "".join(text_pieces(teacher.sources)) if teacher.sources else ""
     texts = read_texts(teacher.texts, teacher.segmenter)
-    labels, vectors = label_set(config, bank)
+    labels, vectors = label_set(config, bank, mixed)
     shape = head_shape(config.model)
     described = Description(heads=shape, decoding=config.decoding, graphs=graph_shape(config.model))
     demand_decoders(described, labels)
@@ -105,19 +109,31 @@ def train(  # noqa: PLR0913 - one keyword for each option of a run
     if main:
         _begin(home, trainable, config)
     model = trainable.model()
-    copies = [substituted(bank, teacher.replaced, config.seed + number) for number in range(teacher.copies)]
-    bank = Treebank.concat([bank, *copies])
+    styles = trainable.description.encoder.styles
+    mixed = mixed.with_copies(
+        lambda part, number: substituted(part, teacher.replaced, config.seed + number), teacher.copies
+    )
+    bank = mixed.bank
     if not shape.labels and config.model.loss == "trees":
         # the loss sums over projective trees, and the gold one must be among them
         bank = bank.with_trees(bank.lifted(partial(lift_until, covers=projective)).heads, bank.relations)
-    learnt = examples(bank, labels, parse_by_labels=shape.labels)
+    learnt = examples(
+        bank,
+        labels,
+        parse_by_labels=shape.labels,
+        unlearnt=mixed.unlearnt(),
+        styles=mixed.style_numbers(styles),
+    )
     taught = None
     if teacher.model:
-        learnt, taught = lessons(teacher, labels, learnt, texts, arcs=shape.arcs, trees=config.model.loss == "trees")
+        learnt, taught = lessons(
+            teacher, labels, learnt, texts, arcs=shape.arcs, trees=config.model.loss == "trees", styles=styles
+        )
+    inputs = trainable.network.encoder.prepare(learnt.forms)
     job = Job(
         config,
         trainable.network,
-        trainable.network.encoder.prepare(learnt.forms),
+        styled(inputs, learnt.styles.tolist()) if styles else inputs,
         learnt,
         lambda: _with_mean(measures(dev, model.parse(dev), model.tags), model.tags),
         home,

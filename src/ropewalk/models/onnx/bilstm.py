@@ -68,12 +68,12 @@ class OnnxBiLSTM:
         self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads, _sentence_sizes())
         self._size = self._encoder.width("vectors")
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the contextual vector of each word; `offsets` are those of sentences in `forms`.
 
         Sentences of similar length are read in one batch, the longest first.
         """
-        rows, table = self._types.rows(forms)
+        rows, table = self._types.rows(forms, style)
         out = np.zeros((len(forms), self._size), dtype=np.float32)
         starts, stops, first, last = windows(offsets, WINDOW, MARGIN)
         lengths = stops - starts

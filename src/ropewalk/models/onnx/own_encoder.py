@@ -59,7 +59,7 @@ class OnnxOwnEncoder:
         file = str(folder.path / ENCODER)
         self._encoder = Session(folder.listed(ENCODER), file, threads, [dict.fromkeys(names, pair) for pair in pairs])
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:  # noqa: ARG002 - of encoders with styles
         """Return the vector of each word; `offsets` are those of sentences in `forms`.
 
         Only sentences of the same length are read in one batch. Sentences longer than a window are split.

@@ -49,12 +49,12 @@ class OnnxSRU:
             raise ModelError(str(folder.path / WORDS), "is not of an sru encoder; copy or export the model again")
         self._layers = _layers(folder, threads, self._size)
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the contextual vector of each word; `offsets` are those of sentences in `forms`.
 
         Consecutive sentences are read in one batch of at most `budget` and `MOST_WORDS` words, or one sentence.
         """
-        rows, table = self._types.rows(forms)
+        rows, table = self._types.rows(forms, style)
         starts, stops, first, last = windows(offsets, WINDOW, MARGIN)
         lengths = stops - starts
         bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -69,7 +69,7 @@ class OnnxTransformer:
         self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, scale=scale, weights=weights)
         self._size = self._encoder.width("hidden")
 
-    def vectors(self, forms: Column, offsets: Ints, budget: int) -> Floats:
+    def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:  # noqa: ARG002 - of encoders with styles
         """Return the vector of each word; `offsets` are those of sentences in `forms`.
 
         Only sentences that have the same number of subwords, after rounding with `canonical`, are read in one batch.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.errors import ModelError
-from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, Lookup
+from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, STYLES, Lookup
 from ropewalk.models.onnx.files import WORDS
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
@@ -57,7 +57,7 @@ class _Memory:
 
 def _word_sizes() -> list[InputSizes]:
     rows = varying(MOST_NEW)
-    single = dict.fromkeys(("words", "shapes", "vectors"), (rows,))
+    single = dict.fromkeys(("words", "shapes", "vectors", STYLES), (rows,))
     return [{**single, "affixes": (rows, AFFIXES), "characters": (rows, MOST_CHARACTERS)}]
 
 
@@ -73,7 +73,7 @@ class WordTypes:
         self._words = Session(folder.listed(WORDS), str(folder.path / WORDS), threads, _word_sizes())
         self.width = self._words.width("inputs")
         self._lock = threading.Lock()  # one thread at a time may look into the memory and add to it
-        self._memory = self._nothing()
+        self._memories: dict[int, _Memory] = {}  # by style
         _LIVING.add(self)
 
     def unlock(self) -> None:
@@ -84,28 +84,33 @@ class WordTypes:
         """
         self._lock = threading.Lock()
 
-    def rows(self, forms: Column) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Return the row of each word's vector in a table, and that table; vectors that are not cached are computed."""
+    def rows(self, forms: Column, style: int) -> tuple[npt.NDArray[np.intp], Floats]:
+        """Return the row of each word's vector in a table, and that table; vectors that are not cached are computed.
+
+        `style` is the index of the treebank whose conventions are followed, on which vectors depend.
+        """
         used = np.flatnonzero(np.bincount(forms.ids, minlength=len(forms.names)))
         names = [forms.names[number] for number in used.tolist()]
         places = np.zeros(len(forms.names), dtype=np.intp)
         with self._lock:
-            new = [name for name in names if name not in self._memory.rows]
-            if len(self._memory.rows) + len(new) > min(MOST_TYPES, MOST_NUMBERS // max(self.width, 1)):
-                self._memory = self._nothing()
+            memory = self._memories.setdefault(style, self._nothing())
+            new = [name for name in names if name not in memory.rows]
+            if len(memory.rows) + len(new) > min(MOST_TYPES, MOST_NUMBERS // max(self.width, 1)):
+                memory = self._memories[style] = self._nothing()
                 new = names
             if new:
-                self._learn(new, self._memory)
-            places[used] = [self._memory.rows[name] for name in names]
-            table = self._memory.table
+                self._learn(new, memory, style)
+            places[used] = [memory.rows[name] for name in names]
+            table = memory.table
         return places[forms.ids], table
 
-    def _learn(self, new: Sequence[str], memory: _Memory) -> None:
+    def _learn(self, new: Sequence[str], memory: _Memory, style: int) -> None:
         have = len(memory.rows)
         memory.grow(len(new))
         for start in range(0, len(new), MOST_NEW):
             some = new[start : start + MOST_NEW]
             features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
+            features[STYLES] = np.full(len(features["words"]), style, dtype=np.int64)
             given = {name: features[name] for name in self._words.inputs}
             memory.table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
         memory.rows.update(zip(new, range(have, have + len(new)), strict=True))

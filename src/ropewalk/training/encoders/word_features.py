@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk.models.features import Lookup, Vocabulary, end_to_end
+from ropewalk.models.features import STYLES, Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
 from ropewalk.training.dropout import Dropout
 from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
@@ -27,7 +27,8 @@ class FeatureEncoder(WordEncoder, ABC):
     """Base class of encoders that read features of words.
 
     Features are embeddings of the word, its affixes, its shape and its characters (with a convolution), and static
-    vectors.
+    vectors. If the encoder learns from several treebanks, a vector of the word's treebank is added to them (Stymne et
+    al. 2018).
     """
 
     def __init__(
@@ -49,6 +50,9 @@ class FeatureEncoder(WordEncoder, ABC):
         width = shape.word_size + shape.affix_size + shape.shape_size + channels + shape.vector_size
         self.narrow = nn.Linear(width, input_size) if input_size else None
         self.input_size = input_size or width
+        self.styles = nn.Embedding(len(shape.styles), self.input_size) if shape.styles else None
+        if self.styles is not None:
+            nn.init.normal_(self.styles.weight, std=self.input_size**-0.5)
         self.dropout = Dropout(dropout)
         self.forget = forget
 
@@ -68,6 +72,8 @@ class FeatureEncoder(WordEncoder, ABC):
         }
         arrays = self.lookup.features(["a"] * SAMPLE)
         given = {name: torch.from_numpy(arrays[name]) for name, table in read.items() if table is not None}
+        if self.styles is not None:
+            given[STYLES] = torch.zeros(SAMPLE, dtype=torch.int64)
         spelling = nn.ParameterList(table.detach() for table in self.spelling())
         network = Computed(
             lambda own, given: compute(own.encoder.features(given, [*own.spelling])), encoder=self, spelling=spelling
@@ -114,7 +120,8 @@ class FeatureEncoder(WordEncoder, ABC):
     def features(self, tensors: Mapping[str, Tensor], spelling: Sequence[Tensor]) -> Tensor:
         """Return the features of each word by itself: [words, input_size].
 
-        `tensors` has the indices of each feature, `spelling` the tables of the method of that name.
+        `tensors` has the indices of each feature, `spelling` the tables of the method of that name. Words without the
+        index of a style have the main one.
         """
         parts = []
         if self.words is not None:
@@ -128,7 +135,10 @@ class FeatureEncoder(WordEncoder, ABC):
         if self.vectors is not None:
             parts.append(self.vectors(tensors["vectors"]))
         flat = torch.cat(parts, -1)
-        return flat if self.narrow is None else self.narrow(self.dropout(flat))
+        flat = flat if self.narrow is None else self.narrow(self.dropout(flat))
+        if self.styles is None:
+            return flat
+        return flat + (self.styles(tensors[STYLES]) if STYLES in tensors else self.styles.weight[0])
 
     def spelling(self) -> list[Tensor]:
         """Return a table for each position of the convolution's window: the term that each character adds there.

@@ -1,6 +1,6 @@
 """Measure models of several treebanks and UDPipe 1 trained on the same files, from raw text; write a page of the docs.
 
-    python bench/peers/languages.py wo=UD_Wolof-WTB fr=UD_French-Sequoia … [--home HOME] [--docs docs] [--rounds 3]
+    python bench/peers/by_language.py wo=UD_Wolof-WTB fr=UD_French-Sequoia … [--home HOME] [--docs docs] [--rounds 3]
 
 Each argument is a model of ours, installed or a folder, and the treebank that it was built from: a folder, or its name
 in the folder named by ROPEWALK_UD. UDPipe is what `bench/peers/train.py udpipe --treebank …` left in HOME. Both
@@ -79,7 +79,7 @@ After this page you know how models that `ropewalk build` makes compare with UDP
 
 Both learnt from the training and development files of each treebank, UDPipe with the options of
 [bench/peers](../bench/peers/README.md). Both annotated the raw text of the test file in one run on one core with
-`python bench/peers/languages.py`.
+`python bench/peers/by_language.py`.
 
 {to_markdown(table)}
 - Scores are the F1 of the CoNLL 2018 shared task, from raw text: relations without subtypes, punctuation included, one

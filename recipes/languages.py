@@ -1,0 +1,261 @@
+"""Make the model packages of many languages, all with the same command, from a table of treebanks.
+
+    python recipes/languages.py TREEBANKS [TREEBANKS …] -o WORK [--only de fr] [--jobs 2] [--list] [--models FOLDER]
+                                [-- OPTIONS OF ropewalk build]
+
+TREEBANKS are folders that contain treebanks in UD's layout; of a treebank that several of them have, the first with a
+train file is used. The table, `languages.tsv` beside this file, has a row for each language: code, name, treebanks, the
+main one first. For each language the script
+
+1. runs `ropewalk build` into WORK/CODE, with its output in WORK/CODE.log,
+2. adds speed and calibration to the model's card,
+3. writes the package WORK/packages/CODE with the licences of all treebanks,
+4. copies it to FOLDER/CODE (by default `models/` of the repository).
+
+Each language is a process of its own, `--jobs` of them at a time. What is finished is skipped, and an interrupted build
+continues. `--list` prints the state of every language and does nothing. Options after `--` go to every build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ropewalk import conllu, load
+from ropewalk.autobuild.record import FILE
+from ropewalk.autobuild.stages import STAGES, work_folder
+from ropewalk.autobuild.treebank_files import licence
+from ropewalk.errors import FormatError
+from ropewalk.laboratory.splits import find
+from ropewalk.models.catalogue import in_folder
+from ropewalk.models.packages import module_of
+from ropewalk.models.packaging import package
+from ropewalk.training.segmenter_training import raw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.laboratory.splits import SplitSource
+    from ropewalk.pipeline import Parser
+    from ropewalk.treebank.treebank import Treebank
+
+HERE = Path(__file__).resolve().parent
+TABLE = HERE / "languages.tsv"
+MODELS = HERE.parent / "models"
+OPTIONS = ("--threads", "1", "--minutes", "0")  # of every build, before those on the command line
+MEASURED = "\n## Speed and calibration"  # the heading of a part of the card
+BINS = 10  # of probabilities
+RUNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A row of the table: a code, which names the model, the language's name, and treebanks, the main one first."""
+
+    code: str
+    name: str
+    treebanks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The folder of a run, the options of all builds, and the folder that packages are copied to."""
+
+    home: Path
+    options: tuple[str, ...]
+    models: Path
+
+    def model(self, language: Language) -> Path:
+        """Return the folder of a language's model."""
+        return self.home / language.code
+
+    def record(self, language: Language) -> Path:
+        """Return the file that says that a language is finished."""
+        return self.home / f"{language.code}.json"
+
+    def package(self, language: Language) -> Path:
+        """Return the folder of a language's package."""
+        return self.home / "packages" / language.code
+
+
+def table(path: Path = TABLE) -> list[Language]:
+    """Read the table of languages."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return [Language(row["code"], row["language"], tuple(row["treebanks"].split())) for row in rows]
+
+
+def treebanks_in(folders: Sequence[str]) -> dict[str, SplitSource]:
+    """Return all treebanks with a train file in some folders, by name; the first folder counts."""
+    found: dict[str, SplitSource] = {}
+    for folder in folders:
+        for path in sorted(Path(folder).iterdir()):
+            try:
+                sources = find(path) if path.is_dir() else []
+            except FormatError:
+                continue
+            for source in sources:
+                if "train" in source.files:
+                    found.setdefault(source.name, source)
+    return found
+
+
+def state(language: Language, work: Work, known: dict[str, SplitSource]) -> str:
+    """Return in a few words how far a language is."""
+    missing = [name for name in language.treebanks if name not in known]
+    record = _json(work.record(language))
+    if record is not None:
+        if record["options"] != [*work.options] or record["treebanks"] != [*language.treebanks]:
+            return "finished with other options or treebanks: remove its files to make it again"
+        model = in_folder(work.package(language) / module_of(language.code) / language.code)
+        score = model.score("las")
+        return f"finished: {model.hash}, {model.size / 1e6:.1f} MB" + (f", LAS {100 * score:.2f}" if score else "")
+    if missing:
+        return f"cannot be built: no train file of {', '.join(missing)}"
+    build = _json(work_folder(work.model(language)) / FILE)
+    if build is None:
+        return "not begun"
+    done = [name for name in STAGES if name in build["stages"]]
+    return f"begun: {', '.join(done) or 'no stage'} done"
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def make(language: Language, work: Work, known: dict[str, SplitSource]) -> str:
+    """Build, measure and package the model of a language; return a line about it."""
+    sources = [known[name] for name in language.treebanks]
+    folders = [str(next(iter(source.files.values())).parent) for source in sources]
+    model = work.model(language)
+    command = [sys.executable, "-m", "ropewalk", "build", *folders, "-o", str(model), *work.options]
+    begun = time.monotonic()
+    with (work.home / f"{language.code}.log").open("ab") as log:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)
+    if done.returncode:
+        return f"{language.code}: failed, see {work.home / language.code}.log"
+    add_measurements(model, sources[0].files.get("test"))
+    home = work.package(language)
+    shutil.rmtree(home, ignore_errors=True)
+    text = work.home / f"{language.code}-licences.txt"
+    text.write_text(licences(sources), encoding="utf-8")
+    written = package(model, home, name=language.code, licence_file=text)
+    shutil.rmtree(work.models / language.code, ignore_errors=True)
+    shutil.copytree(home, work.models / language.code)
+    facts = {"options": [*work.options], "treebanks": [*language.treebanks], "hash": written.model.hash}
+    work.record(language).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    minutes = (time.monotonic() - begun) / 60
+    return f"{language.code}: {state(language, work, known)}; this took {minutes:.0f} minutes"
+
+
+def licences(sources: Sequence[SplitSource]) -> str:
+    """Return the licence texts of treebanks, each after the treebank's name."""
+    parts = []
+    for source in sources:
+        folder = source.files["train"].parent
+        text = (folder / "LICENSE.txt").read_text(encoding="utf-8", errors="replace")
+        name = licence(folder) or "as follows"
+        parts.append(f"{'=' * 100}\nThe licence of the treebank {source.name}: {name}\n{'=' * 100}\n\n{text.strip()}\n")
+    return "\n".join(parts)
+
+
+def add_measurements(model: Path, test: Path | None) -> None:
+    """Add to a model's card its speed and the calibration of its arcs on the test file, if there is one."""
+    card = model / "README.md"
+    before = card.read_text(encoding="utf-8").split(MEASURED)[0]
+    if test is None:
+        return
+    parser = load(model, threads=1)
+    gold = conllu.read(test)
+    error, mean, right = calibration(parser.treebank(gold), gold)
+    section = (
+        f"{MEASURED}\n\nOn `{test.name}`, on one core: {speed(parser, gold):,.0f} words a second from text to trees. "
+        f"The mean probability of an arc is {100 * mean:.2f} %, and {100 * right:.2f} % of the arcs are right; the "
+        f"expected calibration error over {BINS} intervals is {100 * error:.2f} points.\n"
+    )
+    card.write_text(before + section, encoding="utf-8")
+
+
+def speed(parser: Parser, gold: Treebank) -> float:
+    """Return the words a second of CPU time with which the text of a treebank is parsed, the best of several runs."""
+    text = raw(gold)
+    best = 0.0
+    for _ in range(RUNS):
+        begun = time.process_time()
+        words = parser(text).treebank.words
+        best = max(best, words / max(time.process_time() - begun, 1e-9))
+    return best
+
+
+def calibration(parsed: Treebank, gold: Treebank) -> tuple[float, float, float]:
+    """Return the expected calibration error of arcs, their mean probability, and the share of right ones."""
+    if parsed.probabilities is None or parsed.probabilities.arcs is None:
+        return float("nan"), float("nan"), float("nan")
+    arcs = np.asarray(parsed.probabilities.arcs, dtype=np.float64)
+    right = parsed.heads == gold.heads
+    bins = np.minimum((arcs * BINS).astype(np.int64), BINS - 1)
+    gaps = [abs(float((arcs - right)[bins == number].sum())) for number in range(BINS)]
+    return sum(gaps) / max(len(arcs), 1), float(arcs.mean()), float(right.mean())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the script; return its exit code."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    extra = given[given.index("--") + 1 :] if "--" in given else []
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", nargs="+", metavar="TREEBANKS")
+    parser.add_argument("-o", "--output", required=True, metavar="WORK")
+    parser.add_argument("--only", nargs="+", default=[], metavar="CODE")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--models", default=str(MODELS), metavar="FOLDER")
+    parser.add_argument("--table", default=str(TABLE), metavar="FILE")
+    options = parser.parse_args(given[: given.index("--")] if "--" in given else given)
+    languages = table(Path(options.table))
+    unknown = {*options.only} - {language.code for language in languages}
+    if unknown:
+        parser.error(f"the table has no {', '.join(sorted(unknown))}")
+    chosen = [language for language in languages if not options.only or language.code in options.only]
+    known = treebanks_in(options.folders)
+    work = Work(Path(options.output).resolve(), (*OPTIONS, *extra), Path(options.models).resolve())
+    states = {language: state(language, work, known) for language in chosen}
+    if options.list:
+        for language, text in states.items():
+            print(f"{language.code}\t{language.name}\t{' '.join(language.treebanks)}\t{text}")
+        return 0
+    work.home.mkdir(parents=True, exist_ok=True)
+    work.models.mkdir(parents=True, exist_ok=True)
+    left = [language for language, text in states.items() if text.startswith(("not begun", "begun"))]
+    failed = False
+    for language, text in states.items():
+        if text.startswith("cannot"):
+            failed = True
+            print(f"{language.code}: {text}")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for line in pool.map(lambda language: _made(language, work, known), left):
+            failed |= ": failed" in line
+            print(line, flush=True)
+    return 1 if failed else 0
+
+
+def _made(language: Language, work: Work, known: dict[str, SplitSource]) -> str:
+    """Make a language's model; one that fails does not stop the others."""
+    try:
+        return make(language, work, known)
+    except Exception as failure:  # noqa: BLE001 - it is reported, and others go on
+        return f"{language.code}: failed: {failure}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
