@@ -17,7 +17,7 @@ import importlib
 import os
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ class Clock:
     """CPU time by part; a call inside another is not counted in the outer part."""
 
     def __init__(self) -> None:
-        self.spent: Counter[str] = Counter()
+        self.spent: dict[str, float] = defaultdict(float)
         self._parts = [VIEWS]
         self._since = 0.0
 
@@ -109,7 +109,7 @@ def watch(clock: Clock) -> None:
         files[id(session)] = f"ONNX Runtime: {Path(file).name}"
         made(session, network, file, *more, **options)
 
-    Session.__init__ = init  # type: ignore[method-assign]
+    Session.__init__ = init  # type: ignore[method-assign, assignment]
     Session.run = clock.timed(Session.run, lambda session: files[id(session)])  # type: ignore[method-assign]
 
 
@@ -131,7 +131,7 @@ def main() -> None:
     options.add_argument("--file", type=Path, default=None)
     given = options.parse_args()
     import ropewalk
-    from api import best, invented, looked_into, paragraphs_of
+    from api import best, invented, looked_into, paragraphs_of  # type: ignore[import-not-found]
     from ropewalk import conllu
 
     home = os.environ.get("ROPEWALK_UD")
