@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
 
-    Arrays = Mapping[str, npt.NDArray[Any]]
+    NetworkInputs = Mapping[str, npt.NDArray[Any]]
 
 FARTHEST = 64  # the largest dilation
 _NAME = re.compile(r"(characters|chunks)\.near([1-9][0-9]?)")
@@ -63,7 +63,7 @@ def neighbours_of(widths: Mapping[str, int]) -> tuple[Neighbours, ...]:
 
 
 def with_neighbours(
-    given: Arrays, inputs: Sequence[Neighbours], texts: npt.NDArray[Any] | None = None
+    given: NetworkInputs, inputs: Sequence[Neighbours], texts: npt.NDArray[Any] | None = None
 ) -> dict[str, npt.NDArray[Any]]:
     """Return the inputs of a network with the neighbours that it needs added to those in `given`.
 
