@@ -28,12 +28,14 @@ from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.model import load
 from ropewalk.models.onnx.session import Session
 from ropewalk.scoring.attachment import score
+from ropewalk.segmentation.neighbours import neighbours_of, with_neighbours
 from ropewalk.segmentation.segmenter import network_sizes
 from ropewalk.segmentation.segmenter_config import NetworkOptions
 from ropewalk.training import onnx_graphs as graphs
 from ropewalk.training.examples import label_set
 from ropewalk.training.export import all_scores, export
 from ropewalk.training.onnx_convolutions import whole_convolutions
+from ropewalk.training.onnx_neighbours import several_texts
 from ropewalk.training.segmenter_training import SegmenterNetwork, as_onnx
 from ropewalk.training.trainable import Trainable
 from ropewalk.training.trained_files import read_tensors, save, save_card
@@ -534,6 +536,49 @@ def test_products_of_what_lies_within_one_are_computed_in_whole_numbers() -> Non
     for row in range(30):
         alone = session.run({"vectors": vectors[row : row + 1]})
         assert all((one == all_[row : row + 1]).all() for one, all_ in zip(alone[:2], found[:2], strict=True))
+
+
+@pytest.mark.parametrize("dilations", [(1,), (1, 2), (1, 2, 4)])  # over characters; three are not computed in int8
+def test_a_segmenter_network_reads_several_texts_as_it_reads_each_alone(dilations: tuple[int, ...]) -> None:
+    torch.manual_seed(1)
+    network = SegmenterNetwork(NetworkOptions(character_dilations=dilations), 40, 10).eval()
+    random = np.random.default_rng(1)
+
+    def inputs(chunks: int) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+        lengths = random.integers(1, 9, chunks)
+        stops = np.cumsum(lengths)
+        return {
+            "characters": random.integers(0, 40, stops[-1]),
+            "chunks": np.repeat(np.arange(chunks), lengths),
+            "words": random.integers(0, 10, chunks),
+            "first": stops - lengths,
+            "last": stops - 1,
+        }
+
+    plain = graphs.rounded(whole_convolutions(as_onnx(network), "characters"))
+    texts = [inputs(count) for count in (1, 2, 40, 7, 200, 1, 90)]
+    several = several_texts(plain, texts, 32)
+    assert several_texts(several, texts, 32) is several
+    kinds = [node.op_type for node in several.graph.node]
+    assert "Conv" not in kinds
+    assert kinds.count("MatMulIntegerToFloat") == 4 + (len(dilations) if len(dilations) < 3 else 0)
+    before, session = (Session(one.SerializeToString(), "it", 1, network_sizes(32)) for one in (plain, several))
+    near = neighbours_of(session.input_widths())
+    assert {one.name for one in near} >= {"characters.near1", "chunks.near8"}
+    alone = [session.run(with_neighbours(text, near))[0] for text in texts]
+    for text, scores in zip(texts, alone, strict=True):
+        usual = before.run(text)[0]
+        assert np.abs(scores - usual).mean() < 0.1 * usual.std() + 0.01
+    chunks = np.cumsum([0, *(len(text["words"]) for text in texts)])
+    characters = np.cumsum([0, *(len(text["characters"]) for text in texts)])
+    moved = {"chunks": chunks, "first": characters, "last": characters}
+    joined = {
+        name: np.concatenate(
+            [text[name] + moved[name][i] if name in moved else text[name] for i, text in enumerate(texts)]
+        )
+        for name in texts[0]
+    }
+    assert np.array_equal(session.run(with_neighbours(joined, near, chunks))[0], np.concatenate(alone))
 
 
 @pytest.mark.parametrize("dilations", [(1,), (1, 2)])

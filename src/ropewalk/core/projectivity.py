@@ -55,7 +55,8 @@ class Lifts:
 def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -> Lifts:
     """Lift the trees of the sentences `chosen` until their arcs fit in `planes` planes; return all trees and the lifts.
 
-    If `steps` is not 0, make at most `steps` lifts in each sentence.
+    If `steps` is not 0, make at most `steps` lifts in each sentence. Raise `CrossingsError` if a tree has more than
+    `MOST_CROSSED` crossed arcs: lifting it could take hours.
     """
     demand_type("what to lift", trees, Trees)
     chosen = ints(numbers_below(chosen, len(trees), "chosen sentences"), "chosen sentences")
@@ -65,20 +66,16 @@ def lift_heads(trees: Trees, chosen: Ints, *, planes: int = 1, steps: int = 0) -
     while True:
         lifted = np.array(trees.heads, dtype=np.int32)
         words, left = np.empty(capacity, dtype=np.int32), np.empty(capacity, dtype=np.int32)
-        workspace = kernel.Crossed(trees.offsets.longest + 2)
+        workspace = kernel.Crossed(trees.offsets.longest + 2, MOST_CROSSED)
         bounds = view(trees.offsets.array)
         count = kernel.lift(view(lifted), bounds, view(chosen), planes, steps, view(words), view(left), workspace)
         if count >= 0:
             return Lifts(trees.with_heads(lifted), words[:count], left[:count])
-        capacity *= 4
-
-
-def _demand_few_crossings(trees: Trees, chosen: Ints) -> None:
-    """Raise if a tree of the sentences `chosen` has over MOST_CROSSED crossed arcs: lifting it would take hours."""
-    for sentence in chosen[trees.offsets.lengths[chosen] > MOST_CROSSED].tolist():
-        crossed = int(Arcs.of_trees(trees.select(np.array([sentence]))).crossed().sum())
-        if crossed > MOST_CROSSED:
+        if count < -1:
+            sentence = int(chosen[-2 - count])
+            crossed = int(Arcs.of_trees(trees.select(np.array([sentence]))).crossed().sum())
             raise CrossingsError(sentence + 1, crossed, MOST_CROSSED)
+        capacity *= 4
 
 
 def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 1) -> Trees:
@@ -90,7 +87,6 @@ def lift_until(trees: Trees, covers: Callable[[Trees], Bools], *, planes: int = 
     chosen = np.flatnonzero(~covers(trees)).astype(np.int32)
     if not len(chosen):
         return trees
-    _demand_few_crossings(trees, chosen)
     trees = lift_heads(trees, chosen, planes=planes).trees
     while planes > 1:  # an encoding may have further limits than planes
         chosen = chosen[~covers(trees.select(chosen))]
@@ -108,7 +104,6 @@ def lift(trees: Trees, scheme: str = "head") -> Trees:
     chosen = np.flatnonzero(~projective(trees)).astype(np.int32)
     if not len(chosen):
         return trees
-    _demand_few_crossings(trees, chosen)
     lifts = lift_heads(trees, chosen)
     names, plain = trees.relations.names, trees.relations.ids
     marks: dict[int, str] = {}

@@ -293,7 +293,7 @@ def planes(trees: Trees) -> Ints:
     """
     demand_type("trees", trees, Trees)
     out = np.zeros(len(trees.heads), dtype=np.int32)
-    workspace = kernel.Crossed(trees.offsets.longest + 2)
+    workspace = kernel.Crossed(trees.offsets.longest + 2, 0)
     kernel.planes(view(trees.heads), view(trees.offsets.array), MOST_PLANES, view(out), workspace)
     return out
 

@@ -6,6 +6,7 @@ cdef class Dependents:
     cdef int[::1] first, after, queue
 
 cdef class Crossed:
+    cdef int most
     cdef int[::1] first, after, order, crossing, plane, begins, ends
 
 cdef class LiftMarks:
@@ -19,8 +20,12 @@ cpdef void check(const int[::1] heads, const int[::1] offsets, int[::1] codes, i
 cpdef void projective(const int[::1] heads, const int[::1] offsets, unsigned char[::1] out, Dependents work) noexcept
 cdef int _projective(const int[::1] heads, int start, int n, int[::1] first, int[::1] after,
                      int[::1] ends) noexcept nogil
-cdef void _breadth_first(const int[::1] heads, int start, int n, int[::1] marked, int many, int[::1] first,
-                         int[::1] after, int[::1] order, int[::1] crossing) noexcept nogil
+cdef void _list_dependents(const int[::1] heads, int start, int n, int[::1] first, int[::1] after) noexcept nogil
+cdef void _breadth_first(const int[::1] heads, int start, int[::1] marked, int many, int turn, int[::1] above,
+                         int[::1] first, int[::1] after, int[::1] order, int[::1] crossing) noexcept nogil
+cdef void _move(int[::1] heads, int start, int d, int[::1] first, int[::1] after) noexcept nogil
+cdef int _mark_newly_crossed(const int[::1] heads, int start, int arc, int[::1] marked, int many, int[::1] first,
+                             int[::1] after, int[::1] crossing) noexcept nogil
 cdef int _crosses(const int[::1] heads, int start, int a, int b) noexcept nogil
 cdef int _mark_crossed(const int[::1] heads, int start, int n, int[::1] planes, int[::1] first, int[::1] after,
                        int[::1] order, int[::1] crossing) noexcept nogil

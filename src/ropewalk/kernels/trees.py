@@ -36,11 +36,13 @@ class Crossed:
     """The workspace of `planes` and `lift`.
 
     `first` and `after` are lists of dependents, `crossing` lists the words whose arcs cross others, and `plane` has the
-    plane of each arc. `begins` and `ends` are binary trees over the nodes.
+    plane of each arc. `begins` and `ends` are binary trees over the nodes. `most` is the largest number of crossed arcs
+    of a sentence that is lifted, or 0 if there is no limit.
     """
 
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, most: int) -> None:
         """Allocate buffers for sentences of up to `nodes` nodes."""
+        self.most = most
         self.first, self.after, self.order, self.crossing, self.plane = several_ints(5, nodes)
         self.begins, self.ends = several_ints(2, 2 * nodes)
 
@@ -150,10 +152,8 @@ def _projective(heads: Ints, start: int, n: int, first: Ints, after: Ints, ends:
     return 1
 
 
-def _breadth_first(
-    heads: Ints, start: int, n: int, marked: Ints, many: int, first: Ints, after: Ints, order: Ints, crossing: Ints
-) -> None:
-    """List in `crossing` the `many` words d with `marked[d-1]` not 0, breadth-first, children in word order."""
+def _list_dependents(heads: Ints, start: int, n: int, first: Ints, after: Ints) -> None:
+    """List the dependents of each node in word order: `first[h]`, then `after` of each, up to 0."""
     for x in range(n + 1):
         first[x] = 0
     for i in range(n):
@@ -161,6 +161,29 @@ def _breadth_first(
         h = heads[start + d - 1]
         after[d] = first[h]
         first[h] = d
+
+
+def _breadth_first(
+    heads: Ints,
+    start: int,
+    marked: Ints,
+    many: int,
+    turn: int,
+    above: Ints,
+    first: Ints,
+    after: Ints,
+    order: Ints,
+    crossing: Ints,
+) -> None:
+    """Sort the `many` words in `crossing`, the words d with `marked[d-1]` not 0, breadth-first, children in word order.
+
+    Only the ancestors of these words are visited. They are marked in `above` with `turn`, which must not be there yet.
+    """
+    for i in range(many):
+        d = crossing[i]
+        while d != 0 and above[d] != turn:
+            above[d] = turn
+            d = heads[start + d - 1]
     last = 0
     read = -1
     node = 0
@@ -168,14 +191,63 @@ def _breadth_first(
     while have < many:  # `order` is the queue
         d = first[node]
         while d != 0:
-            order[last] = d
-            last += 1
-            if marked[d - 1] != 0:
-                crossing[have] = d
-                have += 1
+            if above[d] == turn:
+                order[last] = d
+                last += 1
+                if marked[d - 1] != 0:
+                    crossing[have] = d
+                    have += 1
             d = after[d]
         read += 1
         node = order[read]
+
+
+def _move(heads: Ints, start: int, d: int, first: Ints, after: Ints) -> None:
+    """Attach word d to its head's head, also in the lists of dependents."""
+    h = heads[start + d - 1]
+    if first[h] == d:
+        first[h] = after[d]
+    else:
+        x = first[h]
+        while after[x] != d:
+            x = after[x]
+        after[x] = after[d]
+    h = heads[start + h - 1]
+    heads[start + d - 1] = h
+    if first[h] == 0 or first[h] > d:
+        after[d] = first[h]
+        first[h] = d
+    else:
+        x = first[h]
+        while after[x] != 0 and after[x] < d:
+            x = after[x]
+        after[d] = after[x]
+        after[x] = d
+
+
+def _mark_newly_crossed(
+    heads: Ints, start: int, arc: int, marked: Ints, many: int, first: Ints, after: Ints, crossing: Ints
+) -> int:
+    """Mark the arcs that the arc into word `arc` crosses, and append their words to the `many` in `crossing`.
+
+    Return the new number of words in `crossing`. Such an arc has one end inside the arc into `arc`.
+    """
+    low = min(heads[start + arc - 1], arc)
+    high = max(heads[start + arc - 1], arc)
+    for x in range(low + 1, high):
+        h = heads[start + x - 1]
+        if marked[x - 1] == 0 and (h < low or h > high):
+            marked[x - 1] = 1
+            crossing[many] = x
+            many += 1
+        d = first[x]
+        while d != 0:
+            if marked[d - 1] == 0 and (d < low or d > high):
+                marked[d - 1] = 1
+                crossing[many] = d
+                many += 1
+            d = after[d]
+    return many
 
 
 def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
@@ -333,7 +405,10 @@ def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> N
             n = offsets[s + 1] - start
             many = _mark_crossed(heads, start, n, out[start : start + n], first, after, order, crossing)
             if many > 0:
-                _breadth_first(heads, start, n, out[start : start + n], many, first, after, order, crossing)
+                _list_dependents(heads, start, n, first, after)
+                for x in range(n + 1):
+                    begins[x] = 0
+                _breadth_first(heads, start, out[start : start + n], many, 1, begins, first, after, order, crossing)
                 if many <= most and many <= FEW:  # nearly all sentences
                     _assign_planes(heads, start, out[start : start + n], crossing, many)
                 else:
@@ -378,29 +453,41 @@ def lift(
     A lift attaches a word to its head's head. Among the arcs outside these planes, the shortest is lifted first. Among
     equally short ones it is that in the lower plane, then the first in breadth-first order. Lift i moved word
     `lifted[i]` away from its head `left[i]`, both counted over all sentences. A sentence gets at most `steps` lifts, or
-    any number if `steps` is 0. Return -1 if the lists are too short for all lifts; the caller must then restore the
-    heads.
+    any number if `steps` is 0. Return -1 if the lists are too short for all lifts, and -2 - c if sentence `chosen[c]`
+    has too many crossed arcs; the caller must then restore the heads.
     """
+    first = work.first
+    after = work.after
+    order = work.order
+    plane = work.plane
+    crossing = work.crossing
+    above = work.begins
     with cython.nogil:
         count = 0
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            many = _mark_crossed(heads, start, n, work.plane, work.first, work.after, work.order, work.crossing)
+            many = _mark_crossed(heads, start, n, plane, first, after, order, crossing)
+            if work.most and many > work.most:
+                count = -2 - c
+                break
+            _list_dependents(heads, start, n, first, after)
+            for x in range(n + 1):
+                above[x] = 0
             while steps == 0 or done < steps:
-                _breadth_first(heads, start, n, work.plane, many, work.first, work.after, work.order, work.crossing)
-                if _assign_planes(heads, start, work.plane, work.crossing, many) <= planes:
+                _breadth_first(heads, start, plane, many, done + 1, above, first, after, order, crossing)
+                if _assign_planes(heads, start, plane, crossing, many) <= planes:
                     break
                 best = 0
                 shortest = 0
                 for i in range(many):
-                    d = work.crossing[i]
-                    own = work.plane[d - 1]
+                    d = crossing[i]
+                    own = plane[d - 1]
                     if own <= planes:
                         continue
                     length = abs(heads[start + d - 1] - d)
-                    if best == 0 or length < shortest or (length == shortest and own < work.plane[best - 1]):
+                    if best == 0 or length < shortest or (length == shortest and own < plane[best - 1]):
                         best = d
                         shortest = length
                 if count == lifted.shape[0]:
@@ -409,17 +496,9 @@ def lift(
                 h = heads[start + best - 1]
                 lifted[count] = start + best - 1
                 left[count] = start + h - 1
-                heads[start + best - 1] = heads[start + h - 1]
-                low = min(heads[start + best - 1], best)
-                high = max(heads[start + best - 1], best)
-                for d in range(1, n + 1):  # arcs without a crossing so far can only cross the new arc
-                    if work.plane[d - 1] != 0:
-                        continue
-                    h = heads[start + d - 1]
-                    if (low < d < high and (h < low or h > high)) or (low < h < high and (d < low or d > high)):
-                        work.plane[d - 1] = 1
-                        work.crossing[many] = d
-                        many += 1
+                _move(heads, start, best, first, after)
+                # arcs without a crossing so far can only cross the new arc
+                many = _mark_newly_crossed(heads, start, best, plane, many, first, after, crossing)
                 count += 1
                 done += 1
             if count < 0:

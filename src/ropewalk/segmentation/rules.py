@@ -48,7 +48,7 @@ LONGEST_SCHEME = max(map(len, SCHEMES))
 MAIL = "mailto:"
 POSSESSIVE = re.compile(r"['\u2019]s(?!\w)", re.IGNORECASE)
 _PATH = r"[^\s<>\"\u201c\u201d\u2018\u2019«»\[\]{}|]*(?<=[\w/&=#%~+-])"
-NAME = re.compile(
+NAME = (
     r"(?P<sign>(?:(?P<at>@)|#)(?<![^\s(\[{\"'\u2018\u201c«].)(?=\w*[^\W\d])\w+(?(at)(?:\.[a-z0-9_]+)*)(?!\w|\.\w)"
     r"|(?P<heart><3+)(?<![\w<]<3)(?![\w.,]*\d)(?!\w))"
     r"|(?P<name>\+(?<=\w.)(?<!\bA.)\+(?:(?<=\bC..)\d\w)?(?![\w+])|#(?<=\b[A-Z].)(?!\w))"
@@ -57,6 +57,9 @@ NAME = re.compile(
     r"|(?P<file>\.(?<=\w.)(?:css|csv|docx?|exe|gif|html?|jpe?g|js|json|md|mp[34]|pdf|php|png|pptx?|py|sh|ts|txt|xlsx?|"
     r"xml|ya?ml|zip)(?!\w)|\.NET(?!\w))"
 )
+NAME_SIGN = re.compile(
+    r"[@#<+]|\.\w"
+)  # every name has one of these; the pattern above is slow to compile and to search
 _LINE = (
     r"[ \t]*(?:(?P<line>#{1,6}(?=[ \t])|>(?:[> \t]*>)?(?=[\w \t]))|(?P<sign>[•‣\u2043◦∙▪▫■□●○◆◇▶►➢➤✓✔✗✘])"
     r"|(?P<item>[-\u2013—*+]|\(?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{2,4})\)|\d{1,3}\.)(?=[ \t]))"
@@ -88,7 +91,7 @@ class Rules:
                     marks[at] = END
         unknown = self._quotes(text, marks, first, last=last)
         unknown = min(_lines(text, marks, first, last=last), unknown)
-        for match in NAME.finditer(text, first):
+        for match in re.compile(NAME).finditer(text, first) if NAME_SIGN.search(text, first) else ():
             stop = _name(text, marks, match)
             if match["heart"]:
                 self._heart(text, marks, match.start(), stop)

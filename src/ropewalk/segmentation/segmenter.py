@@ -13,6 +13,7 @@ from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
 from ropewalk.segmentation import segmenter_files
 from ropewalk.segmentation.assembly import build, build_many
+from ropewalk.segmentation.neighbours import FARTHEST, input_name, neighbours_of, with_neighbours
 from ropewalk.segmentation.reading import (
     LONGEST,
     CharacterReader,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.segmenter_files import Stored
 
 LINE_UNITS = ("sentence", "paragraph")
+TOGETHER = 512  # chunks of several texts that the network reads in one call: more are no faster
 
 
 def network_sizes(context: int) -> list[InputSizes]:
@@ -51,6 +53,8 @@ def network_sizes(context: int) -> list[InputSizes]:
             "characters": (characters,),
             "chunks": (characters,),
             **dict.fromkeys(("words", "first", "last", "pairs"), of_chunks),
+            **{input_name("characters", dilation): (characters,) for dilation in range(1, FARTHEST + 1)},
+            **{input_name("chunks", dilation): of_chunks for dilation in range(1, FARTHEST + 1)},
         }
     ]
 
@@ -68,6 +72,7 @@ class Segmenter:
         if each_line not in (None, *LINE_UNITS):
             raise ConfigError("load", "each_line", f"is {each_line!r}; expected {' or '.join(LINE_UNITS)}, or none")
         self._session = Session(stored.graph, name, threads, network_sizes(stored.context))
+        self._neighbours = neighbours_of(self._session.input_widths())
         self._reader = CharacterReader(stored.vocabulary, lines_apart=each_line is not None)
         self._each_line = each_line
         self._splitter = stored.splitter
@@ -118,7 +123,8 @@ class Segmenter:
             ]
             return Treebank.concat(banks), [len(bank) for bank in banks]
         try:
-            marked = mark_many(texts, self._reader, self._score, self._context)
+            together = TOGETHER if self._neighbours else 0
+            marked = mark_many(texts, self._reader, self._score, self._context, together=together)
         except FormatError:
             for text in texts:
                 codes_of(text)  # raises with the position in the text
@@ -138,5 +144,7 @@ class Segmenter:
         return mark(pieces, self._reader, self._score, self._context)
 
     def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
-        (odds,) = self._session.run(part)
+        texts = part.pop("texts", None)
+        given = with_neighbours(part, self._neighbours, texts) if self._neighbours else part
+        (odds,) = self._session.run(given)
         return odds

@@ -6,7 +6,6 @@ pieces. Where windows begin does not depend on the pieces, so that marks do not 
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,42 +49,65 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     yield "".join(waiting), True
 
 
-def mark_many(texts: Sequence[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Marked:
+def mark_many(
+    texts: Sequence[str], reader: CharacterReader, score: CharacterScorer, context: int, *, together: int = 0
+) -> Marked:
     """Return the marks of several texts as one text, in which `BETWEEN` follows each of them.
 
     The network reads each text alone, so that its marks do not depend on the others. `context` is the number of chunks
-    that the network reads on each side of a window.
+    that the network reads on each side of a window. If `together` is not 0, the network can read several texts in one
+    call: then texts of about `together` chunks are passed to `score`, with the index of each text's first chunk, and
+    the number of chunks, as the array `texts`.
     """
     whole = "".join([part for text in texts for part in (text, BETWEEN)])
     codes = codes_of(whole)
     reading = reader.read(codes)
     marks = np.zeros(len(codes), dtype=np.uint8)
     bounds = starts_of([len(text) + len(BETWEEN) for text in texts])
-    for start, stop in pairwise(np.searchsorted(reading.openings(), bounds).tolist()):
-        low = skip = start
-        while skip < stop:
-            end = min(skip + WINDOW, stop)
-            _fill(marks, reading, score, (low, skip, end, min(end + context, stop)))
-            skip, low = end, max(end - context, start)
+    chunks = np.searchsorted(reading.openings(), bounds)
+    scores = None
+    for start, stop in _groups(chunks.tolist(), together):
+        first, last = int(chunks[start]), int(chunks[stop])
+        low = skip = first
+        while skip < last:
+            end = min(skip + WINDOW, last)
+            part = reading.part(low, min(end + context, last))
+            if stop - start > 1:
+                part["texts"] = chunks[start : stop + 1] - first
+            found = score(part)
+            if scores is None:
+                scores = np.empty((len(reading.characters), found.shape[1]), dtype=np.float32)
+            here, before = slice(int(reading.first[skip]), int(reading.last[end - 1]) + 1), int(reading.first[low])
+            scores[here] = found[here.start - before : here.stop - before]
+            skip, low = end, max(end - context, first)
+    if scores is not None:
+        _fill(marks, reading, scores, 0)
     glued = reader.glued(codes)
     glued[bounds[1:] - len(BETWEEN) - 1] = False  # nothing attaches to the next text
     marks[glued] = 0
     return Marked(whole, marks, *reader.spaces(codes), last=True)
 
 
-def _fill(marks: MarkBits, reading: Reading, score: CharacterScorer, window: tuple[int, int, int, int]) -> None:
-    """Write the marks of a window's characters into `marks`.
+def _groups(chunks: list[int], together: int) -> Iterator[tuple[int, int]]:
+    """Yield groups of consecutive texts, as the index of a group's first text and of the one after its last.
 
-    `window` has four indices of chunks: the start of the context, the start and the end of the window, and the end of
-    the context.
+    `chunks` has the index of each text's first chunk, and the number of all chunks. A group has at most `together`
+    chunks, or one text.
     """
-    low, start, stop, high = window
-    here = slice(int(reading.first[start]), int(reading.last[stop - 1]) + 1)
-    scores = score(reading.part(low, high))[here.start - int(reading.first[low]) :][: here.stop - here.start]
-    places = reading.places[here]
+    start = 0
+    for stop in range(1, len(chunks)):
+        if stop + 1 == len(chunks) or chunks[stop + 1] - chunks[start] > together:
+            yield start, stop
+            start = stop
+
+
+def _fill(marks: MarkBits, reading: Reading, scores: npt.NDArray[Any], start: int) -> None:
+    """Write the marks of the characters from index `start` of `reading` on into `marks`; `scores` are theirs."""
+    stop = start + len(scores)
+    places = reading.places[start:stop]
     bits = (scores > 0) @ _BITS[: scores.shape[1]]
     if scores.shape[1] == len(_BITS):
-        joined = (bits & JOIN > 0) & reading.joinable(here.start, here.stop)
+        joined = (bits & JOIN > 0) & reading.joinable(start, stop)
         bits = np.where(joined, JOIN, bits & (JOIN - 1))  # a token that continues does not end
     marks[places[places >= 0]] = bits[places >= 0]
 
@@ -113,7 +135,9 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
         low = 0  # start of the window's context
         while many > skip and (final or many > skip + WINDOW + context):
             stop = min(skip + WINDOW, many)
-            _fill(marks, reading, score, (low, skip, stop, min(stop + context, many)))
+            here = slice(int(reading.first[skip]), int(reading.last[stop - 1]) + 1)
+            found = score(reading.part(low, min(stop + context, many)))[here.start - int(reading.first[low]) :]
+            _fill(marks, reading, found[: here.stop - here.start], here.start)
             skip = stop
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0

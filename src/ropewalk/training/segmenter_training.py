@@ -40,10 +40,11 @@ from ropewalk.segmentation.reading import (
 from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
 from ropewalk.segmentation.tokens import tokens_of
-from ropewalk.segmentation.windows import mark
+from ropewalk.segmentation.windows import WINDOW, mark
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.onnx_graphs import Computed, rounded, traced
+from ropewalk.training.onnx_neighbours import several_texts
 from ropewalk.training.trained_files import without_folders
 from ropewalk.treebank.treebank import Treebank
 
@@ -66,6 +67,7 @@ OUTSIDE = 255  # stands for the marks of spaces, which are not learnt
 SHIFTS = np.arange(-30, 31) / 10  # shifts of log-odds that are tried on the dev data
 WRAP = 80  # characters of a line of raw text
 PARAGRAPHS = 20  # number of paragraphs with the same layout in training
+SAMPLES = 40  # windows of text that show the usual range of values
 CHECKED, MOST_APART = 20_000, 1e-3  # characters, and the allowed difference of graph and network
 
 
@@ -192,8 +194,10 @@ def train(
     trained.balance(dev)
     graph = as_onnx(network)
     _check(graph.SerializeToString(), trained, raw(dev))
-    small = rounded(whole_convolutions(graph, "characters")).SerializeToString(deterministic=True)
-    stored = Stored(vocabulary, splitter, trained.context, small, {})
+    small = several_texts(
+        rounded(whole_convolutions(graph, "characters")), _samples(trained, raw(dev)), trained.context
+    )
+    stored = Stored(vocabulary, splitter, trained.context, small.SerializeToString(deterministic=True), {})
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     results = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -422,6 +426,13 @@ def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
         sizes["pairs"] = 32
     inputs = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
     return traced(Computed(lambda own, given: own.network(**given), network=network), inputs, ["odds"])
+
+
+def _samples(trained: Trained, text: str) -> list[dict[str, Numbers]]:
+    """Return the network's inputs for windows of a text, the first `SAMPLES` at most."""
+    reading = trained.reader.read(codes_of(text))
+    stops = range(WINDOW, len(reading.first) + WINDOW, WINDOW)
+    return [reading.part(stop - WINDOW, min(stop, len(reading.first))) for stop in stops[:SAMPLES]]
 
 
 def _check(graph: bytes, trained: Trained, text: str) -> None:

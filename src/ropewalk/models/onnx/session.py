@@ -88,14 +88,17 @@ class Session:
         self.outputs: tuple[str, ...] = tuple(output.name for output in self._session.get_outputs())
         self.inputs: tuple[str, ...] = tuple(entry.name for entry in self._session.get_inputs())
 
+    def input_widths(self) -> dict[str, int]:
+        """Return the size of the last dimension of each input, by name; 0 where it may vary."""
+        return _widths(self._session.get_inputs())
+
     def width(self, output: str) -> int:
         """Return the size of the last dimension of the output named `output`; 0 if it may vary."""
         return self.widths().get(output, 0)
 
     def widths(self) -> dict[str, int]:
         """Return the size of the last dimension of each output, by name; 0 where it may vary."""
-        shapes = {output.name: output.shape for output in self._session.get_outputs()}
-        return {name: shape[-1] if shape and isinstance(shape[-1], int) else 0 for name, shape in shapes.items()}
+        return _widths(self._session.get_outputs())
 
     def run(
         self, inputs: Mapping[str, npt.NDArray[Any]], outputs: Sequence[str] | None = None
@@ -106,6 +109,11 @@ class Session:
         """
         out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(inputs))
         return out
+
+
+def _widths(values: Sequence[Any]) -> dict[str, int]:
+    shapes = {value.name: value.shape for value in values}
+    return {name: shape[-1] if shape and isinstance(shape[-1], int) else 0 for name, shape in shapes.items()}
 
 
 def _table(tensor: Tensor, weights: bytes) -> npt.NDArray[Any]:
