@@ -6,6 +6,7 @@ import { button, copy, find, make, save } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { Picture, describe, png, subtree } from "./picture.js";
 import { playSteps } from "./steps.js";
+import { destination } from "./transport.js";
 
 const VIEWS = {
   tree: "Tree", ropes: "Ropes", labels: "Labels", steps: "Steps", table: "Table", conllu: "CoNLL-U", json: "JSON",
@@ -583,7 +584,7 @@ function apply() {
 
 async function begin() {
   try { theme(localStorage.getItem("ropewalk-theme") ?? ""); } catch { theme(""); }
-  find("server").textContent = location.host;
+  find("destination").textContent = destination;
   const linked = readLink();
   wire();
   tabs();
