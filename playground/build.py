@@ -37,7 +37,9 @@ LOCK = "pyodide-lock.json"  # names every package of this Pyodide, with its sha2
 # file identifies.
 HOLDS_NUMPY = "open-webui==0.9.6"
 SERVER = ("anyio", "idna", "platformdirs", "python-multipart", "starlette")
-LEFT_OUT = re.compile("/tests?/|/f2py/|/random/|/_pyinstaller/|[.](pyi|a|c|h|pxd|md)$")  # of wheels: never imported here
+LEFT_OUT = re.compile(
+    "/tests?/|/f2py/|/random/|/_pyinstaller/|[.](pyi|a|c|h|pxd|md)$"
+)  # of wheels: never imported here
 KEPT = {".py", ".pxd", ".json", ".onnx", ".js", ".css", ".html", ".svg", ".typed", ".md"}
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "

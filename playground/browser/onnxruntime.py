@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import networks
 import numpy as np
-from pyodide.ffi import to_js
-
 from js import Object
+from pyodide.ffi import to_js
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

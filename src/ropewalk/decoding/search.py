@@ -243,4 +243,5 @@ def _less_best(arcs: ArcScores, offsets: Ints) -> ArcScores:
     """Return arc scores minus the best arc score of the same word."""
     if not len(arcs):
         return arcs
-    return arcs - np.repeat(np.maximum.reduceat(arcs, arc_rows(offsets)), arc_widths(offsets))
+    best: ArcScores = np.maximum.reduceat(arcs, arc_rows(offsets))
+    return arcs - np.repeat(best, arc_widths(offsets))

@@ -123,7 +123,9 @@ def endpoints() -> tuple[Endpoint, ...]:
     return *own, *(added for added in plugins("ropewalk.endpoints", Endpoint).values() if added.path not in paths)
 
 
-def _answering(function: Callable[[Request, Exception], Response]) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _answering(
+    function: Callable[[Request, Exception], Response],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Return `function` as a coroutine function, which Starlette calls at once instead of in a thread."""
 
     async def answer(request: Request, error: Exception) -> Response:
