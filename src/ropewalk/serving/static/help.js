@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { make } from "./dom.js";
+import { element, writeBrackets } from "./picture.js";
 
 const VIEWS = {
   tree: "An arrow leads from a head to its dependent, with their relation. Click a word to see and edit it, or drag it onto its new head.",
@@ -23,10 +24,14 @@ const EXAMPLE = [["Old", 2, "amod"], ["ropes", 3, "nsubj"], ["hold", 0, "root"],
 
 let picture = null;  // asked for once
 
-export async function fillHelp(place, view, drawn) {
+export async function fillHelp(place, view) {
   const holder = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Picture of ropes"});
   place.replaceChildren(make("p", {}, VIEWS[view]),
     make("dl", {}, ...Object.entries(TERMS).flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])), holder);
   picture ??= api.draw({conllu: EXAMPLE, cover: "proper", bracketing: true, tags: false}).then(([one]) => one.picture);
-  try { holder.replaceChildren(drawn(await picture)); } catch { picture = null; holder.remove(); }
+  try {
+    const svg = element(await picture);
+    writeBrackets(svg);
+    holder.replaceChildren(svg);
+  } catch { picture = null; holder.remove(); }
 }

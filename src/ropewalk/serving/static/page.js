@@ -5,7 +5,7 @@ import { annotate, differences, faults, features, groups, heads, looksLikeConllu
 import { button, copy, find, make, save } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { fillHelp } from "./help.js";
-import { Picture, describe, element, png, subtree } from "./picture.js";
+import { Picture, describe, png, subtree } from "./picture.js";
 import { playSteps } from "./steps.js";
 import { destination } from "./transport.js";
 import { upright } from "./upright.js";
@@ -523,7 +523,7 @@ function tabs() {
       tab.setAttribute("tabindex", other === name ? "0" : "-1");
     }
     find("panel").setAttribute("aria-labelledby", `tab-${name}`);
-    if (!find("help").hidden) fillHelp(find("help"), name, element);
+    if (!find("help").hidden) fillHelp(find("help"), name);
     if (focus) find(`tab-${name}`).focus();
   };
   find("tabs").replaceChildren(...names.map((name, place) => make("button", {
@@ -607,7 +607,7 @@ function wire() {
     const help = find("help");
     help.hidden = !help.hidden;
     event.currentTarget.setAttribute("aria-expanded", String(!help.hidden));
-    if (!help.hidden) fillHelp(help, state.view, element);
+    if (!help.hidden) fillHelp(help, state.view);
   });
   find("more").addEventListener("click", () => { shown += FIRST_SHOWN * 2; update(); });
   find("conllu").addEventListener("click", () => save("trees.conllu", blocks.join(""), "text/plain"));

@@ -11,6 +11,29 @@ export function element(text) {
   return svg;
 }
 
+// Brackets look the same in every view: superbrackets with a hat and red, semibrackets blue, others green, an index as stars.
+export function writeBrackets(svg) {
+  const rows = new Map();
+  for (const cell of svg.querySelectorAll("text.label")) {
+    const texts = [...cell.querySelectorAll(":scope > tspan:is(.super, .semi, .naive)")].map(part => {
+      const index = part.querySelector(".index")?.textContent ?? "", sign = part.textContent[0];
+      return sign + (part.classList.contains("super") ? "^" : "") + "*".repeat(+index);
+    });
+    const text = texts.length ? texts.join("") : cell.textContent, y = cell.getAttribute("y");
+    rows.set(y, [...(rows.get(y) ?? []), [cell, text]]);
+  }
+  for (const cells of rows.values()) {
+    if (!cells.every(([, text]) => /^(?:[<>\\/]\^?\**)+$/.test(text) || text === "·") || cells[0][0].querySelector(".bracket")) continue;
+    const ropes = cells.some(([, text]) => text.includes("^"));
+    for (const [cell, text] of cells) cell.replaceChildren(...(text.match(/[<>\\/]\^?\**/g) ?? [text]).map(one => {
+      const part = document.createElementNS(SVG, "tspan");
+      part.setAttribute("class", one.includes("^") ? "super" : ropes ? "semi" : "naive");
+      part.textContent = one;
+      return part;
+    }));
+  }
+}
+
 export function describe(sentence, index) {
   if (!index) return "node 0, above the root";
   const word = sentence.words[index - 1];
@@ -41,6 +64,7 @@ export class Picture {
     this.hung = hung;
     this.dragging = null;
     this.svg = element(text);
+    writeBrackets(this.svg);
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", `Tree of: ${sentence.text}. Arrow keys move along the words, up to the head and down to a dependent.`);
     holder.replaceChildren(this.svg);
