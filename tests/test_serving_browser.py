@@ -670,3 +670,18 @@ def test_brackets_are_written_the_same_way_in_every_view(browser: Browser, serve
     visit(browser, server, f"#view=steps&text={text}")
     assert browser.run('document.querySelector(".steps input[type=text]").value').split() == labels
     calm(browser, server)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_sticks_out_on_a_narrow_screen(browser: Browser, server: Served, view: str) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=375, height=800, deviceScaleFactor=1, mobile=False)
+    try:
+        for size in ("scroll", "fit", "upright"):
+            visit(browser, server, f"#view={view}&size={size}&text={quote(TEXT)}")
+            browser.run('document.getElementById("explain").click()')
+            browser.wait('!!document.querySelector("#help svg")')
+            browser.run('document.querySelector(".target")?.dispatchEvent(new Event("click"))')
+            assert browser.run("document.documentElement.scrollWidth") <= 375
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+    calm(browser, server)

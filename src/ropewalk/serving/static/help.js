@@ -16,8 +16,8 @@ const VIEWS = {
 const TERMS = {
   rope: "An arc on which others lean. It is written with two superbrackets, which have a hat (^).",
   structural: "A structural arc is a rope; it is drawn solid and red. Its brackets say where it begins and ends.",
-  auxiliary: "An auxiliary arc leans on a rope: both share one end, and the rope is longer. It needs one semibracket, without a hat.",
-  cover: "A rope cover is a set of ropes on which all other arcs lean. The proper cover has the fewest, so its labels are the fewest too.",
+  auxiliary: "An auxiliary arc leans on a rope, which covers it and shares one of its ends. It needs one semibracket, without a hat.",
+  cover: "A rope cover is a set of ropes on which all other arcs lean. The proper cover has the fewest ropes, which gives the optimal encoding its 12 labels.",
 };
 const EXAMPLE = [["Old", 2, "amod"], ["ropes", 3, "nsubj"], ["hold", 0, "root"], ["the", 6, "det"], ["heavy", 6, "amod"], ["boats", 3, "obj"]]
   .map(([form, head, relation], place) => `${place + 1}\t${form}\t_\t_\t_\t_\t${head}\t${relation}\t_\t_\n`).join("") + "\n";

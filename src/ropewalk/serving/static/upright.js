@@ -1,6 +1,6 @@
 // A tree that stands upright: one word below the other, with arcs on the left, for sentences wider than the screen.
 
-const ROW = 30, LEVEL = 13, EDGE = 14, APART = 5, LETTER = 9.5, TAG = 8;
+const ROW = 30, LEVEL = 13, EDGE = 14, APART = 5, LETTER = 9.5, TAG = 7, TOKENS = 90;
 
 // The level of each arc: above all shorter ones that it covers or meets.
 function levels(arcs) {
@@ -37,7 +37,8 @@ export function upright(sentence, {tags}) {
     return `<text class="word" data-node="${word.index}" x="${left + 8}" y="${y(word.index) + 6}">${escaped(word.text)}</text>` +
       `<text class="tag" x="${second}" y="${y(word.index) + 5}">${escaped(tag + word.relation)}</text>`;
   });
-  const width = second + TAG * Math.max(...words.map(word => word.relation.length + 1 + (word.upos ?? "").length)) + 90;
+  const width = second + TAG * Math.max(...words.map(word => word.relation.length + 1 + (word.upos ?? "").length)) +
+    (sentence.multiword_tokens?.length ? TOKENS : EDGE);
   const height = 2 * EDGE + ROW * words.length;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="ropewalk upright" width="${width}" height="${height}" ` +
     `viewBox="0 0 ${width} ${height}">${roots.join("")}${drawn.join("")}${texts.join("")}</svg>`;
