@@ -35,12 +35,6 @@ TWENTY = "The old man who lived by the harbour told us that all ropes were made 
 class Handler(SimpleHTTPRequestHandler):
     """A static server, such as `python -m http.server`, that keeps quiet."""
 
-    extensions_map: ClassVar = {
-        **SimpleHTTPRequestHandler.extensions_map,
-        ".mjs": "text/javascript",
-        ".wasm": "application/wasm",
-    }
-
     def log_message(self, *_: object) -> None:
         """Print nothing."""
 
