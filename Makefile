@@ -1,6 +1,6 @@
 PYTHON := .venv/bin/python
 
-.PHONY: setup test quick coverage pure bounds oldest threads kills fuzz format lint types docs models figures site check
+.PHONY: setup test quick coverage pure bounds oldest threads kills fuzz format lint types docs models figures site playground playground-test check
 
 setup: .venv/made
 .venv/made: pyproject.toml setup.py constraints.txt
@@ -95,6 +95,14 @@ site: setup  ## the documentation as pages that need no server: build/site/index
 	rm -rf $(SITE)
 	$(PYTHON) -m sphinx -q -W --keep-going -c docs -d build/site-cache . $(SITE)
 	$(PYTHON) docs/check_site.py $(SITE)
+
+PLAYGROUND := build/playground
+
+playground: setup  ## the page as static files that parse in the browser, without a server: python -m http.server -d build/playground
+	$(PYTHON) playground/build.py $(PLAYGROUND)
+
+playground-test: playground  ## the playground in a browser, beside Python
+	ROPEWALK_PLAYGROUND=$(PLAYGROUND) $(PYTHON) -m pytest -n 0 -s -m playground tests/test_playground.py
 
 check:  ## exactly what CI runs, in a fresh copy and a fresh environment
 	.ci/run

@@ -104,7 +104,9 @@ def test_every_view_shows_what_it_should_and_its_link_shows_it_again(browser: Br
         elif view == "steps":
             assert browser.run('document.querySelectorAll(".steps .slider").length') == len(local)
         elif view == "table":
-            assert browser.run('document.querySelectorAll("tbody tr").length') == len(local.words)
+            tokens = sum(token.is_multiword for sentence in local for token in sentence.tokens)
+            assert browser.run('document.querySelectorAll("tbody tr:not(.token)").length') == len(local.words)
+            assert browser.run('document.querySelectorAll("tbody tr.token").length') == tokens == 1
         elif view == "conllu":
             assert browser.run('document.querySelector("pre").textContent') == local.to_conllu()
         elif view == "json":
@@ -531,3 +533,155 @@ def test_no_rule_of_accessibility_is_broken(browser: Browser, server: Served, wi
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+LONG = "".join(sentence_of(2, 0, 2) for _ in range(2000))
+MULTIWORD = (
+    "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
+    "2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+)
+
+
+def test_the_pager_walks_through_a_file_of_thousands(browser: Browser, server: Served) -> None:
+    visit(browser, server)
+    drop(browser, LONG)
+    shown = '[...document.querySelectorAll("#sentences > article")].map(one => one.getAttribute("aria-labelledby"))'
+    browser.wait(f"""{shown}[0] === "sentence-0" && {shown}.length === 10 &&
+        document.getElementById("of").textContent === "of 2,000" """)
+    assert browser.run('document.getElementById("previous").disabled') is True
+    browser.run('document.getElementById("next").click()')
+    browser.wait(f'{shown}[0] === "sentence-1"')
+    browser.run("""{const field = document.getElementById("at");
+        field.value = "2000"; field.dispatchEvent(new Event("change"));}""")
+    browser.wait(f'{shown}.join() === "sentence-1999"')
+    assert browser.run('document.getElementById("next").disabled') is True
+    browser.run('document.getElementById("previous").click()')
+    browser.wait(f'{shown}.join() === "sentence-1998,sentence-1999"')
+    calm(browser, server)
+
+
+def test_annotation_is_edited_and_undone(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(2, 0))}")
+
+    def change(script: str, expected: str) -> None:
+        browser.run('document.querySelector(".target:has([data-node=\'1\'])").dispatchEvent(new Event("click"))')
+        browser.wait("!document.querySelector('.details').hidden")
+        browser.run(f'{{{script}; field.dispatchEvent(new Event("change"));}}')
+        browser.wait(f"decodeURIComponent(location.hash).replaceAll('+', ' ').includes({json.dumps(expected)})")
+
+    change('const field = document.querySelector("[data-cell=lemma]"); field.value = "word"', "1\tw1\tword\tX")
+    change(
+        """const field = [...document.querySelectorAll(".details select")].at(-1); field.value = "NOUN" """,
+        "1\tw1\tword\tNOUN",
+    )
+    change(
+        'const field = document.querySelector("[data-cell=feats]"); field.value = "Number=Sing|Case=Nom"',
+        "NOUN\t_\tCase=Nom|Number=Sing",
+    )
+    browser.run("""{const field = document.querySelector("[data-cell=feats]"); field.value = "Case";
+        field.dispatchEvent(new Event("change"));}""")
+    browser.wait('document.getElementById("status").textContent.startsWith("Features are pairs")')
+    browser.run('document.getElementById("undo").click()')
+    browser.wait("!location.hash.includes('Case') && location.hash.includes('NOUN')")
+    calm(browser, server)
+
+
+def test_a_word_is_dragged_onto_its_new_head(browser: Browser, server: Served) -> None:
+    visit(browser, server, f"#conllu={quote(sentence_of(2, 0, 2))}")
+
+    def middle(selector: str) -> tuple[float, float]:
+        x, y = browser.run(
+            f"""(box => [box.x + box.width / 2, box.y + box.height / 2])
+            (document.querySelector({json.dumps(selector)}).getBoundingClientRect())"""
+        )
+        return x, y
+
+    word = ".target:has([data-node='{}']) rect"
+    browser.run('document.querySelector("svg.ropewalk").scrollIntoView({block: "center"})')
+    for kind, (x, y) in (
+        ("mousePressed", middle(word.format(3))),
+        ("mouseMoved", middle(word.format(2))),
+        ("mouseMoved", middle(word.format(1))),
+        ("mouseReleased", middle(word.format(1))),
+    ):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    heads_are(browser, 2, 0, 1)
+    browser.run('document.getElementById("undo").click()')
+    heads_are(browser, 2, 0, 2)
+    calm(browser, server)
+
+
+def test_tokens_of_several_words_are_in_tree_and_table(browser: Browser, server: Served) -> None:
+    for size in ("scroll", "upright"):
+        visit(browser, server, f"#size={size}&conllu={quote(MULTIWORD)}")
+        assert browser.run('document.querySelector("svg .token text").textContent') == "don't"
+        inside = browser.run(
+            """(box => (edge => edge.bottom <= box.bottom + 1 && edge.right <= box.right + 1)
+            (document.querySelector("svg .token text").getBoundingClientRect()))
+            (document.querySelector("svg.ropewalk").getBoundingClientRect())"""
+        )
+        assert inside
+    visit(browser, server, f"#view=table&conllu={quote(MULTIWORD)}")
+    assert browser.run('document.querySelector("tbody tr").innerText.trim()').split() == ["1-2", "don't"]
+    calm(browser, server)
+
+
+def test_a_long_tree_fits_or_stands_upright(browser: Browser, server: Served) -> None:
+    long = sentence_of(0, *range(1, 60))
+    wide = """(holder => holder.scrollWidth > holder.clientWidth)(document.querySelector(".scroll"))"""
+    visit(browser, server, f"#conllu={quote(long)}")
+    assert browser.run(wide) is True
+    for size in ("fit", "upright"):
+        visit(browser, server, f"#size={size}&conllu={quote(long)}")
+        assert browser.run(wide) is False
+        assert browser.run(ARCS) == [[0, *range(1, 60)]]
+        assert browser.run('document.querySelectorAll(".target").length') >= 60
+    calm(browser, server)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_explains_itself(browser: Browser, server: Served, view: str) -> None:
+    visit(browser, server, f"#view={view}&text={quote('She twists hemp')}")
+    browser.run('document.getElementById("explain").click()')
+    browser.wait('!!document.querySelector("#help svg")')
+    assert browser.run('[...document.querySelectorAll("#help dt")].map(one => one.textContent)') == [
+        "rope", "structural", "auxiliary", "cover",
+    ]  # fmt: skip
+    texts = browser.run('[...document.querySelectorAll("#help > p, #help dd")].map(one => one.textContent)')
+    assert all(text.count(". ") == 1 and text.endswith(".") for text in texts)
+    assert browser.run('document.querySelectorAll("#help .structural, #help .auxiliary").length') > 0
+    if AXE:
+        browser.run(Path(AXE).read_text(encoding="utf-8"))
+        assert broken_rules(browser) == []
+    browser.run('document.getElementById("explain").click()')
+    assert browser.run('document.getElementById("help").hidden')
+    calm(browser, server)
+
+
+def test_brackets_are_written_the_same_way_in_every_view(browser: Browser, server: Served) -> None:
+    text = quote("The old rope holds")
+    cells = """[...document.querySelectorAll("text.label")].map(one => one.textContent)"""
+    visit(browser, server, f"#view=labels&encodings=optimal&text={text}")
+    labels = browser.run(cells)
+    visit(browser, server, f"#view=ropes&text={text}")
+    ropes = browser.run(cells)
+    assert ropes[-len(labels) :] == labels
+    assert any("^" in one for one in labels)
+    visit(browser, server, f"#view=steps&text={text}")
+    assert browser.run('document.querySelector(".steps input[type=text]").value').split() == labels
+    calm(browser, server)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_sticks_out_on_a_narrow_screen(browser: Browser, server: Served, view: str) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=375, height=800, deviceScaleFactor=1, mobile=False)
+    try:
+        for size in ("scroll", "fit", "upright"):
+            visit(browser, server, f"#view={view}&size={size}&text={quote(TEXT)}")
+            browser.run('document.getElementById("explain").click()')
+            browser.wait('!!document.querySelector("#help svg")')
+            browser.run('document.querySelector(".target")?.dispatchEvent(new Event("click"))')
+            assert browser.run("document.documentElement.scrollWidth") <= 375
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+    calm(browser, server)

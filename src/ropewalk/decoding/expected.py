@@ -156,4 +156,4 @@ def _inputs(table: Floats, arcs: npt.NDArray[Any], bounds: Ints, *, optimal: boo
 def arcs_of(offsets: Ints, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return a mask over the flat array of arc scores: true for the arcs of the `chosen` sentences."""
     lengths = np.diff(offsets)
-    return chosen.repeat(lengths * (lengths + 1))
+    return np.repeat(chosen, lengths * (lengths + 1))

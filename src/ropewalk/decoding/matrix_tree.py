@@ -30,7 +30,7 @@ def spanning_tree_sums(arcs: npt.NDArray[Any], offsets: npt.ArrayLike) -> TreeSu
     bounds = checked_offsets(offsets)
     scores = checked_arcs(arcs, bounds).astype(np.float64)
     best = np.maximum.reduceat(scores, arc_rows(bounds)) if len(scores) else scores
-    weights = np.exp(np.maximum(scores - best.repeat(arc_widths(bounds)), LOWEST))
+    weights = np.exp(np.maximum(scores - np.repeat(best, arc_widths(bounds)), LOWEST))
     lengths, starts = np.diff(bounds), arc_starts(bounds)
     marginals = np.zeros_like(scores)
     logs = np.zeros(len(lengths))

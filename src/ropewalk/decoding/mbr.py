@@ -102,7 +102,7 @@ def _with_root_scores(problem: Problem, arcs: ArcScores) -> ArcScores:
         return arcs
     rows = arc_rows(problem.offsets)
     root_scores = root_score_table(machine, labels.root, len(rows)).astype(np.float32)
-    scores = arcs + root_scores[:, 0].repeat(arc_widths(problem.offsets))
+    scores = arcs + np.repeat(root_scores[:, 0], arc_widths(problem.offsets))
     scores[rows] += root_scores[:, 1] - root_scores[:, 0]
     return scores
 

@@ -68,13 +68,13 @@ def words_of(offsets: Ints, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[n
     """Return the indices of the words of the `chosen` sentences, and the offsets of these sentences alone."""
     lengths = (offsets[1:] - offsets[:-1])[chosen]
     inner = starts_of(lengths).astype(np.int32)
-    return (offsets[chosen] - inner[:-1]).repeat(lengths) + np.arange(inner[-1]), inner
+    return np.repeat(offsets[chosen] - inner[:-1], lengths) + np.arange(inner[-1]), inner
 
 
 def sums_of(values: Floats, offsets: Ints) -> Floats:
     """Return for each sentence the sum of `values` over its words."""
     sentences = len(offsets) - 1
-    owners = np.arange(sentences).repeat(offsets[1:] - offsets[:-1])
+    owners = np.repeat(np.arange(sentences), offsets[1:] - offsets[:-1])
     return np.bincount(owners, weights=values, minlength=sentences)[:sentences].astype(np.float64)
 
 

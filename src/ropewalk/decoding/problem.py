@@ -350,10 +350,10 @@ def arc_starts(offsets: Ints) -> npt.NDArray[np.int64]:
 def arc_widths(offsets: Ints) -> npt.NDArray[np.int64]:
     """Return for each word the number of its arc scores: the length of its sentence plus 1, for node 0."""
     lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
-    return (lengths + 1).repeat(lengths)
+    return np.repeat(lengths + 1, lengths)
 
 
-def arc_rows(offsets: Ints) -> npt.NDArray[np.int64]:
+def arc_rows(offsets: Ints) -> npt.NDArray[np.intp]:
     """Return the index of each word's first score in the flat array of arc scores."""
     widths = arc_widths(offsets)
-    return widths.cumsum() - widths
+    return (widths.cumsum() - widths).astype(np.intp, copy=False)

@@ -228,7 +228,7 @@ def _widen(task: SearchState, waiting: npt.NDArray[np.intp], search: Search, wid
         lower_bounds = np.where(task.found[waiting], task.totals[waiting], -np.inf)
         best, sums, bounds = search(part, lower_bounds, width)
         better = sums > lower_bounds
-        done = better.repeat(part.offsets[1:] - part.offsets[:-1])
+        done = np.repeat(better, part.offsets[1:] - part.offsets[:-1])
         task.ids[positions[done]] = best[done]
         task.totals[waiting[better]] = sums[better]
         task.found[waiting[better]] = True
@@ -241,4 +241,7 @@ def _widen(task: SearchState, waiting: npt.NDArray[np.intp], search: Search, wid
 
 def _less_best(arcs: ArcScores, offsets: Ints) -> ArcScores:
     """Return arc scores minus the best arc score of the same word."""
-    return arcs - np.maximum.reduceat(arcs, arc_rows(offsets)).repeat(arc_widths(offsets)) if len(arcs) else arcs
+    if not len(arcs):
+        return arcs
+    best: ArcScores = np.maximum.reduceat(arcs, arc_rows(offsets))
+    return arcs - np.repeat(best, arc_widths(offsets))

@@ -29,7 +29,7 @@ from ropewalk.serving.pages import static_files
 from ropewalk.serving.service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -71,10 +71,10 @@ def application(settings: Settings, *, crew: Crew | None = None) -> Starlette:
         finally:
             service.stop()
 
-    refusals: dict[Any, Callable[[Request, Exception], Response]] = {
-        HTTPException: _refused_by_path,
-        RopewalkError: _refused,
-        Exception: _failed,
+    refusals: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
+        HTTPException: _answering(_refused_by_path),
+        RopewalkError: _answering(_refused),
+        Exception: _answering(_failed),
     }
     routes = [row.route(service) for row in rows]
     app = Starlette(routes=routes, exception_handlers=refusals, lifespan=lifespan)
@@ -121,6 +121,17 @@ def endpoints() -> tuple[Endpoint, ...]:
     )
     paths = {endpoint.path for endpoint in own}
     return *own, *(added for added in plugins("ropewalk.endpoints", Endpoint).values() if added.path not in paths)
+
+
+def _answering(
+    function: Callable[[Request, Exception], Response],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return `function` as a coroutine function, which Starlette calls at once instead of in a thread."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        return function(request, error)
+
+    return answer
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -30,7 +30,13 @@ PAGES = {"index.html": "/", "docs.html": "/docs", "icon.svg": "/favicon.ico"}
 
 
 def static_files() -> Iterator[Endpoint]:
-    """Yield an endpoint for each file of the web page.
+    """Yield an endpoint for each file of the web page."""
+    for path, content, kind in page_files():
+        yield _page(path, content, kind)
+
+
+def page_files() -> Iterator[tuple[str, bytes, str]]:
+    """Yield the path, the content and the media type of each file of the web page.
 
     These are the files in the folder `static`, and the style sheet and the script of `ropewalk.drawing`.
     """
@@ -38,14 +44,14 @@ def static_files() -> Iterator[Endpoint]:
     for file in sorted(folder.iterdir()):
         if file.suffix in KINDS:
             with files.reading(file) as stream:
-                yield _page(PAGES.get(file.name, f"/static/{file.name}"), stream.read(), KINDS[file.suffix])
+                yield PAGES.get(file.name, f"/static/{file.name}"), stream.read(), KINDS[file.suffix]
     chosen = "".join(
         f":root[data-theme={name}]{{color-scheme:{name};{colours}}}"
         for name, colours in (("light", svg.LIGHT), ("dark", svg.DARK))
     )
     style = html.colours("auto") + chosen + svg.STYLE + steps.STYLE
-    yield _page("/static/drawing.css", style.encode(), KINDS[".css"])
-    yield _page("/static/steps.js", f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"])
+    yield "/static/drawing.css", style.encode(), KINDS[".css"]
+    yield "/static/steps.js", f"{steps.PLAYER}export {{ playSteps }};\n".encode(), KINDS[".js"]
 
 
 def _page(path: str, content: bytes, kind: str) -> Endpoint:

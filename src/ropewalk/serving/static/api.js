@@ -1,5 +1,7 @@
 // What the page asks the server.
 
+import { request } from "./transport.js";
+
 export class Refusal extends Error {}
 
 async function answer(response) {
@@ -10,12 +12,12 @@ async function answer(response) {
 }
 
 export async function get(path) {
-  return (await answer(await fetch(`api/v1/${path}`))).json();
+  return (await answer(await request(`api/v1/${path}`))).json();
 }
 
 async function post(path, fields, signal) {
   const headers = {"content-type": "application/json"};
-  return answer(await fetch(`api/v1/${path}`, {method: "POST", headers, body: JSON.stringify(fields), signal}));
+  return answer(await request(`api/v1/${path}`, {method: "POST", headers, body: JSON.stringify(fields), signal}));
 }
 
 export const parse = async (fields, signal) => (await post("parse", {...fields, output: "conllu"}, signal)).text();

@@ -1,6 +1,7 @@
 // CoNLL-U as text: sentences, and the cells of their words.
 
 const HEAD = 6, DEPREL = 7, MISC = 9;
+const CELLS = {lemma: 2, upos: 3, feats: 5};
 
 export function split(text) {
   const tidy = text.replace(/^\uFEFF/, "").replace(/\r\n/g, "\n");
@@ -26,6 +27,24 @@ export function rehang(block, word, head, relation) {
     cells[MISC] = cells[MISC].split("|").filter(part => !part.startsWith("Confidence=")).join("|") || "_";
     return cells.join("\t");
   }).join("\n");
+}
+
+// Change lemma, upos or feats of a word; nothing is written as _.
+export function annotate(block, word, cells) {
+  return block.split("\n").map(line => {
+    if (!isWord(line) || parseInt(line, 10) !== word) return line;
+    const found = line.split("\t");
+    for (const [name, value] of Object.entries(cells)) found[CELLS[name]] = value || "_";
+    return found.join("\t");
+  }).join("\n");
+}
+
+// Features as CoNLL-U sorts them; null if they are none.
+export function features(text) {
+  const parts = text.split(/[|\s]+/).filter(part => part && part !== "_");
+  if (!parts.every(part => /^[^=|\s]+=[^=|\s]+$/.test(part))) return null;
+  const key = part => part.split("=")[0].toLowerCase();
+  return parts.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0)).join("|");
 }
 
 // What keeps heads from being a tree, as sentences for people; none for a tree.

@@ -1,17 +1,22 @@
 // The page: what is typed, dropped or linked becomes CoNLL-U, and every view is drawn from that.
 
 import * as api from "./api.js";
-import { differences, faults, groups, heads, looksLikeConllu, rehang, split } from "./conllu.js";
+import { annotate, differences, faults, features, groups, heads, looksLikeConllu, rehang, split } from "./conllu.js";
 import { button, copy, find, make, save } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
+import { fillHelp } from "./help.js";
 import { Picture, describe, png, subtree } from "./picture.js";
 import { playSteps } from "./steps.js";
+import { destination } from "./transport.js";
+import { upright } from "./upright.js";
 
 const VIEWS = {
   tree: "Tree", ropes: "Ropes", labels: "Labels", steps: "Steps", table: "Table", conllu: "CoNLL-U", json: "JSON",
 };
 const DRAWN = new Set(["tree", "ropes", "labels"]);
 const COVERS = {proper: "proper rope cover", farthest: "farthest arcs only", all: "every arc structural"};
+const SIZES = {scroll: "scroll", fit: "fit the page", upright: "stand upright"};
+const LYING = {scroll: SIZES.scroll, fit: SIZES.fit};  // of views that only the server draws
 const PLACEHOLDER = "Type a sentence, or drop a CoNLL-U file here";
 const WAIT = 140, FIRST_SHOWN = 10;
 const MOST_LINKED = 8000;  // characters of a link: browsers and mail programs cut or refuse much longer ones
@@ -19,7 +24,7 @@ const MOST_ASKED = 200000;  // characters of CoNLL-U in one request, far below w
 
 const state = {
   text: "", given: null, model: "", against: "", view: "tree", tags: true, shares: false, cover: "proper",
-  encodings: ["optimal", "four-bit", "hexatags"], steps: "optimal", pattern: "",
+  encodings: ["optimal", "four-bit", "hexatags"], steps: "optimal", pattern: "", at: "1", size: "scroll",
 };
 let blocks = [], before = [], after = [], others = [], known = {encodings: [], steps: []};
 let matched = null;  // the words to mark by sentence, and the number of matches; null without a pattern
@@ -27,8 +32,8 @@ let shown = FIRST_SHOWN, pending = null, timer = null, took = 0, chosen = null, 
 
 // ---------------------------------------------------------------- links
 
-const LINKED = ["view", "model", "against", "cover", "steps", "pattern"];
-const DEFAULTS = {view: "tree", against: "", cover: "proper", steps: "optimal", pattern: "", encodings: "optimal four-bit hexatags"};
+const LINKED = ["view", "model", "against", "cover", "steps", "pattern", "at", "size"];
+const DEFAULTS = {view: "tree", against: "", cover: "proper", steps: "optimal", pattern: "", at: "1", size: "scroll", encodings: "optimal four-bit hexatags"};
 
 function linkOf() {
   const fields = new URLSearchParams();
@@ -46,7 +51,9 @@ const isLinkable = () => (isConllu() ? blocks.reduce((size, block) => size + blo
 
 function readLink() {
   const fields = new URLSearchParams(location.hash.slice(1));
+  state.at = "1";
   for (const name of LINKED) if (fields.has(name)) state[name] = fields.get(name);
+  if (!(state.size in SIZES)) state.size = "scroll";
   if (!(state.view in VIEWS)) state.view = "tree";
   if (!(state.cover in COVERS)) state.cover = "proper";
   if (fields.has("encodings")) state.encodings = fields.get("encodings").split(" ").filter(Boolean).slice(0, 20);
@@ -156,7 +163,9 @@ function fieldsOf(range) {
 async function show(signal) {
   const found = await search(signal);
   const numbers = [...blocks.keys()].filter(number => !found || found.hits.has(number));
-  const range = numbers.slice(0, shown), some = numbers.map(number => blocks[number]);
+  const start = Math.min(Math.max(1, Math.trunc(+state.at) || 1), Math.max(1, numbers.length)) - 1;
+  state.at = String(start + 1);
+  const range = numbers.slice(start, start + shown), some = numbers.map(number => blocks[number]);
   const isText = state.view === "conllu" || state.view === "json";
   const json = state.view === "json" ? await allSentences(some, signal) : [];
   const drawn = range.length && !isText ? await api.draw(fieldsOf(range), signal) : [];
@@ -174,7 +183,8 @@ async function show(signal) {
   else drawn.forEach((one, place) => card(range[place], one, played[place]));
   if (!blocks.length) find("sentences").append(make("p", {class: "empty"}, "The tree appears here as you type."));
   else if (!numbers.length) find("sentences").append(make("p", {class: "empty"}, "No sentence matches the pattern."));
-  find("more").hidden = isText || shown >= numbers.length;
+  find("more").hidden = isText || start + shown >= numbers.length;
+  showPager(numbers.length, isText);
   showHistory();
   find("conllu").disabled = !blocks.length;
   summary();
@@ -183,6 +193,21 @@ async function show(signal) {
     if (kept.focused) cards[kept.sentence].picture?.focus(kept.word);
     choose(kept.sentence, kept.word, false);
   }
+}
+
+function showPager(count, isText) {
+  find("pager").hidden = isText || count < 2;
+  find("at").value = state.at;
+  find("at").max = count;
+  find("of").textContent = `of ${count.toLocaleString("en")}${matched ? ", those that match" : ""}`;
+  find("previous").disabled = +state.at <= 1;
+  find("next").disabled = +state.at >= count;
+}
+
+function go(number) {
+  state.at = String(number);
+  chosen = null;
+  update();
 }
 
 async function allSentences(chosen, signal) {
@@ -243,7 +268,10 @@ function card(number, {picture, sentence, labels}, played) {
   else if (state.view === "steps") body.append(stepsOf(number, played));
   else {
     body.append(holder);
-    const view = new Picture(holder, picture, sentence, (word, pressed) => pick(number, word, pressed));
+    const stands = state.size === "upright" && state.view === "tree" && !others.length;
+    holder.classList.toggle("fit", state.size === "fit");
+    const view = new Picture(holder, stands ? upright(sentence, {tags: state.tags}) : picture, sentence,
+      (word, pressed) => pick(number, word, pressed), (word, head) => { stopPicking(); rehangWord(number, word, head); });
     view.highlight(hits);
     cards[number] = {picture: view, sentence, details, body};
     body.append(details);
@@ -270,9 +298,16 @@ function table(sentence, hits) {
   return make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Table of: ${sentence.text}`},
     make("table", {},
       make("thead", {}, make("tr", {}, ...there.map(name => make("th", {scope: "col"}, COLUMNS[name])))),
-      make("tbody", {}, ...sentence.words.map(word => make("tr", {class: hits.has(word.index) ? "hit" : null}, ...there.map(name =>
-        make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto"}, cell(word, name))))))));
+      make("tbody", {}, ...sentence.words.flatMap(word => [
+        ...(sentence.multiword_tokens ?? []).filter(token => token.first === word.index).map(token => tokenRow(token, there)),
+        make("tr", {class: hits.has(word.index) ? "hit" : null}, ...there.map(name =>
+          make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto"}, cell(word, name)))),
+      ]))));
 }
+
+// The row of a token of several words, before them.
+const tokenRow = ({first, last, text}, columns) => make("tr", {class: "token"}, ...columns.map(name =>
+  name === "text" ? make("th", {scope: "row", dir: "auto"}, text) : make("td", {}, name === "index" ? `${first}-${last}` : "")));
 
 function coverage(labels) {
   return make("ul", {class: "coverage"}, ...labels.map(one => make("li", {class: one.covered ? "good" : "bad"},
@@ -373,12 +408,24 @@ function about(number, sentence, word) {
   const change = () => rehangWord(number, word.index, +head.value, relation.value.trim());
   head.addEventListener("change", change);
   relation.addEventListener("change", change);
+  const choice = make("select", {onchange: event => annotateWord(number, word.index, {upos: event.target.value})},
+    ...[...new Set(["", word.upos ?? "", ...UPOS.split(" ")])].map(name => make("option", {value: name, selected: name === (word.upos ?? "")}, name || "–")));
+  const text = (name, value, size, change) => make("input", {type: "text", value, size, spellcheck: "false", autocomplete: "off",
+    "data-cell": name, onchange: event => change(event.target.value.trim())});
+  const lemma = text("lemma", word.lemma ?? "", "12", value => annotateWord(number, word.index, {lemma: value}));
+  const feats = text("feats", Object.entries(word.feats ?? {}).map(pair => pair.join("=")).join("|"), "28", value => {
+    const tidy = features(value);
+    if (tidy === null) say("Features are pairs such as Case=Nom|Number=Sing.");
+    else annotateWord(number, word.index, {feats: tidy});
+  });
   const choosing = button("Choose its head in the picture", () => startPicking(number, word));
   return [
     make("h3", {dir: "auto"}, word.text),
     make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {dir: "auto"}, value)])),
     make("div", {class: "row edit", role: "group", "aria-label": `Edit the arc of ${word.text}`},
       make("label", {}, "Hang it on ", head), make("label", {}, "as ", relation), choosing),
+    make("div", {class: "row", role: "group", "aria-label": `Edit the annotation of ${word.text}`},
+      make("label", {}, "UPOS ", choice), make("label", {}, "Lemma ", lemma), make("label", {}, "Features ", feats)),
   ];
 }
 
@@ -389,9 +436,20 @@ function rehangWord(number, word, head, relation = null) {
     : head === 0 ? "root" : oldHead === "0" && name === "root" ? "dep" : name;
   if (+oldHead === head && named === oldRelation) return;
   if (!/^[^\s|]+$/.test(named)) { say("A relation is one word, such as nsubj or obl:tmod."); return; }
+  replaceBlock(number, word, rehang(blocks[number], word, head, named));
+}
+
+function annotateWord(number, word, cells) {
+  if (Object.values(cells).some(value => /[\t\n]/.test(value))) { say("An annotation has no tabs and no line ends."); return; }
+  replaceBlock(number, word, annotate(blocks[number], word, cells));
+}
+
+// One edit; those before it can be undone.
+function replaceBlock(number, word, block) {
+  if (block === blocks[number]) return;
   before.push([...blocks]);
   after = [];
-  blocks[number] = rehang(blocks[number], word, head, named);
+  blocks[number] = block;
   chosen = {sentence: number, word, focused: true};
   update();
 }
@@ -434,13 +492,13 @@ function options() {
     onchange: event => { state[name] = event.target.value; update(); }},
   ...Object.entries(choices).map(([value, text]) => make("option", {value, selected: state[name] === value}, text))));
   const rows = {
-    tree: () => [box("tags", "Parts of speech"), box("shares", "Probabilities"),
+    tree: () => [box("tags", "Parts of speech"), box("shares", "Probabilities"), select("size", "Long trees", SIZES),
       state.against ? make("span", {class: "legend"}, `dashed, green: only in ${state.given === null ? state.model : "the file"}; ` +
         `red, below the words: only by ${state.against}`) : null,
       make("span", {class: "legend"}, make("i", {class: "faint-line", "aria-hidden": "true"}), "faint, dotted: the model is unsure")],
-    ropes: () => [box("tags", "Parts of speech"), select("cover", "Cover", COVERS),
+    ropes: () => [box("tags", "Parts of speech"), select("cover", "Cover", COVERS), select("size", "Long trees", LYING),
       make("span", {class: "legend"}, "red: structural arcs, the ropes; dashed: arcs that lean on them")],
-    labels: () => [make("fieldset", {}, make("legend", {}, "Encodings"), ...known.encodings.map(one =>
+    labels: () => [select("size", "Long trees", LYING), make("fieldset", {}, make("legend", {}, "Encodings"), ...known.encodings.map(one =>
       make("label", {title: one.covers}, make("input", {type: "checkbox", "data-option": `encoding-${one.name}`,
         checked: state.encodings.includes(one.name), onchange: event => {
           state.encodings = event.target.checked ? [...state.encodings, one.name] : state.encodings.filter(name => name !== one.name);
@@ -465,6 +523,7 @@ function tabs() {
       tab.setAttribute("tabindex", other === name ? "0" : "-1");
     }
     find("panel").setAttribute("aria-labelledby", `tab-${name}`);
+    if (!find("help").hidden) fillHelp(find("help"), name);
     if (focus) find(`tab-${name}`).focus();
   };
   find("tabs").replaceChildren(...names.map((name, place) => make("button", {
@@ -490,6 +549,7 @@ async function open(file) {
     complain(new api.Refusal(`${file.name} is no text in UTF-8; expected CoNLL-U or plain text.`));
     return;
   }
+  state.at = "1";
   if (!looksLikeConllu(text)) {
     state.text = text;
     state.given = null;
@@ -513,6 +573,7 @@ function theme(name) {
 function wire() {
   const text = find("text");
   text.addEventListener("input", () => {
+    state.at = "1";
     state.given = looksLikeConllu(text.value) ? text.value : null;
     state.text = state.given === null ? text.value : "";
     later();
@@ -524,12 +585,14 @@ function wire() {
   find("example").addEventListener("change", event => {
     const example = EXAMPLES[event.target.value];
     if (!example) return;
+    state.at = "1";
     if (example.conllu) take(example.conllu);
     else { state.given = null; state.text = example.text; }
     apply();
   });
   find("pattern").addEventListener("change", event => {
     state.pattern = event.target.value;
+    state.at = "1";
     shown = FIRST_SHOWN;
     chosen = null;
     update();
@@ -537,6 +600,15 @@ function wire() {
   find("file").addEventListener("change", event => { if (event.target.files[0]) open(event.target.files[0]); event.target.value = ""; });
   find("undo").addEventListener("click", () => step(before, after));
   find("redo").addEventListener("click", () => step(after, before));
+  find("previous").addEventListener("click", () => go(+state.at - 1));
+  find("next").addEventListener("click", () => go(+state.at + 1));
+  find("at").addEventListener("change", event => go(event.target.value));
+  find("explain").addEventListener("click", event => {
+    const help = find("help");
+    help.hidden = !help.hidden;
+    event.currentTarget.setAttribute("aria-expanded", String(!help.hidden));
+    if (!help.hidden) fillHelp(help, state.view);
+  });
   find("more").addEventListener("click", () => { shown += FIRST_SHOWN * 2; update(); });
   find("conllu").addEventListener("click", () => save("trees.conllu", blocks.join(""), "text/plain"));
   find("link").addEventListener("click", async () => {
@@ -583,7 +655,7 @@ function apply() {
 
 async function begin() {
   try { theme(localStorage.getItem("ropewalk-theme") ?? ""); } catch { theme(""); }
-  find("server").textContent = location.host;
+  find("destination").textContent = destination;
   const linked = readLink();
   wire();
   tabs();
@@ -604,6 +676,7 @@ async function begin() {
   apply();
 }
 
+const UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X";
 const RELATIONS = "acl acl:relcl advcl advmod amod appos aux aux:pass case cc ccomp clf compound conj cop csubj dep det " +
   "discourse dislocated expl fixed flat goeswith iobj list mark nmod nmod:poss nsubj nsubj:pass nummod obj obl obl:agent " +
   "obl:tmod orphan parataxis punct reparandum root vocative xcomp";

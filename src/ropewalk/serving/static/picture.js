@@ -4,11 +4,34 @@ const SVG = "http://www.w3.org/2000/svg";
 const percent = share => `${Math.round(share * 100)} %`;
 
 // The style of pictures is in a style sheet of the page, whose colours they follow.
-function element(text) {
+export function element(text) {
   const bare = text.replace(/<style>[^]*?<\/style>/, "");  // the policy of the page refuses it even in a document apart
   const svg = document.importNode(new DOMParser().parseFromString(bare, "image/svg+xml").documentElement, true);
   svg.classList.remove("auto");
   return svg;
+}
+
+// Brackets look the same in every view: superbrackets with a hat and red, semibrackets blue, others green, an index as stars.
+export function writeBrackets(svg) {
+  const rows = new Map();
+  for (const cell of svg.querySelectorAll("text.label")) {
+    const texts = [...cell.querySelectorAll(":scope > tspan:is(.super, .semi, .naive)")].map(part => {
+      const index = part.querySelector(".index")?.textContent ?? "", sign = part.textContent[0];
+      return sign + (part.classList.contains("super") ? "^" : "") + "*".repeat(+index);
+    });
+    const text = texts.length ? texts.join("") : cell.textContent, y = cell.getAttribute("y");
+    rows.set(y, [...(rows.get(y) ?? []), [cell, text]]);
+  }
+  for (const cells of rows.values()) {
+    if (!cells.every(([, text]) => /^(?:[<>\\/]\^?\**)+$/.test(text) || text === "·") || cells[0][0].querySelector(".bracket")) continue;
+    const ropes = cells.some(([, text]) => text.includes("^"));
+    for (const [cell, text] of cells) cell.replaceChildren(...(text.match(/[<>\\/]\^?\**/g) ?? [text]).map(one => {
+      const part = document.createElementNS(SVG, "tspan");
+      part.setAttribute("class", one.includes("^") ? "super" : ropes ? "semi" : "naive");
+      part.textContent = one;
+      return part;
+    }));
+  }
 }
 
 export function describe(sentence, index) {
@@ -34,10 +57,14 @@ export function subtree(sentence, index) {
 
 export class Picture {
   // `chosen(index)` is called as words get the focus or are clicked; with `picking`, it is the head of another.
-  constructor(holder, text, sentence, chosen) {
+  // `hung(index, head)` is called when a word or its arc is dragged onto another word.
+  constructor(holder, text, sentence, chosen, hung = () => {}) {
     this.sentence = sentence;
     this.chosen = chosen;
+    this.hung = hung;
+    this.dragging = null;
     this.svg = element(text);
+    writeBrackets(this.svg);
     this.svg.setAttribute("role", "group");
     this.svg.setAttribute("aria-label", `Tree of: ${sentence.text}. Arrow keys move along the words, up to the head and down to a dependent.`);
     holder.replaceChildren(this.svg);
@@ -47,7 +74,81 @@ export class Picture {
     const first = this.targets.get(this.order.find(index => index > 0));
     if (first) first.setAttribute("tabindex", "0");
     this.#shares();
+    this.#tokens();
     this.svg.addEventListener("keydown", event => this.#key(event));
+    this.svg.addEventListener("pointerdown", event => this.#grasp(event));
+    this.svg.addEventListener("pointermove", event => this.#drag(event));
+    this.svg.addEventListener("pointerup", event => this.#release(event));
+    this.svg.addEventListener("pointercancel", () => this.#letGo());
+  }
+
+  // A token of several words: below them in a picture that lies, beside them in one that stands.
+  #tokens() {
+    const tokens = this.sentence.multiword_tokens ?? [];
+    if (!tokens.length) return;
+    const {width, height} = this.svg.viewBox.baseVal, stands = this.svg.classList.contains("upright");
+    for (const {text, first, last} of tokens) {
+      const [from, to] = [first, last].map(index => this.targets.get(index)?.getBBox());
+      if (!from || !to) continue;
+      const group = document.createElementNS(SVG, "g"), line = document.createElementNS(SVG, "path");
+      const name = document.createElementNS(SVG, "text"), x = width - 78;
+      const low = Math.min(from.x, to.x), high = Math.max(from.x + from.width, to.x + to.width);
+      line.setAttribute("d", stands ? `M${x - 8} ${from.y + 3}h4V${to.y + to.height - 3}h-4` : `M${low + 3} ${height - 6}v5H${high - 3}v-5`);
+      name.setAttribute("x", stands ? x : (low + high) / 2);
+      name.setAttribute("y", stands ? (from.y + to.y + to.height) / 2 + 4 : height + 14);
+      name.textContent = text;
+      group.setAttribute("class", "token");
+      group.append(line, name);
+      this.svg.append(group);
+    }
+    if (stands) return;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height + 22}`);
+    this.svg.setAttribute("height", height + 22);
+  }
+
+  #place(event) {
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+  }
+
+  #under(event) {
+    const found = document.elementFromPoint(event.clientX, event.clientY)?.closest?.(".target");
+    return [...this.targets].find(([, target]) => target === found)?.[0];
+  }
+
+  #grasp(event) {
+    if (event.button !== 0 || event.pointerType === "touch") return;  // a finger scrolls
+    const arc = event.target.closest("g.arc"), index = arc ? +arc.dataset.dependent : this.#under(event);
+    if (index) this.dragging = {index, x: event.clientX, y: event.clientY, line: null};
+  }
+
+  #drag(event) {
+    const one = this.dragging;
+    if (!one || (!one.line && Math.hypot(event.clientX - one.x, event.clientY - one.y) < 8)) return;
+    if (!one.line) {
+      one.line = document.createElementNS(SVG, "path");
+      one.line.setAttribute("class", "drag");
+      this.svg.append(one.line);
+      this.svg.classList.add("dragging");
+      this.svg.setPointerCapture(event.pointerId);
+    }
+    const box = this.targets.get(one.index).getBBox(), to = this.#place(event), over = this.#under(event);
+    one.line.setAttribute("d", `M${box.x + box.width / 2} ${box.y + box.height / 2}L${to.x} ${to.y}`);
+    for (const [other, target] of this.targets) target.classList.toggle("picked", other === over && over !== one.index);
+  }
+
+  #release(event) {
+    const one = this.dragging, over = this.#under(event);
+    this.#letGo();
+    if (!one?.line) return;
+    this.svg.addEventListener("click", click => click.stopPropagation(), {capture: true, once: true});
+    setTimeout(() => { if (over !== undefined && over !== one.index) this.hung(one.index, over); });
+  }
+
+  #letGo() {
+    this.dragging?.line?.remove();
+    this.dragging = null;
+    this.svg.classList.remove("dragging");
+    for (const target of this.targets.values()) target.classList.remove("picked");
   }
 
   #target(word) {
