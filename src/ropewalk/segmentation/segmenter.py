@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ropewalk.segmentation.reading import (
     CharacterReader,
     characters_known,
     codes_of,
+    features_known,
+    grams_known,
     pairs_known,
     words_known,
 )
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.segmentation.assembly import LineUnit, Marked
-    from ropewalk.segmentation.reading import CharacterVocabulary, Numbers
+    from ropewalk.segmentation.reading import CharacterVocabulary
     from ropewalk.segmentation.segmenter_files import Stored
 
 LINE_UNITS = ("sentence", "paragraph")
@@ -51,6 +53,7 @@ def network_sizes(context: int) -> list[InputSizes]:
             "characters": (characters,),
             "chunks": (characters,),
             **dict.fromkeys(("words", "first", "last", "pairs"), of_chunks),
+            **dict.fromkeys(("features", "grams"), (characters,)),
         }
     ]
 
@@ -72,7 +75,7 @@ class Segmenter:
         self._each_line = each_line
         self._splitter = stored.splitter
         self._context = stored.context
-        self._rules = Rules(stored.language)
+        self._rules = Rules(stored.language, stored.stops)
         self._demand_fit(stored.vocabulary, name)
 
     @classmethod
@@ -92,7 +95,11 @@ class Segmenter:
         last = {"characters": characters_known(vocabulary), "words": words_known(vocabulary)}
         if vocabulary.pairs:
             last["pairs"] = pairs_known(vocabulary)
-        inputs = {key: np.array([count - 1]) for key, count in last.items()}
+        if vocabulary.grams:
+            last["grams"] = grams_known(vocabulary)
+        inputs: dict[str, npt.NDArray[Any]] = {key: np.array([count - 1]) for key, count in last.items()}
+        if many := features_known(vocabulary):
+            inputs["features"] = np.ones((1, many), dtype=np.uint8)
         try:
             shape = self._score({**inputs, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
         except Exception as failure:
@@ -137,6 +144,6 @@ class Segmenter:
         """Yield consecutive parts of a text that comes in pieces, with the network's marks on their characters."""
         return mark(pieces, self._reader, self._score, self._context)
 
-    def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
+    def _score(self, part: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         (odds,) = self._session.run(part)
         return odds
