@@ -40,7 +40,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import (
-    Names,
+    ProperNames,
     SegmenterNetwork,
     altered,
     as_onnx,
@@ -803,14 +803,14 @@ def test_names_replace_nouns_and_pronouns() -> None:
     bank = bank_of([("", ["Anna", "saw", "ropes", "here~", "."]), ("", ["Oakum", "twists", "it~", "."])])
     tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
     first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
-    names = Names.of([first, second])
-    assert names == Names(("Anna", "Oakum"), initials=False)
+    names = ProperNames.of([first, second])
+    assert names == ProperNames(("Anna", "Oakum"), initials=False)
     found = {
         " ".join(token.text for token in renamed(first, names, np.random.default_rng(seed)).tokens)
         for seed in range(60)
     }
     assert found == {f"{name} saw {other} here ." for name in names.texts for other in (*names.texts, "ropes")}
-    with_initials = Names(("Anna", "Oakum"), initials=True)
+    with_initials = ProperNames(("Anna", "Oakum"), initials=True)
     found = {" ".join(with_initials.choose(np.random.default_rng(seed))) for seed in range(1000)}
     assert {"Anna", "A. Oakum", "O. A. Anna"} < found
 

@@ -483,7 +483,7 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
 
     Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered` or `renamed`.
     """
-    names = Names.of(sentences) if options.renamed else Names()
+    names = ProperNames.of(sentences) if options.renamed else ProperNames()
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
@@ -507,21 +507,21 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
 
 
 def _changed(
-    sentence: RawSentence, names: Names, options: SegmenterTraining, random: np.random.Generator
+    sentence: RawSentence, names: ProperNames, options: SegmenterTraining, random: np.random.Generator
 ) -> RawSentence:
     out = altered(sentence, random) if random.random() < options.altered else sentence
     return renamed(out, names, random) if names.texts and random.random() < options.renamed else out
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ProperNames:
     """The proper names of a treebank, each as often as it occurs, and whether initials such as `A.` are tokens."""
 
     texts: tuple[str, ...] = ()
     initials: bool = False
 
     @classmethod
-    def of(cls, sentences: Sequence[RawSentence]) -> Names:
+    def of(cls, sentences: Sequence[RawSentence]) -> ProperNames:
         """Collect the names of sentences."""
         tokens = [token for sentence in sentences for token in sentence.tokens if token.tag == NAME]
         texts = tuple(token.text for token in tokens if token.text.isalpha() and len(token.words) == 1)
@@ -536,7 +536,7 @@ class Names:
         return [*(f"{other[0].upper()}." for other in others[:many]), name]
 
 
-def renamed(sentence: RawSentence, names: Names, random: np.random.Generator) -> RawSentence:
+def renamed(sentence: RawSentence, names: ProperNames, random: np.random.Generator) -> RawSentence:
     """Return a sentence with random names in place of half of its nouns, pronouns and names.
 
     Treebanks have few sentences such as *Mary loves Paul.*: without them, a network takes a capital after a verb for
