@@ -5,7 +5,8 @@
 MODEL is a folder with a segmenter. FILE is by default the English EWT development file in the folder named by
 ROPEWALK_UD; its raw text is laid out in lines of at most 80 characters, as in the CoNLL shared tasks. Speeds are of CPU
 time, each the best of several runs: the marks alone, and all the way from text to treebanks. Scores are those of CoNLL
-2018. The exit code is 1 if a bar is missed.
+2018. The exit code is 1 if a bar is missed. For English, 3,000 made sentences such as *Mary loves Paul.* show how many
+are cut in two.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ LEAST_SPEED = 300.0  # thousands of characters a second
 LEAST_WORDS, LEAST_SENTENCES = 98.7, 77.0  # F1
 COPIES = 8  # of the text, laid end to end
 PIECE = 1 << 16  # characters of a piece in the stream
+NAMES = ("Mary", "John", "Peter", "Anna", "Tom", "Paul", "Susan", "David", "Laura", "Kate")
+PEOPLE = ("dog", "teacher", "girl", "man", "woman", "doctor", "child", "king", "cat", "boy")
+VERBS = (
+    "loves", "sees", "knows", "helps", "calls", "likes", "visits", "meets", "hates", "follows", "asked", "saw", "met",
+    "called", "thanked",
+)  # fmt: skip
+OBJECTS = ("Paul", "Mary", "Berlin", "London", "Anna", "Peter", "Google", "Smith", "Robert", "Lisa")
 
 
 def seconds(action: Callable[[], object], runs: int) -> float:
@@ -42,6 +50,14 @@ def seconds(action: Callable[[], object], runs: int) -> float:
         action()
         spent.append(time.process_time() - begun)
     return min(spent)
+
+
+def cut_in_two(segmenter: Segmenter) -> float:
+    """Return the percentage of made sentences in which the segmenter finds more than one sentence."""
+    subjects = (*NAMES, *(f"The {person}" for person in PEOPLE))
+    made = [f"{subject} {verb} {name}." for subject in subjects for verb in VERBS for name in OBJECTS]
+    _, counts = segmenter.segment_many(made)
+    return 100 * sum(count > 1 for count in counts) / len(made)
 
 
 def main() -> int:
@@ -59,6 +75,7 @@ def main() -> int:
     text = align(tokens_of(gold), wrap=80).text
     loading = seconds(lambda: Segmenter.load(given.model, threads=1), given.runs)
     segmenter = Segmenter.load(given.model, threads=1)
+    english = segmenter_files.load(given.model).language == "English"
     found = segmenter.segment(text)
     if text_of(found) != text:
         print("the text is not what comes back of it", file=sys.stderr)
@@ -78,6 +95,7 @@ def main() -> int:
         ("tokens, F1", measured["tokens"], None),
         ("words, F1", measured["words"], LEAST_WORDS),
         ("sentences, F1", measured["sentences"], LEAST_SENTENCES),
+        *([("made sentences cut in two, %", cut_in_two(segmenter), None)] if english else []),
     )
     columns = (TableColumn("what", numeric=False), TableColumn("found", decimals=2), TableColumn("bar", decimals=1))
     print(FORMATS[given.format](Table(title="Segmentation", columns=columns, rows=rows)))

@@ -155,6 +155,7 @@ def test_columns_features_and_spaces_decide() -> None:
     unspaced = plan(replace(SEEN, text=replace(SEEN.text, unspaced=0.9)), BuildOptions(), ABOUT).segmenter.model
     spaced = plan(SEEN, BuildOptions(), ABOUT).segmenter.model
     assert sum(unspaced.character_dilations) > sum(spaced.character_dilations)
+    assert unspaced.dictionary_length > spaced.dictionary_length == 0
     inside = plan(replace(SEEN, text=replace(SEEN.text, spaced=8_000)), BuildOptions(), ABOUT).segmenter.model
     assert inside.pair_size > spaced.pair_size == 0
     assert plan(replace(SEEN, text=replace(SEEN.text, spaced=80)), BuildOptions(), ABOUT).segmenter.model == spaced

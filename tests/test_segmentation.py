@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,32 @@ from ropewalk.segmentation import assembly, reading, segmenter_files, windows
 from ropewalk.segmentation import segmenter_config as config
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE, align
 from ropewalk.segmentation.assembly import Marked, build
+from ropewalk.segmentation.dictionary import Dictionary
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.multiwords import Change, Splitter
-from ropewalk.segmentation.reading import CharacterReader, CharacterVocabulary, codes_of, is_space, single_spaced
+from ropewalk.segmentation.reading import (
+    CharacterReader,
+    CharacterVocabulary,
+    codes_of,
+    folded,
+    grams_of,
+    is_space,
+    scripts_of,
+    single_spaced,
+)
 from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
-from ropewalk.training.segmenter_training import SegmenterNetwork, altered, as_onnx, context, train, varied
+from ropewalk.training.segmenter_training import (
+    ProperNames,
+    SegmenterNetwork,
+    altered,
+    as_onnx,
+    context,
+    renamed,
+    train,
+    varied,
+)
 from ropewalk.treebank.misc import escaped, unescaped
 from ropewalk.treebank.surface import Heading
 from ropewalk.treebank.treebank import Treebank
@@ -95,6 +115,19 @@ BANK = bank_of(SENTENCES)
 SPACED_BANK = bank_of(SPACED)
 VOCABULARY = CharacterVocabulary.of(TEXT, 1, 1)
 PAIRED = CharacterVocabulary.of(TEXT + "漢 a字a don't dunno CAN'T don't 1 5", 1, 1, 1)
+UNSPACED = [
+    ("", ["Aro~", "ka~", "lima~", "bo~", ".~"]),
+    ("", ["Lima~", "aro~", "ka~", "ka~", "bo~", "!~"]),
+    ("", ["Bolima~", "ka~", "2024~", "aro~", ".~"]),
+    ("", ["Ka~", "mo~", "lima~", "arobo~", ".~"]),
+]
+UNSPACED_BANK = bank_of(UNSPACED)
+WITH_WORDS = replace(
+    VOCABULARY,
+    dictionary=Dictionary.of((folded(word) for word in ["The", "the", "rop", "ropes", "du", "漢字", "1", "a"]), 5)[0],
+    scripts=scripts_of(TEXT + "漢"),
+    grams=grams_of(TEXT + "漢字", 1),
+)
 SPLITTER = Splitter.learn(token for sentence in tokens_of(BANK) for token in sentence.tokens)
 
 
@@ -389,6 +422,42 @@ def test_a_word_and_the_next_are_read_together(text: str) -> None:
     assert not chunks or (found.pairs is not None and found.pairs.tolist() == [*wanted, reading.UNKNOWN])
 
 
+@given(texts())
+def test_words_of_the_dictionary_are_found_wherever_they_are(text: str) -> None:
+    found = CharacterReader(WITH_WORDS).read(codes_of(text))
+    if not len(found.places):
+        return
+    plain = "".join(folded(text[place]) if place >= 0 else " " for place in found.places.tolist())
+    dictionary = WITH_WORDS.dictionary
+    longest = dictionary.longest
+    wanted = np.zeros((len(plain), 3, longest), dtype=np.uint8)
+    for start in range(len(plain)):
+        for length in range(1, longest + 1):
+            if plain[start : start + length] in dictionary.words and start + length <= len(plain):
+                wanted[start, 0, length - 1] = wanted[start + length - 1, 1, length - 1] = 1
+                wanted[start : start + length - 1, 2, length - 1] = 1
+    assert found.features is not None
+    assert np.array_equal(found.features[:, : dictionary.width], wanted.reshape(len(plain), -1))
+    scripts = [reading.script(text[place]) if place >= 0 else "" for place in found.places.tolist()]
+    one_hot = [[script == name for name in WITH_WORDS.scripts] for script in scripts]
+    assert np.array_equal(found.features[:, dictionary.width :], np.array(one_hot))
+    grams = [WITH_WORDS.grams[start : start + 2] for start in range(0, len(WITH_WORDS.grams), 2)]
+    pairs = [grams.index(a + b) + 1 if a + b in grams else 0 for a, b in pairwise(plain + " ")]
+    assert found.grams is not None
+    assert found.grams.tolist() == pairs
+
+
+def test_a_dictionary_leaves_out_the_longest_words_and_knows_which_occur_once() -> None:
+    words = ["ab"] * 60 + ["c"] * 39 + ["long"] + ["longest"]
+    known, once = Dictionary.of([*words, "de"], 6)
+    assert known.words == ("ab", "c", "de", "long")
+    assert known.longest == 4
+    assert once.words == ("de", "long")
+    assert known.width == 12
+    with pytest.raises(ValueError, match="1 to 2 characters are expected"):
+        Dictionary(("abc",), 2)
+
+
 @given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]))
 def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int, marks: int) -> None:
     bank = Treebank.concat(
@@ -423,15 +492,19 @@ def test_pieces_make_no_difference(text: str, seed: int, marks: int, data: st.Da
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
 
-def test_windows_see_all_that_the_network_sees() -> None:
+@pytest.mark.parametrize("vocabulary", [VOCABULARY, WITH_WORDS])
+def test_windows_see_all_that_the_network_sees(vocabulary: CharacterVocabulary) -> None:
+    words = vocabulary.dictionary.longest
     options = config.NetworkOptions(
-        character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, chunk_dilations=(1, 3)
-    )
+        character_size=4, character_hidden=4, chunk_hidden=4, word_size=4, hidden=4, chunk_dilations=(1, 3),
+        dictionary_length=words, gram_size=4 * (words > 0), character_skips=words > 0,
+    )  # fmt: skip
     torch.manual_seed(3)
-    network = (
-        SegmenterNetwork(options, reading.characters_known(VOCABULARY), reading.words_known(VOCABULARY)).double().eval()
-    )
-    reader = CharacterReader(VOCABULARY)
+    network = _network(options, vocabulary).double().eval()
+    if network.features is not None:
+        network.features.float()  # its input is converted to float32
+        network.features.register_forward_hook(lambda *args: args[-1].double())
+    reader = CharacterReader(vocabulary)
     text = TEXT * 3 + "x" * 130 + " y z" * 20
     seen: dict[bytes, npt.NDArray[Any]] = {}
 
@@ -470,6 +543,19 @@ def test_long_tokens_and_sentences_are_cut_and_blank_lines_end_sentences(monkeyp
     assert begins == [("", True), (None, False), (None, True), (None, True)]
 
 
+def _network(
+    options: config.NetworkOptions, vocabulary: CharacterVocabulary, *, joins: bool = False
+) -> SegmenterNetwork:
+    known = (
+        reading.characters_known(vocabulary),
+        reading.words_known(vocabulary),
+        reading.pairs_known(vocabulary),
+        reading.features_known(vocabulary),
+        reading.grams_known(vocabulary),
+    )
+    return SegmenterNetwork(options, *known, joins=joins)
+
+
 @cache
 def newborn(*, joins: bool = False) -> Segmenter:
     """A network that has learnt nothing; one for words with spaces inside reads pairs too."""
@@ -478,8 +564,7 @@ def newborn(*, joins: bool = False) -> Segmenter:
     )
     vocabulary = PAIRED if joins else VOCABULARY
     torch.manual_seed(1)
-    known = (reading.characters_known(vocabulary), reading.words_known(vocabulary), reading.pairs_known(vocabulary))
-    network = SegmenterNetwork(options, *known, joins=joins)
+    network = _network(options, vocabulary, joins=joins)
     with torch.no_grad():
         network.out.weight *= 30  # or all characters would be much the same to it
         network.out.bias.copy_(torch.tensor([-3.0, -3.0, 0.0, 0.0][: 3 + joins]))
@@ -600,6 +685,29 @@ def test_words_with_spaces_are_learnt(home: Path, tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
+def test_words_without_spaces_are_learnt_with_a_dictionary(home: Path, tmp_path: Path) -> None:
+    conllu.write(tmp_path / "unspaced.conllu", UNSPACED_BANK)
+    files = [f'data.{part}="{tmp_path / "unspaced.conllu"}"' for part in ("train", "dev", "test")]
+    changes = ["model.dictionary_length=6", "model.gram_size=4", "model.least_grams=1", "model.character_skips=true"]
+    told = config.load(home / "config.toml", [*OPTIONS, *files, *changes, "training.tag_weight=0.3"])
+    found = train(told, tmp_path / "out")
+    assert found.scores["test"]["words"] == 1.0
+    stored = segmenter_files.load(tmp_path / "out")
+    assert {"aro", "0000", "lima", "arobo"} <= set(stored.vocabulary.dictionary.words)
+    assert json.loads((tmp_path / "out" / "segmenter.json").read_text(encoding="utf-8"))["version"] == 3
+    segmenter_files.save(tmp_path / "again", stored)
+    assert segmenter_files.load(tmp_path / "again").vocabulary == stored.vocabulary
+    segmenter = Segmenter(stored, threads=1)
+    text = align(tokens_of(UNSPACED_BANK)).text * 40
+    whole = segmenter.segment(text)
+    with pytest.MonkeyPatch.context() as patch:
+        small_windows(patch)
+        streamed = Treebank.concat(segmenter.stream(text[at : at + 7] for at in range(0, len(text), 7)))
+    assert conllu.dumps(streamed) == conllu.dumps(whole)
+    with pytest.raises(ModelError, match="is of another segmenter"):
+        Segmenter(replace(stored, vocabulary=replace(stored.vocabulary, scripts=())), threads=1)
+
+
 def test_the_same_seed_gives_the_same_files(home: Path, tmp_path: Path) -> None:
     told = config.load(home / "config.toml", [*OPTIONS, "training.epochs=2"])
     for name in ("a", "b"):
@@ -663,7 +771,7 @@ def damaged(home: Path, tmp_path: Path, **changes: object) -> Path:
     ("changes", "message"),
     [
         ({"format": "other"}, r"segmenter\.json: is not that of a Ropewalk segmenter"),
-        ({"version": 9}, r"segmenter\.json: has version 9; this program reads 1 to 2"),
+        ({"version": 9}, r"segmenter\.json: has version 9; this program reads 1 to 3"),
         ({"sha256": "0"}, r"segmenter\.json: is damaged, or was changed after it was written"),
         ({"sha256": "0", "version": 1}, r"segmenter\.onnx: is damaged, or of another segmenter"),
         ({"multiwords": {}, "version": 1}, r"segmenter\.json: is damaged: KeyError\('table'\)"),
@@ -689,6 +797,22 @@ def test_files_come_back_as_they_were_saved(home: Path, tmp_path: Path) -> None:
     segmenter_files.save(tmp_path, stored)
     for file in ("segmenter.json", "segmenter.onnx"):
         assert (tmp_path / file).read_bytes() == (home / "out" / file).read_bytes()
+
+
+def test_names_replace_nouns_and_pronouns() -> None:
+    bank = bank_of([("", ["Anna", "saw", "ropes", "here~", "."]), ("", ["Oakum", "twists", "it~", "."])])
+    tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
+    first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
+    names = ProperNames.of([first, second])
+    assert names == ProperNames(("Anna", "Oakum"), initials=False)
+    found = {
+        " ".join(token.text for token in renamed(first, names, np.random.default_rng(seed)).tokens)
+        for seed in range(60)
+    }
+    assert found == {f"{name} saw {other} here ." for name in names.texts for other in (*names.texts, "ropes")}
+    with_initials = ProperNames(("Anna", "Oakum"), initials=True)
+    found = {" ".join(with_initials.choose(np.random.default_rng(seed))) for seed in range(1000)}
+    assert {"Anna", "A. Oakum", "O. A. Anna"} < found
 
 
 @pytest.mark.treebanks

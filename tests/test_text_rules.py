@@ -280,3 +280,29 @@ def test_parsers_and_the_command_take_what_each_line_is() -> None:
     done = run(app_of(["parse"]), ["parse", "-", "--each-line", "sentence", "--input", "tokens"], input=TEXT)
     assert done.exit_code == 2
     assert "--each-line is for text" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "expected"),
+    [
+        ("Le chat du roi.", {"art."}, ["Le", "chat", "du", "roi", "."]),
+        ("Le roi.\n\nVoir art.\n", {"art."}, ["Le", "roi", ".", "Voir", "art."]),
+        ("Un roi. Il dort.", {"art."}, ["Un", "roi.", "Il", "dort", "."]),  # within a paragraph, marks decide
+        ("Le 3.\n\nU.S.\n\nA.\n\nab3cd.", {"art."}, ["Le", "3.", "U.S.", "A.", "ab3cd."]),
+        ("Le chat du roi.", None, ["Le", "chat", "du", "roi."]),
+    ],
+)
+def test_full_stops_at_the_end_of_a_paragraph_are_tokens(
+    text: str, stops: set[str] | None, expected: list[str]
+) -> None:
+    rules = Rules("", None if stops is None else frozenset(stops))
+    for size in (1, 3, len(text)):
+        parts = []
+        for start in range(0, len(text), size):
+            codes = codes_of(text[start : start + size])
+            spaces, breaks = CharacterReader(CharacterVocabulary("a", ("a",))).spaces(codes)
+            none = np.zeros(len(codes), dtype=np.uint8)
+            parts.append(Marked(text[start : start + size], none, spaces, breaks, last=start + size >= len(text)))
+        bank = Treebank.concat(build(parts, Splitter(), rules))
+        assert bank.column("form").texts() == expected
+        assert text_of(bank) == text

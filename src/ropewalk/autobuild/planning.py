@@ -362,13 +362,22 @@ def _characters(survey: Survey) -> Choice:
     if survey.text.unspaced >= UNSPACED:
         return Choice(
             "raw text",
-            "a segmenter that sees 14 characters to each side",
+            "a segmenter that sees 14 characters to each side and knows the treebank's words",
             f"{script}; {_percent(survey.text.unspaced)} of the words follow each other without a space",
             {
                 "segmenter.model.character_dilations": [1, 2, 4],
                 "segmenter.model.character_size": 48,
                 "segmenter.model.character_hidden": 96,
+                "segmenter.model.character_skips": True,
+                "segmenter.model.dictionary_length": 12,
+                "segmenter.model.gram_size": 12,
+                "segmenter.model.word_size": 8,
+                "segmenter.model.chunk_hidden": 48,
+                "segmenter.model.chunk_dilations": [1, 2],
+                "segmenter.model.hidden": 96,
+                "segmenter.model.dropout": 0.5,
                 "segmenter.model.least_characters": 2,
+                "segmenter.training.tag_weight": 0.3,
             },
         )
     if survey.spaced >= SPACED:
@@ -407,6 +416,7 @@ def _segmenter_epochs(survey: Survey) -> Choice:
     epochs = _within(READ_AS_TEXT // survey.segmenter_words, 24, 40 if survey.spaced >= SPACED else 80)
     batch = 400 if survey.segmenter_words >= MEDIUM else 200 if survey.segmenter_words >= SMALL else 100
     if survey.text.unspaced >= UNSPACED:  # where a stretch between spaces is long
+        epochs = _within(epochs // 2, 24, 30)  # a larger network, and a dictionary that learns nothing new
         batch //= 4
     return Choice(
         "epochs of the segmenter",

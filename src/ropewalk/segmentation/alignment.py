@@ -8,7 +8,7 @@ whose lines have at most 80 characters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,23 @@ SENTENCE = 2  # the last character of a sentence
 MULTIWORD = 4  # the last character of a token with several words
 JOIN = 8  # the last character before spaces inside a token
 PARAGRAPH = "\n\n"
+TAGS = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
+    "VERB", "X",
+)  # fmt: skip
+_TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS, start=1)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aligned:
-    """A text, and the marks of each character, as the sum of `END`, `SENTENCE`, `MULTIWORD` and `JOIN`."""
+    """A text, and the marks of each character, as the sum of `END`, `SENTENCE`, `MULTIWORD` and `JOIN`.
+
+    `tags` has for each character the index of its token's part of speech in `TAGS`, plus 1, or 0 if it is unknown.
+    """
 
     text: str
     marks: MarkBits
+    tags: MarkBits = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
 
 
 def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = PARAGRAPH) -> Aligned:
@@ -48,6 +57,8 @@ def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = P
     pieces: list[str] = []
     ends: list[int] = []
     kinds: list[int] = []
+    tags: list[int] = []
+    lengths: list[int] = []
     at = 0
     gap = ""
     for number, sentence in enumerate(sentences):
@@ -64,13 +75,17 @@ def align(sentences: Iterable[RawSentence], *, wrap: int = 0, paragraph: str = P
             at += len(token.text)
             ends.append(at - 1)
             kinds.append(END | (MULTIWORD if len(token.words) > 1 else 0))
+            tags += (0, _TAG_NUMBERS.get(token.tag, 0))
+            lengths += (len(gap), len(token.text))
             gap = token.after
         kinds[-1] |= SENTENCE
     pieces.append("\n" if gap == " " else gap)
     text = "".join(pieces)
     marks = np.zeros(len(text), dtype=np.uint8)
     marks[ends] = kinds
-    return Aligned(wrapped(text, wrap) if wrap else text, marks)
+    numbers = np.zeros(len(text), dtype=np.uint8)
+    numbers[:at] = np.repeat(np.array(tags, dtype=np.uint8), lengths)
+    return Aligned(wrapped(text, wrap) if wrap else text, marks, numbers)
 
 
 def joins(token: str) -> list[int]:

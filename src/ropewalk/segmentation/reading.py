@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ropewalk.core.ragged import starts_of
 from ropewalk.errors import FormatError
 from ropewalk.formats.text import SPACES
+from ropewalk.segmentation.dictionary import Dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,7 @@ _RUN = re.compile(f"[{re.escape(SPACES)}]+")
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
 _FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # bits: attaches to the next character, to the one before, or is half of a flag
 _CODES = 0x110000
+MOST_SCRIPTS = 8  # scripts of letters that are read apart
 _POWERS = np.cumprod(np.full(LONGEST, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
 
@@ -82,6 +84,8 @@ class Reading:
     For each character, `characters` has its id, `chunks` the index of its chunk, and `places` its position in the text,
     -1 for spaces. For each chunk, `words` has the id of its word, and `first` and `last` the indices of its first and
     last character. `pairs` has the id of the pair of its word and the next, or is None if the vocabulary has no pairs.
+    `features` has the dictionary features and the script of each character, [n, features], or is None if the vocabulary
+    has no dictionary. `grams` has the id of each character together with the next, or is None if there are no such ids.
     """
 
     characters: Numbers
@@ -91,6 +95,8 @@ class Reading:
     first: Numbers
     last: Numbers
     pairs: Numbers | None = None
+    features: npt.NDArray[np.uint8] | None = None
+    grams: Numbers | None = None
 
     def opening(self, chunk: int) -> int:
         """Return the position in the text where a chunk begins, after the spaces before it.
@@ -117,17 +123,21 @@ class Reading:
         out[: len(after)] = (after >= SPACE) & (after < PARAGRAPH)
         return out
 
-    def part(self, start: int, stop: int) -> dict[str, Numbers]:
+    def part(self, start: int, stop: int) -> dict[str, npt.NDArray[Any]]:
         """Return the network's input arrays for the chunks from `start` up to `stop`; indices in them begin at 0."""
         low, high = int(self.first[start]), int(self.last[stop - 1]) + 1
-        pairs = {} if self.pairs is None else {"pairs": self.pairs[start:stop]}
+        others: dict[str, npt.NDArray[Any]] = {} if self.pairs is None else {"pairs": self.pairs[start:stop]}
+        if self.features is not None:
+            others["features"] = self.features[low:high]
+        if self.grams is not None:
+            others["grams"] = self.grams[low:high]
         return {
             "characters": self.characters[low:high],
             "chunks": self.chunks[low:high] - start,
             "words": self.words[start:stop],
             "first": self.first[start:stop] - low,
             "last": self.last[start:stop] - low,
-            **pairs,
+            **others,
         }
 
 
@@ -135,12 +145,17 @@ class Reading:
 class CharacterVocabulary:
     """The characters and words that have embeddings of their own; other characters have that of their category.
 
-    `pairs` are pairs of consecutive words with an embedding of their own, as two indices in `words`.
+    `pairs` are pairs of consecutive words with an embedding of their own, as two indices in `words`. `dictionary` has
+    the words of the treebank, and `scripts` its most frequent scripts, as Unicode's names of characters begin. `grams`
+    are pairs of neighbouring characters with an embedding of their own, one pair after another.
     """
 
     characters: str
     words: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...] = ()
+    dictionary: Dictionary = field(default_factory=Dictionary)
+    scripts: tuple[str, ...] = ()
+    grams: str = ""
 
     @classmethod
     def of(cls, text: str, least_characters: int, least_words: int, least_pairs: int = 0) -> CharacterVocabulary:
@@ -193,6 +208,13 @@ class CharacterReader:
         pairs = np.array(vocabulary.pairs, dtype=np.int64).reshape(-1, 2) + WORDLESS + 1
         self._pairs = pairs[:, 0] * self._known_words + pairs[:, 1]
         self._pair_order = np.argsort(self._pairs)
+        self.dictionary = vocabulary.dictionary
+        self._script_numbers = {name: number for number, name in enumerate(vocabulary.scripts, start=1)}
+        self._scripts = np.zeros(_CODES, dtype=np.uint8)
+        ends = np.frombuffer(vocabulary.grams.encode("utf-32-le"), dtype="<u4").astype(np.uint64).reshape(-1, 2)
+        keys = ends[:, 0] * np.uint64(_CODES + 1) + ends[:, 1]
+        self._gram_order = np.argsort(keys)
+        self._grams = keys[self._gram_order]
         of_known = (
             FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(character)) for character in vocabulary.characters
         )
@@ -231,6 +253,8 @@ class CharacterReader:
         number = FIRST_CATEGORY + CATEGORIES.index(unicodedata.category(character))
         self._folds[code] = ord(_folded(character)) if character.isalnum() else 0
         self._glue[code] = _glue(character)
+        if self._script_numbers:
+            self._scripts[code] = self._script_numbers.get(script(character), 0)
         key = "0" if character.isdecimal() else character
         self._numbers[code] = self._known.get(key, number)  # last: a number other than 0 means that it is cached
 
@@ -243,7 +267,8 @@ class CharacterReader:
         numbers = self.numbers(codes)
         inside = np.flatnonzero(numbers != OUTSIDE)
         if not len(inside):
-            return Reading(*(np.zeros(0, dtype=np.int64) for _ in range(6)))
+            none = np.zeros(0, dtype=np.int64)
+            return Reading(none, none, none, none, none, none)
         apart = np.ones(len(inside), dtype=np.bool_)  # whether spaces precede it
         np.not_equal(np.diff(inside), 1, out=apart[1:])
         apart[0] = begins or inside[0] > 0
@@ -274,7 +299,41 @@ class CharacterReader:
             first,
             np.append(first[1:], size) - 1,
             self._paired(words, characters[first] == PARAGRAPH) if len(self._pairs) else None,
+            self.features(codes, back) if self.dictionary.longest else None,
+            self._grams_of(self.letters(codes, back)) if len(self._grams) else None,
         )
+
+    def letters(self, codes: npt.NDArray[np.uint32], places: Numbers) -> npt.NDArray[np.uint32]:
+        """Return the code points of the characters of a reading as the dictionary has them.
+
+        `places` are the reading's positions in the text with the code points `codes`. Spaces get a number that no
+        character has.
+        """
+        plain = codes[places]
+        folds = self._folds[plain]
+        out: npt.NDArray[np.uint32] = np.where(places < 0, _CODES, np.where(folds > 0, folds, plain)).astype(np.uint32)
+        return out
+
+    def _grams_of(self, letters: npt.NDArray[np.uint32]) -> Numbers:
+        """Return the id of each character together with the next, `UNKNOWN` if it is not in the vocabulary."""
+        wide = letters.astype(np.uint64)
+        keys = wide * np.uint64(_CODES + 1) + np.append(wide[1:], np.uint64(_CODES))
+        at = np.minimum(np.searchsorted(self._grams, keys), len(self._grams) - 1)
+        return np.where(self._grams[at] == keys, self._gram_order[at] + 1, UNKNOWN)
+
+    def features(
+        self, codes: npt.NDArray[np.uint32], places: Numbers, hidden: Bools | None = None
+    ) -> npt.NDArray[np.uint8]:
+        """Return the dictionary features of characters, and one column for each script.
+
+        `codes` and `places` are those of `letters`. `hidden`, [n, longest], says which words are read as unknown.
+        """
+        matches = self.dictionary.matches(self.letters(codes, places))
+        if hidden is not None:
+            matches &= ~hidden
+        scripts = np.where(places < 0, 0, self._scripts[codes[places]])
+        one_hot = scripts[:, None] == np.arange(1, len(self._script_numbers) + 1)
+        return np.hstack([self.dictionary.features(matches), one_hot.astype(np.uint8)])
 
     def _paired(self, words: Numbers, apart: Bools) -> Numbers:
         """Return for each chunk the id of the pair of its word and the next, `UNKNOWN` if it is not in the vocabulary.
@@ -325,6 +384,42 @@ class CharacterReader:
         words = np.where(self._hashes[at] == hashes, self._ids[at], UNKNOWN)
         words[hashes == 0] = WORDLESS
         return words
+
+
+def folded(word: str) -> str:
+    """Return a word as dictionaries have it: in lower case, with 0 for every digit."""
+    return "".join(_folded(character) if character.isalnum() else character for character in word)
+
+
+def script(character: str) -> str:
+    """Return the first word of a letter's name in Unicode, such as `HIRAGANA`; an empty text for other characters."""
+    return unicodedata.name(character, "").split(" ")[0] if character.isalpha() else ""
+
+
+def scripts_of(text: str) -> tuple[str, ...]:
+    """Return the most frequent scripts of a text, at most `MOST_SCRIPTS`, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for character, count in Counter(text).items():
+        counts[script(character)] += count
+    del counts[""]
+    return tuple(_frequent(counts, 1)[:MOST_SCRIPTS])
+
+
+def grams_of(text: str, least: int) -> str:
+    """Return the pairs of neighbouring characters that occur at least `least` times in a text, without spaces."""
+    plain = folded(text)
+    counts = Counter(first + second for first, second in pairwise(plain))
+    return "".join(gram for gram in _frequent(counts, least) if not any(map(is_space, gram)))
+
+
+def grams_known(vocabulary: CharacterVocabulary) -> int:
+    """Return the number of embeddings of pairs of characters, including that for unknown pairs; 0 if there are none."""
+    return len(vocabulary.grams) // 2 + 1 if vocabulary.grams else 0
+
+
+def features_known(vocabulary: CharacterVocabulary) -> int:
+    """Return the number of dictionary features and scripts of a character; 0 if there is no dictionary."""
+    return vocabulary.dictionary.width + len(vocabulary.scripts) if vocabulary.dictionary.longest else 0
 
 
 def _glue(character: str) -> int:

@@ -3,7 +3,8 @@
 Each of these is one token: web and mail addresses, `#tags` and `@names`, names of files and of programs such as
 `Node.js` and `C++`, hearts, dashes and ellipses. No sentence ends with an abbreviation (see `languages`), or before a
 closing quote. None ends with a quoted question or exclamation if a small letter or the speaker follows. Headings,
-quoted lines and list items begin sentences. A sentence also ends at the end of a heading or a quoted line.
+quoted lines and list items begin sentences. A sentence also ends at the end of a heading or a quoted line. A full stop
+at the end of a paragraph is a token, unless the treebank has the token before it only as an abbreviation.
 
 For speed, each rule searches for a rare character first, and checks the text around it only then.
 """
@@ -28,6 +29,8 @@ CONTEXT = 500  # characters around spaces that rules read, before those with a l
 NEAR = 20  # characters before a heart, more than any word in `lovers` has
 ALONE = re.compile(r"([—…❤])\1*")
 _QUOTES = r"[\"'\u2018\u2019\u201c\u201d«»]"
+STOP_BEFORE_BLANK = re.compile(r"\.(?=[^\S\n]*\n[^\S\n]*\n)")
+LAST_STOP = re.compile(r"\.(?=\s*\Z)")
 CLOSING = re.compile(rf"[.?!]{_QUOTES}+(?!\S)")
 # Patterns that are rarely needed are compiled on demand: that takes longer than parsing a short text.
 _BREAKS = r"\n\x0b\x0c\x85\u2028\u2029"
@@ -71,10 +74,12 @@ NEXT_LINE = re.compile("\n" + _LINE)
 class Rules:
     """The rules for a language: those of all languages, and its word lists if it has some.
 
-    `language` is its name in UD, such as `English`.
+    `language` is its name in UD, such as `English`. `stops` has the tokens of the treebank that end with a full stop,
+    in lower case, or is None if they are unknown.
     """
 
-    def __init__(self, language: str = "") -> None:
+    def __init__(self, language: str = "", stops: frozenset[str] | None = None) -> None:
+        self._stops = stops
         self._abbreviations = languages.pattern(language)
         self._words = languages.KNOWN.get(language, languages.Language())
 
@@ -89,6 +94,8 @@ class Rules:
                     at = match.start()
                     marks[max(at - 1, 0)] = 0
                     marks[at] = END
+        if self._stops is not None:
+            self._full_stops(text, marks, first, last=last)
         unknown = self._quotes(text, marks, first, last=last)
         unknown = min(_lines(text, marks, first, last=last), unknown)
         for match in re.compile(NAME).finditer(text, first) if NAME_SIGN.search(text, first) else ():
@@ -101,6 +108,21 @@ class Rules:
                 self._heart(text, marks, match.start(), stop)
         _addresses(text, marks, first)
         marks[unknown:] &= ~SENTENCE & 0xFF
+
+    def _full_stops(self, text: str, marks: MarkBits, first: int, *, last: bool) -> None:
+        """Separate a full stop at the end of a paragraph from a word that the treebank never has as an abbreviation.
+
+        Words of one letter, words with a digit and words after a full stop, as in `U.S.`, are left as they are.
+        """
+        matches = STOP_BEFORE_BLANK.finditer(text, first)
+        end = LAST_STOP.search(text, max(first, len(text.rstrip()) - 1)) if last else None
+        for match in chain(matches, [end] if end else []):
+            stop = match.start()
+            start = _back(text, stop, str.isalpha)
+            beside, token = text[start - 1 : start] if start else "", text[start : stop + 1].lower()
+            if stop - start > 1 and not beside.isalnum() and beside != "." and token not in (self._stops or ()):
+                marks[stop - 1] |= END
+                marks[stop] = END | (marks[stop] & SENTENCE)
 
     def _quotes(self, text: str, marks: MarkBits, first: int, *, last: bool) -> int:
         """Move sentence ends from before closing quotes to after them; remove them if the sentence continues.

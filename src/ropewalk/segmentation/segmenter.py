@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ropewalk.segmentation.reading import (
     CharacterReader,
     characters_known,
     codes_of,
+    features_known,
+    grams_known,
     pairs_known,
     words_known,
 )
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.segmentation.assembly import LineUnit, Marked
-    from ropewalk.segmentation.reading import CharacterVocabulary, Numbers
+    from ropewalk.segmentation.reading import CharacterVocabulary
     from ropewalk.segmentation.segmenter_files import Stored
 
 LINE_UNITS = ("sentence", "paragraph")
@@ -55,6 +57,7 @@ def network_sizes(context: int) -> list[InputSizes]:
             **dict.fromkeys(("words", "first", "last", "pairs"), of_chunks),
             **{input_name("characters", dilation): (characters,) for dilation in range(1, FARTHEST + 1)},
             **{input_name("chunks", dilation): of_chunks for dilation in range(1, FARTHEST + 1)},
+            **dict.fromkeys(("features", "grams"), (characters,)),
         }
     ]
 
@@ -77,7 +80,7 @@ class Segmenter:
         self._each_line = each_line
         self._splitter = stored.splitter
         self._context = stored.context
-        self._rules = Rules(stored.language)
+        self._rules = Rules(stored.language, stored.stops)
         self._demand_fit(stored.vocabulary, name)
 
     @classmethod
@@ -97,7 +100,11 @@ class Segmenter:
         last = {"characters": characters_known(vocabulary), "words": words_known(vocabulary)}
         if vocabulary.pairs:
             last["pairs"] = pairs_known(vocabulary)
-        inputs = {key: np.array([count - 1]) for key, count in last.items()}
+        if vocabulary.grams:
+            last["grams"] = grams_known(vocabulary)
+        inputs: dict[str, npt.NDArray[Any]] = {key: np.array([count - 1]) for key, count in last.items()}
+        if many := features_known(vocabulary):
+            inputs["features"] = np.ones((1, many), dtype=np.uint8)
         try:
             shape = self._score({**inputs, **dict.fromkeys(("chunks", "first", "last"), np.zeros(1, np.int64))}).shape
         except Exception as failure:
@@ -143,7 +150,7 @@ class Segmenter:
         """Yield consecutive parts of a text that comes in pieces, with the network's marks on their characters."""
         return mark(pieces, self._reader, self._score, self._context)
 
-    def _score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
+    def _score(self, part: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         texts = part.pop("texts", None)
         given = with_neighbours(part, self._neighbours, texts) if self._neighbours else part
         (odds,) = self._session.run(given)

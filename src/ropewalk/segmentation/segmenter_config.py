@@ -7,6 +7,7 @@ from functools import partial
 
 from ropewalk import options
 from ropewalk.options import Sources, configuration, option
+from ropewalk.segmentation.dictionary import MOST_LENGTH
 
 WIDEST = 1024  # the largest dilation of a convolution, in characters or chunks
 
@@ -31,6 +32,15 @@ class NetworkOptions:
     dropout: float = option(0.2, low=0, high=0.9, about="Dropout.")
     least_characters: int = option(5, low=1, high=options.MANY, about="Occurrences that make a character known.")
     least_words: int = option(3, low=1, high=options.MANY, about="Occurrences that make a word known.")
+    dictionary_length: int = option(
+        0, low=0, high=MOST_LENGTH, about="Longest words of the dictionary, in characters; 0: no dictionary."
+    )
+    dictionary_size: int = option(24, low=1, high=options.LARGEST, about="Size of vectors of dictionary features.")
+    gram_size: int = option(
+        0, low=0, high=options.LARGEST, about="Size of embeddings of two characters, with a dictionary; 0: none."
+    )
+    least_grams: int = option(3, low=1, high=options.MANY, about="Occurrences that make two characters known.")
+    character_skips: bool = option(default=False, about="Convolutions over characters add to their input.")
     least_pairs: int = option(1, low=1, high=options.MANY, about="Occurrences that make a pair known.")
 
 
@@ -53,12 +63,18 @@ class SegmenterTraining:
     forget_words: float = option(0.1, low=0, high=0.9, about="Share of words read as unknown.")
     forget_pairs: float = option(0.6, low=0, high=0.9, about="Share of pairs read as unknown.")
     forget_characters: float = option(0.01, low=0, high=0.9, about="Share of characters read as their category.")
+    forget_dictionary: float = option(0.05, low=0, high=0.9, about="Share of characters without dictionary features.")
+    forget_grams: float = option(0.2, low=0, high=0.9, about="Share of pairs of characters read as unknown.")
+    tag_weight: float = option(0.0, low=0, high=options.WEIGHT, about="Weight of learning parts of speech beside.")
     wrapped: float = option(0.5, low=0, high=1, about="Share of text with lines of about 80 characters.")
     lines: float = option(
         0.2, low=0, high=1, about="Share of text with a sentence or paragraph on each line and no blank lines."
     )
     altered: float = option(
         0.08, low=0, high=1, about="Share of sentences with changed case, quotes or final punctuation."
+    )
+    renamed: float = option(
+        0.0, low=0, high=1, about="Share of sentences in which proper names replace some nouns and pronouns."
     )
     threads: int = option(0, low=0, high=options.MOST_THREADS, about="Threads; 0: all.")
 

@@ -13,8 +13,9 @@ from ropewalk.errors import ModelError
 from ropewalk.models.catalogue import language_of
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.storage import CONFIG, open_folder, parsed_json, read_content, seal, write_json
+from ropewalk.segmentation.dictionary import MOST_LENGTH, Dictionary
 from ropewalk.segmentation.multiwords import Splitter
-from ropewalk.segmentation.reading import FIRST_CHARACTER, LONGEST, CharacterVocabulary
+from ropewalk.segmentation.reading import FIRST_CHARACTER, LONGEST, MOST_SCRIPTS, CharacterVocabulary
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from ropewalk.models.storage import ModelFolder
 
 FORMAT = "ropewalk-segmenter"
-VERSION = 2  # 1 had no hash
+VERSION = 3  # 1 had no hash
+PLAIN = 2  # the version of segmenters without a dictionary, which 0.2 reads too
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
 MOST_CONTEXT = 1024  # chunks on each side that a network may read
 MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # their numbers have 16 bits
@@ -33,7 +35,8 @@ class Stored:
     """The stored parts of a segmenter.
 
     `context` is the number of chunks that the network reads on each side. `graph` is the network as an ONNX file.
-    `training` has the options and scores of its training.
+    `training` has the options and scores of its training. `stops` has the tokens of the treebank that end with a full
+    stop, in lower case; None if they are unknown, or if its sentences do not end with full stops.
     """
 
     vocabulary: CharacterVocabulary
@@ -41,6 +44,7 @@ class Stored:
     context: int
     graph: bytes
     training: dict[str, Any]
+    stops: frozenset[str] | None = None
 
     @property
     def language(self) -> str:
@@ -58,18 +62,30 @@ def save(path: Path, stored: Stored) -> None:
         file.write(stored.graph)
     table = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if stored.vocabulary.dictionary.longest else PLAIN,
         "sha256": hashlib.sha256(stored.graph).hexdigest(),
         "context": stored.context,
         "characters": stored.vocabulary.characters,
         "words": " ".join(stored.vocabulary.words),
         **({"pairs": stored.vocabulary.pairs} if stored.vocabulary.pairs else {}),
+        **_dictionary_table(stored.vocabulary),
+        **({} if stored.stops is None else {"stops": " ".join(sorted(stored.stops))}),
         "multiwords": stored.splitter.to_json(),
         "training": stored.training,
     }
     write_json(home / DESCRIPTION, {**table, "hash": _hash(table)}, compact=True)
     if (home / CONFIG).is_file() and (model := open_folder(home)).format == EXPORTED:
         seal(home, model.table)  # the hash changes with the segmenter
+
+
+def _dictionary_table(vocabulary: CharacterVocabulary) -> dict[str, Any]:
+    """Return the entries of `segmenter.json` about text without spaces; none if there is no dictionary."""
+    dictionary = vocabulary.dictionary
+    if not dictionary.longest:
+        return {}
+    words = " ".join(dictionary.words)
+    table = {"dictionary": words, "longest": dictionary.longest, "scripts": list(vocabulary.scripts)}
+    return {**table, "grams": vocabulary.grams} if vocabulary.grams else table
 
 
 def _hash(table: dict[str, Any]) -> str:
@@ -100,7 +116,8 @@ def _stored(table: dict[str, Any], graph: bytes) -> Stored:
         raise ValueError(f"a context of {context!r:.40} where a number from 0 to {MOST_CONTEXT:,} is expected")
     if not isinstance(training, dict):
         raise TypeError(f"{training!r:.40} where a record of training is expected")
-    return Stored(_vocabulary(table), Splitter.from_json(table["multiwords"]), context, graph, training)
+    stops = frozenset(_text(table["stops"]).split(" ")) if "stops" in table else None
+    return Stored(_vocabulary(table), Splitter.from_json(table["multiwords"]), context, graph, training, stops)
 
 
 def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:
@@ -115,7 +132,16 @@ def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:
     for number in (number for pair in pairs for number in pair):
         if type(number) is not int or not 0 <= number < len(words):
             raise ValueError(f"a pair with {number!r:.40} where the number of a word is expected")
-    return CharacterVocabulary(characters, words, pairs)
+    longest, scripts = table.get("longest", 0), tuple(map(_text, table.get("scripts", [])))
+    if type(longest) is not int or not 0 <= longest <= MOST_LENGTH:
+        raise ValueError(f"words of {longest!r:.40} characters where at most {MOST_LENGTH} are expected")
+    if len(scripts) > MOST_SCRIPTS:
+        raise ValueError(f"{len(scripts):,} scripts where at most {MOST_SCRIPTS} are expected")
+    dictionary = Dictionary(tuple(_text(table.get("dictionary", "")).split(" ") if longest else ()), longest)
+    grams = _text(table.get("grams", ""))
+    if len(grams) % 2 or (grams and not longest):
+        raise ValueError("pairs of characters where an even number of them and a dictionary are expected")
+    return CharacterVocabulary(characters, words, pairs, dictionary, scripts, grams)
 
 
 def load(path: str | os.PathLike[str]) -> Stored:
@@ -129,7 +155,7 @@ def load(path: str | os.PathLike[str]) -> Stored:
     table = parsed_json(raw, name)
     if not isinstance(table, dict) or table.get("format") != FORMAT:
         raise ModelError(name, f"is not that of a Ropewalk segmenter; expected format {FORMAT!r}")
-    if type(table.get("version")) is not int or table["version"] not in {1, VERSION}:
+    if type(table.get("version")) is not int or not 1 <= table["version"] <= VERSION:
         problem = f"has version {table.get('version')!r}; this program reads 1 to {VERSION}"
         raise ModelError(name, f"{problem}: use the one that wrote it")
     if sealed is None and table["version"] > 1 and table.get("hash") != _hash(table):

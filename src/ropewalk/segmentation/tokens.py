@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class RawToken(NamedTuple):
-    """A token: its text, its words, and the spaces after it."""
+    """A token: its text, its words, the spaces after it, and the part of speech of its first word, if it is known."""
 
     text: str
     words: tuple[str, ...]
     after: str
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,18 @@ class RawSentence:
     paragraph: bool
 
 
-def tokens_of(bank: Treebank) -> Iterator[RawSentence]:
-    """Yield for each sentence of a treebank its tokens and spaces; a word outside multiword tokens is a token."""
+def tokens_of(bank: Treebank, *, tagged: bool = False) -> Iterator[RawSentence]:
+    """Yield for each sentence of a treebank its tokens and spaces; a word outside multiword tokens is a token.
+
+    With `tagged`, tokens have parts of speech (UPOS).
+    """
     surface = bank.surface
     forms = bank.column("form").texts()
+    tags = bank.column("upos").texts() if tagged else None
     written = {**surface.texts, **surface.written}
     rows = zip(pairwise(surface.first.tolist()), surface.after.texts(), strict=True)
     tokens = [
-        RawToken(written.get(number, forms[start]), tuple(forms[start:stop]), after)
+        RawToken(written.get(number, forms[start]), tuple(forms[start:stop]), after, tags[start] if tags else "")
         for number, ((start, stop), after) in enumerate(rows)
     ]
     for number, (start, stop) in enumerate(pairwise(surface.offsets(bank.offsets).array.tolist())):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ropewalk.segmentation.alignment import MarkBits
-    from ropewalk.segmentation.reading import CharacterReader, Numbers, Reading
+    from ropewalk.segmentation.reading import CharacterReader, Reading
 
-    CharacterScorer = Callable[[dict[str, Numbers]], npt.NDArray[Any]]
+    CharacterScorer = Callable[[dict[str, npt.NDArray[Any]]], npt.NDArray[Any]]
 
 WINDOW = 1024  # chunks of a window whose marks are used
 BLOCK = 1 << 16  # characters that are read at a time

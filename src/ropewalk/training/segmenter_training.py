@@ -4,15 +4,19 @@ A chunk is the text between two spaces. Convolutions over characters compute a v
 consists of the vectors of its first and last character, and an embedding of the chunk as a word. Wider convolutions
 over chunks read these inputs. Their output is added to the vectors of the chunk's characters. All convolutions read a
 limited number of neighbours, so that a long text can be read in windows that overlap by `context` chunks.
+
+For text without spaces, characters also have dictionary features. In training, a word that occurs only once in the
+treebank is unknown where it occurs: the network would otherwise trust the dictionary more than new text allows. It also
+learns the part of speech of each character's word, which says where words end; the exported network has no such output.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,8 +27,9 @@ from ropewalk import conllu, files
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.models.onnx.session import Session
 from ropewalk.options import to_mapping
-from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, PARAGRAPH, SENTENCE, Aligned, align
+from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, PARAGRAPH, SENTENCE, TAGS, Aligned, align
 from ropewalk.segmentation.assembly import build
+from ropewalk.segmentation.dictionary import Dictionary
 from ropewalk.segmentation.evaluation import scores
 from ropewalk.segmentation.multiwords import Splitter
 from ropewalk.segmentation.reading import (
@@ -34,12 +39,18 @@ from ropewalk.segmentation.reading import (
     CharacterVocabulary,
     characters_known,
     codes_of,
+    features_known,
+    folded,
+    grams_known,
+    grams_of,
+    is_space,
     pairs_known,
+    scripts_of,
     words_known,
 )
 from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
-from ropewalk.segmentation.tokens import tokens_of
+from ropewalk.segmentation.tokens import RawToken, tokens_of
 from ropewalk.segmentation.windows import WINDOW, mark
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
@@ -50,13 +61,13 @@ from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import onnx
 
     from ropewalk.core.arrays import Bools
-    from ropewalk.segmentation.reading import Numbers
+    from ropewalk.segmentation.reading import Reading
     from ropewalk.segmentation.segmenter_config import NetworkOptions, SegmenterConfig, SegmenterTraining
     from ropewalk.segmentation.tokens import RawSentence
 
@@ -68,6 +79,10 @@ SHIFTS = np.arange(-30, 31) / 10  # shifts of log-odds that are tried on the dev
 WRAP = 80  # characters of a line of raw text
 PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
+SEPARATED = 10  # see `stops_of`
+WITH_INITIALS = 0.1  # share of names that get initials
+NAME, REPLACED = "PROPN", frozenset({"NOUN", "PRON", "PROPN"})
+GRAM_SPREAD = 0.3  # of initial embeddings of two characters
 CHECKED, MOST_APART = 20_000, 1e-3  # characters, and the allowed difference of graph and network
 
 
@@ -77,14 +92,26 @@ class SegmenterNetwork(nn.Module):
     If tokens may contain spaces, there is a fourth mark: the token continues after the spaces that follow.
     """
 
-    def __init__(
-        self, options: NetworkOptions, characters: int, words: int, pairs: int = 0, *, joins: bool = False
+    def __init__(  # noqa: PLR0913, PLR0917 - the sizes of its inputs
+        self,
+        options: NetworkOptions,
+        characters: int,
+        words: int,
+        pairs: int = 0,
+        features: int = 0,
+        grams: int = 0,
+        *,
+        joins: bool = False,
     ) -> None:
         super().__init__()
         size, wide, hidden = options.character_hidden, options.chunk_hidden, options.hidden
         self.characters = nn.Embedding(characters, options.character_size)
         self.words = nn.Embedding(words, options.word_size)
-        sizes = [options.character_size, *(size for _ in options.character_dilations)]
+        self.features = nn.Linear(features, options.dictionary_size) if features else None
+        self.grams = nn.Embedding(grams, options.gram_size) if grams else None
+        input_size = options.character_size + (options.dictionary_size if features else 0)
+        input_size += options.gram_size if grams else 0
+        sizes = [input_size, *(size for _ in options.character_dilations)]
         self.near = nn.ModuleList(
             nn.Conv1d(before, size, KERNEL, padding="same", dilation=dilation)
             for before, dilation in zip(sizes, options.character_dilations, strict=False)
@@ -98,40 +125,48 @@ class SegmenterNetwork(nn.Module):
         self.from_character = nn.Linear(size, hidden)
         self.from_chunk = nn.Linear(wide, hidden, bias=False)
         self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
+        self.skips = options.character_skips
         self.dropout = nn.Dropout(options.dropout)
+        self.between = nn.Dropout(options.dropout / 2)
         with torch.no_grad():
             for table in filter(None, (self.words, self.pairs)):
                 table.weight *= options.word_spread
+            if self.grams is not None:
+                self.grams.weight *= GRAM_SPREAD
 
-    def forward(  # noqa: PLR0913, PLR0917 - the inputs
-        self,
-        characters: Tensor,
-        chunks: Tensor,
-        words: Tensor,
-        first: Tensor,
-        last: Tensor,
-        pairs: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, **inputs: Tensor) -> Tensor:
         """Return the log-odds of each mark for each of n characters, which belong to m chunks: [n, 3 or 4].
 
-        `characters` has indices in the character vocabulary, `chunks` the index of each character's chunk: both [n].
-        `words` and `pairs` have indices of chunks and pairs of chunks in their vocabularies, `first` and `last` the
-        index of each chunk's first and last character: all [m].
+        The inputs are those of `Reading.part`. `characters` has indices in the character vocabulary, `chunks` the index
+        of each character's chunk: both [n]. `words` and `pairs` have indices of chunks and pairs of chunks in their
+        vocabularies, `first` and `last` the index of each chunk's first and last character: all [m]. `features` has
+        dictionary features, [n, features], and `grams` indices of pairs of characters, [n].
         """
-        near = self.characters(characters).T[None]
-        for layer in self.near:
-            near = functional.relu(layer(near))
+        odds: Tensor = self.out(self.vectors(inputs))
+        return odds
+
+    def vectors(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Return the hidden units before the output for the inputs of `forward`: [n, hidden]."""
+        embedded = self.characters(inputs["characters"])
+        if self.features is not None:
+            known = functional.relu(self.features(inputs["features"].float()))
+            two = [] if self.grams is None else [self.grams(inputs["grams"])]
+            embedded = self.dropout(torch.cat([embedded, known, *two], dim=1))
+        near = embedded.T[None]
+        for number, layer in enumerate(self.near):
+            read = functional.relu(layer(near))
+            near = near + self.between(read) if self.skips and number else read
         near = self.dropout(near[0].T)
-        parts = [near[first], near[last], self.dropout(self.words(words))]
+        parts = [near[inputs["first"]], near[inputs["last"]], self.dropout(self.words(inputs["words"]))]
         if self.pairs is not None:
-            parts.append(self.dropout(self.pairs(pairs)))
+            parts.append(self.dropout(self.pairs(inputs["pairs"])))
         far = torch.cat(parts, dim=1)
         far = functional.relu(self.chunk(far)).T[None]
         for layer in self.far:
             far = far + functional.relu(layer(self.dropout(far)))
         far = self.from_chunk(self.dropout(far[0].T))
-        odds: Tensor = self.out(functional.relu(self.from_character(near) + far[chunks]))
-        return odds
+        hidden: Tensor = functional.relu(self.from_character(near) + far[inputs["chunks"]])
+        return hidden
 
 
 def context(options: NetworkOptions) -> int:
@@ -142,7 +177,8 @@ def context(options: NetworkOptions) -> int:
     """
     characters = sum(KERNEL // 2 * dilation for dilation in options.character_dilations)
     chunks = sum(CHUNK_KERNEL // 2 * dilation for dilation in options.chunk_dilations) + (options.pair_size > 0)
-    return characters + chunks + FEW + 1
+    around = max(options.dictionary_length - 1, options.gram_size > 0)
+    return characters + around + chunks + FEW + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +213,7 @@ def train(
     """
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
-    sentences = list(tokens_of(_read(config.data.train, "train")))
+    sentences = list(tokens_of(_read(config.data.train, "train"), tagged=True))
     dev = _read(config.data.dev, "dev")
     test = _read(config.data.test, "test") if config.data.test else None
     splitter = Splitter.learn(token for sentence in sentences for token in sentence.tokens)
@@ -185,10 +221,18 @@ def train(
     model = config.model
     least_pairs = model.least_pairs if model.pair_size else 0
     vocabulary = CharacterVocabulary.of(aligned.text, model.least_characters, model.least_words, least_pairs)
-    known = (characters_known(vocabulary), words_known(vocabulary), pairs_known(vocabulary))
+    rare = Dictionary()
+    if model.dictionary_length:
+        dictionary, rare = _dictionaries(sentences, model.dictionary_length)
+        vocabulary = replace(vocabulary, dictionary=dictionary, scripts=scripts_of(aligned.text))
+        if model.gram_size:
+            vocabulary = replace(vocabulary, grams=grams_of(aligned.text, model.least_grams))
+    known = tuple(
+        count(vocabulary) for count in (characters_known, words_known, pairs_known, features_known, grams_known)
+    )
     torch.manual_seed(config.seed)
     network = SegmenterNetwork(model, *known, joins=bool((aligned.marks & JOIN).any()))
-    trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model))
+    trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model), rare)
     for progress in _epochs(config, trained, sentences, dev):
         report(progress)
     trained.balance(dev)
@@ -197,7 +241,9 @@ def train(
     small = several_texts(
         rounded(whole_convolutions(graph, "characters")), _samples(trained, raw(dev)), trained.context
     )
-    stored = Stored(vocabulary, splitter, trained.context, small.SerializeToString(deterministic=True), {})
+    stored = Stored(
+        vocabulary, splitter, trained.context, small.SerializeToString(deterministic=True), {}, stops_of(sentences)
+    )
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     results = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -211,6 +257,28 @@ def train(
 def raw(bank: Treebank) -> str:
     """Return a treebank's raw text in lines of at most 80 characters, as in the CoNLL shared tasks."""
     return align(tokens_of(bank), wrap=WRAP).text
+
+
+def stops_of(sentences: Sequence[RawSentence]) -> frozenset[str] | None:
+    """Return the tokens that end with a full stop, in lower case; None unless final full stops are tokens.
+
+    They are if the treebank separates at least `SEPARATED` times as many final full stops from a word as it leaves.
+    """
+    separated = left = 0
+    for sentence in sentences:
+        *_, before, last = ("", *(token.text for token in sentence.tokens))
+        separated += last == "." and before.isalpha()
+        left += len(last) > 2 and last[-1] == "." and last[:-1].isalpha()
+    if separated <= SEPARATED * left:
+        return None
+    texts = {token.text.lower() for sentence in sentences for token in sentence.tokens if token.text.endswith(".")}
+    return frozenset(text for text in texts if not any(map(is_space, text)))
+
+
+def _dictionaries(sentences: Sequence[RawSentence], longest: int) -> tuple[Dictionary, Dictionary]:
+    """Return a dictionary of the tokens of sentences, and one of those that occur only once."""
+    texts = (token.text for sentence in sentences for token in sentence.tokens)
+    return Dictionary.of((folded(text) for text in texts if not any(map(is_space, text))), longest)
 
 
 def _read(paths: Sequence[str], part: str) -> Treebank:
@@ -227,8 +295,9 @@ class Trained:
     reader: CharacterReader
     splitter: Splitter
     context: int
+    rare: Dictionary = field(default_factory=Dictionary)  # words that occur only once in the train data
 
-    def score(self, part: dict[str, Numbers]) -> npt.NDArray[np.float32]:
+    def score(self, part: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         """Return the log-odds of marks, [characters, marks]; `part` has the network's inputs for some chunks."""
         with torch.inference_mode():
             odds: npt.NDArray[np.float32] = self.network(**_tensors(part)).numpy()
@@ -279,7 +348,7 @@ def _f1(gold: Bools, predicted: Bools, *, spans: bool) -> float:
     return 2 * same / (len(ours) + len(theirs))
 
 
-def _tensors(part: dict[str, Numbers]) -> dict[str, Tensor]:
+def _tensors(part: dict[str, npt.NDArray[Any]]) -> dict[str, Tensor]:
     return {name: torch.from_numpy(array) for name, array in part.items()}
 
 
@@ -288,8 +357,10 @@ def _epochs(
 ) -> Iterator[SegmenterProgress]:
     options = config.training
     network = trained.network
-    decays = [weight for weight in network.parameters() if weight.ndim > 1]
-    others = [weight for weight in network.parameters() if weight.ndim <= 1]
+    tagger = nn.Linear(network.out.in_features, len(TAGS) + 1) if options.tag_weight else None
+    weights = [*network.parameters(), *(tagger.parameters() if tagger else ())]
+    decays = [weight for weight in weights if weight.ndim > 1]
+    others = [weight for weight in weights if weight.ndim <= 1]
     groups = [{"params": decays, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=options.rate)
     text = raw(dev)
@@ -302,27 +373,31 @@ def _epochs(
         network.train()
         total = tokens = 0.0
         read = 0
-        batches = _batches(aligned, trained.reader, options, random)
-        for number, (part, marks) in enumerate(batches):
+        batches = _batches(aligned, trained, options, random)
+        for number, (part, marks, tags) in enumerate(batches):
             done = clock.done((epoch + number / len(batches)) / options.epochs)
             for group in optimizer.param_groups:
                 group["lr"] = options.rate * rate(done, options.warmup, "linear")
-            summed, many = _loss(network(**_tensors(part)), torch.from_numpy(marks))
+            vectors = network.vectors(_tensors(part))
+            summed, many = _loss(network.out(vectors), torch.from_numpy(marks))
+            loss = summed
+            if tagger is not None:
+                loss = summed + options.tag_weight * _tag_loss(tagger(vectors), torch.from_numpy(tags))
             optimizer.zero_grad()
-            (summed / max(many, 1)).backward()
-            nn.utils.clip_grad_norm_(network.parameters(), options.clip or float("inf"))
+            (loss / max(many, 1)).backward()
+            nn.utils.clip_grad_norm_(weights, options.clip or float("inf"))
             optimizer.step()
             total += float(summed.detach())
             tokens += many
             read += len(marks)
             if clock.is_up:
                 break
-        loss = total / max(tokens, 1)
-        if not np.isfinite(loss):
-            raise TrainingError(f"epoch {epoch + 1}: the loss is {loss}; lower training.rate or training.clip")
+        mean = total / max(tokens, 1)
+        if not np.isfinite(mean):
+            raise TrainingError(f"epoch {epoch + 1}: the loss is {mean}; lower training.rate or training.clip")
         speed = read / max(time.monotonic() - begun, 1e-9)
         done = clock.done((epoch + 1) / options.epochs)
-        yield SegmenterProgress(epoch + 1, options.epochs, done, loss, speed, scores(dev, trained.segment(text)))
+        yield SegmenterProgress(epoch + 1, options.epochs, done, mean, speed, scores(dev, trained.segment(text)))
         if clock.is_up:
             break
 
@@ -340,43 +415,88 @@ def _loss(odds: Tensor, marks: Tensor) -> tuple[Tensor, int]:
     return costs[inside, 0].sum() + costs[ends, 1:3].sum() + costs[joinable, 3:].sum(), int(ends.sum())
 
 
+def _tag_loss(scores: Tensor, tags: Tensor) -> Tensor:
+    """Return the sum of the losses of parts of speech; characters without one, which have the tag 0, are ignored."""
+    return functional.cross_entropy(scores, tags.long(), ignore_index=0, reduction="sum")
+
+
 def _batches(
-    aligned: Aligned, reader: CharacterReader, options: SegmenterTraining, random: np.random.Generator
-) -> list[tuple[dict[str, Numbers], npt.NDArray[np.uint8]]]:
-    """Return the batches of a text in random order: the network's inputs, and the gold marks of characters.
+    aligned: Aligned, trained: Trained, options: SegmenterTraining, random: np.random.Generator
+) -> list[tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]]:
+    """Return the batches of a text in random order: the network's inputs, and the gold marks and tags of characters.
 
     Some words and pairs, chosen at random, are read as unknown, and some characters as their category.
     """
-    reading = reader.read(codes_of(aligned.text))
+    reader = trained.reader
+    codes = codes_of(aligned.text)
+    reading = reader.read(codes)
     words = np.where(random.random(len(reading.words)) < options.forget_words, UNKNOWN, reading.words)
     hidden = random.random(len(reading.characters)) < options.forget_characters
     characters = np.where(hidden, reader.categories[reading.characters], reading.characters)
     pairs = reading.pairs
     if pairs is not None:
         pairs = np.where(random.random(len(pairs)) < options.forget_pairs, UNKNOWN, pairs)
-    reading = replace(reading, words=words, characters=characters, pairs=pairs)
+    features = None if reading.features is None else _hidden_features(reading, aligned, codes, trained, options, random)
+    grams = reading.grams
+    if grams is not None:
+        grams = np.where(random.random(len(grams)) < options.forget_grams, UNKNOWN, grams)
+    reading = replace(reading, words=words, characters=characters, pairs=pairs, features=features, grams=grams)
     joinable = np.where(reading.joinable(0, len(reading.places)), JOINABLE, 0)
     marks = np.where(reading.places >= 0, aligned.marks[reading.places] | joinable, OUTSIDE).astype(np.uint8)
+    tags = np.where(reading.places >= 0, aligned.tags[reading.places], 0).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
     out = []
     for start in random.permutation(starts).tolist():
         stop = min(start + options.batch, len(words))
-        out.append((reading.part(start, stop), marks[reading.first[start] : reading.last[stop - 1] + 1]))
+        here = slice(reading.first[start], reading.last[stop - 1] + 1)
+        out.append((reading.part(start, stop), marks[here], tags[here]))
     return out
+
+
+def _hidden_features(  # noqa: PLR0913, PLR0917 - a text as it is read, and options
+    reading: Reading,
+    aligned: Aligned,
+    codes: npt.NDArray[np.uint32],
+    trained: Trained,
+    options: SegmenterTraining,
+    random: np.random.Generator,
+) -> npt.NDArray[np.uint8]:
+    """Return the dictionary features of a text for training.
+
+    A word that occurs only once in the treebank is unknown where it occurs. Some characters, chosen at random, have no
+    features.
+    """
+    reader, places = trained.reader, reading.places
+    ends = np.flatnonzero((places >= 0) & (aligned.marks[places] & END > 0))
+    inside = places >= 0
+    begins = inside & np.append(True, ~inside[:-1])
+    begins[np.minimum(ends + 1, len(places) - 1)] |= inside[np.minimum(ends + 1, len(places) - 1)]
+    starts = np.flatnonzero(begins)
+    after = np.searchsorted(ends, starts)
+    starts, after = starts[after < len(ends)], after[after < len(ends)]
+    lengths = ends[after] - starts
+    fitting = lengths < trained.rare.longest
+    hidden = np.zeros((len(places), trained.rare.longest), dtype=np.bool_)
+    hidden[starts[fitting], lengths[fitting]] = True
+    hidden &= trained.rare.matches(reader.letters(codes, places))
+    features = reader.features(codes, places, hidden)
+    features[random.random(len(features)) < options.forget_dictionary, : reader.dictionary.width] = 0
+    return features
 
 
 def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random: np.random.Generator) -> Aligned:
     """Return the sentences as raw text with gold marks, with random variation for one epoch.
 
-    Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered`.
+    Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered` or `renamed`.
     """
+    names = ProperNames.of(sentences) if options.renamed else ProperNames()
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
     out = []
     for start in range(0, len(order), PARAGRAPHS):
         chosen = [
-            altered(sentence, random) if random.random() < options.altered else sentence
+            _changed(sentence, names, options, random)
             for number in order[start : start + PARAGRAPHS]
             for sentence in sentences[slice(*spans[number])]
         ]
@@ -387,8 +507,61 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
         out.append(align(chosen, wrap=wrap, paragraph="\n" if lines else PARAGRAPH))
     return Aligned(
         "\n".join(part.text for part in out),
-        np.concatenate([array for part in out for array in (part.marks, np.zeros(1, dtype=np.uint8))][:-1]),
+        _joined([part.marks for part in out]),
+        _joined([part.tags for part in out]),
     )
+
+
+def _changed(
+    sentence: RawSentence, names: ProperNames, options: SegmenterTraining, random: np.random.Generator
+) -> RawSentence:
+    out = altered(sentence, random) if random.random() < options.altered else sentence
+    return renamed(out, names, random) if names.texts and random.random() < options.renamed else out
+
+
+@dataclass(frozen=True, slots=True)
+class ProperNames:
+    """The proper names of a treebank, each as often as it occurs, and whether initials such as `A.` are tokens."""
+
+    texts: tuple[str, ...] = ()
+    initials: bool = False
+
+    @classmethod
+    def of(cls, sentences: Sequence[RawSentence]) -> ProperNames:
+        """Collect the names of sentences."""
+        tokens = [token for sentence in sentences for token in sentence.tokens if token.tag == NAME]
+        texts = tuple(token.text for token in tokens if token.text.isalpha() and len(token.words) == 1)
+        initials = sum(len(token.text) == 2 and token.text[0].isupper() and token.text[1] == "." for token in tokens)
+        alone = sum(len(text) == 1 for text in texts)
+        return cls(tuple(text for text in texts if len(text) > 1), initials > alone)
+
+    def choose(self, random: np.random.Generator) -> list[str]:
+        """Return a random name; now and then with one or two initials before it."""
+        name, *others = (self.texts[int(random.integers(len(self.texts)))] for _ in range(3))
+        many = int(random.integers(1, 3)) if self.initials and random.random() < WITH_INITIALS else 0
+        return [*(f"{other[0].upper()}." for other in others[:many]), name]
+
+
+def renamed(sentence: RawSentence, names: ProperNames, random: np.random.Generator) -> RawSentence:
+    """Return a sentence with random names in place of half of its nouns, pronouns and names.
+
+    Treebanks have few sentences such as *Mary loves Paul.*: without them, a network takes a capital after a verb for
+    the beginning of a sentence.
+    """
+    tokens = []
+    for token in sentence.tokens:
+        if token.tag not in REPLACED or len(token.words) > 1 or random.random() < 0.5:
+            tokens.append(token)
+            continue
+        *initials, name = names.choose(random)
+        tokens += [RawToken(text, (text,), " ", NAME) for text in initials]
+        tokens.append(token._replace(text=name, words=(name,), tag=NAME))
+    return replace(sentence, tokens=tuple(tokens))
+
+
+def _joined(arrays: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    """Concatenate arrays, with a zero between two of them."""
+    return np.concatenate([part for array in arrays for part in (array, np.zeros(1, dtype=np.uint8))][:-1])
 
 
 def _on_a_line(sentence: RawSentence) -> RawSentence:
@@ -425,10 +598,14 @@ def as_onnx(network: SegmenterNetwork) -> onnx.ModelProto:
     if network.pairs is not None:
         sizes["pairs"] = 32
     inputs = {name: torch.zeros(size, dtype=torch.int64) for name, size in sizes.items()}
+    if network.features is not None:
+        if network.grams is not None:
+            inputs["grams"] = torch.zeros(sizes["characters"], dtype=torch.int64)
+        inputs["features"] = torch.zeros((sizes["characters"], network.features.in_features), dtype=torch.uint8)
     return traced(Computed(lambda own, given: own.network(**given), network=network), inputs, ["odds"])
 
 
-def _samples(trained: Trained, text: str) -> list[dict[str, Numbers]]:
+def _samples(trained: Trained, text: str) -> list[dict[str, npt.NDArray[Any]]]:
     """Return the network's inputs for windows of a text, the first `SAMPLES` at most."""
     reading = trained.reader.read(codes_of(text))
     stops = range(WINDOW, len(reading.first) + WINDOW, WINDOW)
