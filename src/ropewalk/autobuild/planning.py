@@ -43,6 +43,7 @@ TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
 READ = 3_000_000  # words that a parser reads in all its epochs
 READ_AS_TEXT = 5_000_000  # words that a segmenter reads in all its epochs
+RENAMED = 0.2  # share of sentences of the segmenter's training in which names replace nouns
 READ_BY_ENCODER = 1_600_000  # words that a parser with a pretrained encoder reads in all its epochs
 OF_FILE = EncoderOptions().most_vectors  # most words with static vectors from a file
 OF_PIECES = 12_000  # most words with static vectors from pieces; more would make a small model too large
@@ -402,13 +403,17 @@ def _characters(survey: Survey) -> Choice:
             "raw text",
             "a segmenter that goes by spaces and six characters to each side",
             f"{script}{several}, {text.multiword_kinds:,} different ones: their ends or beginnings tell",
-            {"segmenter.model.character_dilations": [1, 2], "segmenter.model.character_hidden": 96},
+            {
+                "segmenter.model.character_dilations": [1, 2],
+                "segmenter.model.character_hidden": 96,
+                "segmenter.training.renamed": RENAMED,
+            },
         )
     return Choice(
         "raw text",
         "a segmenter that goes by spaces and four characters to each side",
         f"{script}; words have spaces between them ({_percent(survey.text.unspaced)} do not){several}",
-        {"segmenter.model.character_dilations": [1, 1]},
+        {"segmenter.model.character_dilations": [1, 1], "segmenter.training.renamed": RENAMED},
     )
 
 
