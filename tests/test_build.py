@@ -122,12 +122,12 @@ def test_the_encoding_is_chosen_by_coverage(coverage: dict[str, float], parser: 
 @pytest.mark.parametrize(
     ("seen", "teachers", "learnt", "reason"),
     [
-        (SEEN, 0, ("labels", "trees", "word*head", "mbr"), "this one has 40,000"),
-        (SEEN, 2, ("labels", "trees", "word*head", "mbr"), "this one has 40,000"),
+        (SEEN, 0, ("labels", "trees", "word+head", "mbr"), "this one has 40,000"),
+        (SEEN, 2, ("labels", "trees", "word+head", "mbr"), "this one has 40,000"),
         (
             replace(SEEN, unsummed=0.05),
             0,
-            ("labels", "trees", "word*head", "mbr"),
+            ("labels", "trees", "word+head", "mbr"),
             "5.00 % of all words, are learnt word",
         ),
         (replace(SEEN, unsummed=0.2), 0, ("labels", "words", "word+head", "joint"), "20.00 % of the words"),

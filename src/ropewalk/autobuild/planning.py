@@ -27,7 +27,6 @@ CANDIDATES = (PROJECTIVE, LIFTED)  # encodings whose coverage is measured
 GAIN = 0.002  # least gain of coverage (LAS) for which heads are encoded in relations
 LOST = 0.03  # loss of LAS through encoding above which the parser uses arcs alone
 UNSUMMED = 0.1  # above this share of words in sentences too long for sums over trees, words are learnt one by one
-PRODUCTS = 100  # most relations for biaffine products of word and head, whose time grows with their number
 HEAT = 2.0  # decoding temperature during training; calibration fits it at the end
 UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
 SPACED = 0.02  # share of words with spaces inside from which on the segmenter reads pairs of chunks
@@ -252,16 +251,14 @@ def _learning(survey: Survey, trees: Mapping[str, Any]) -> Choice:
                 **decoding,
             },
         )
-    relations = survey.relations.get(trees["parser.model.encoding"], 0)
-    many = f"; {relations:,} relations are too many for products of word and head" if relations > PRODUCTS else ""
     return Choice(
         "learning",
         "whole trees; the tree with the highest expected accuracy (mbr); relations from word and head",
         "1.0 to 3.8 LAS above arcs learnt word by word on treebanks of 6 to 24 thousand words, 0.3 on one of 200 "
-        f"thousand; this one has {survey.words:,}{many}{long}",
+        f"thousand; this one has {survey.words:,}{long}",
         {
             "parser.model.loss": "trees",
-            "parser.model.relations.from": "word+head" if many else "word*head",
+            "parser.model.relations.from": "word+head",
             "parser.decoding.decoder": "mbr",
             **decoding,
         },
@@ -310,17 +307,16 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
     return Choice(
         "reader",
-        f"two LSTMs of {hidden} each way over words, affixes, shapes and characters{vectors}",
+        f"two layers of simple recurrent units, {hidden} each way, over words, affixes, shapes and characters{vectors}",
         f"{survey.words:,} words of train; no pretrained encoder was named (--encoder)",
         {
-            "parser.model.encoder.kind": "bilstm",
+            "parser.model.encoder.kind": "sru",
             "parser.model.encoder.vectors": options.vectors,
             "parser.model.encoder.most_vectors": reader.most if reader else OF_FILE,
             "parser.model.encoder.word_size": 64,
             "parser.model.encoder.affix_size": 64,
             "parser.model.encoder.shape_size": 16,
             "parser.model.encoder.character_size": 32,
-            "parser.model.encoder.input_size": 128,
             "parser.model.encoder.hidden": hidden,
             "parser.model.encoder.depth": 2,
             "parser.model.encoder.dropout": 0.33,

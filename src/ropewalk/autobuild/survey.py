@@ -85,7 +85,6 @@ class Survey:
     right_to_left: bool = False
     graphs: bool = False
     coverage: Mapping[str, float] = field(default_factory=dict)
-    relations: Mapping[str, int] = field(default_factory=dict)  # distinct relations beside labels, by encoding
     covered_part: str = "dev"  # the part that coverage was measured on
     treebanks: tuple[TreebankCounts, ...] = ()
 
@@ -132,7 +131,6 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
         right_to_left=right_to_left,
         graphs=_has_graphs(main),
         coverage={name: coverage(name, good, measured) for name in candidates} if len(good) else {},
-        relations={name: _relations(name, good) for name in candidates} if len(good) else {},
         covered_part="dev" if measured is data.dev else "train",
         treebanks=_treebanks(data) if data.others else (),
     )
@@ -162,11 +160,6 @@ def coverage(name: str, train: Treebank, bank: Treebank) -> float:
     labels, *_ = restricted(encoding.encode(bank), encoding.encode(train))
     back = encoding.recover(labels, repair_policy="nearest")
     return score(bank, Treebank.of(back.trees)).las
-
-
-def _relations(name: str, bank: Treebank) -> int:
-    """Return the number of distinct relations in the encoded treebank; some encodings add marks to relations."""
-    return len(np.unique(encodings.get(name).encode(bank).relations.ids))
 
 
 def _has_graphs(bank: Treebank) -> bool:
