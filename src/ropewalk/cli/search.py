@@ -98,17 +98,17 @@ def search(
         raise typer.Exit(2) from None
     columns = _columns(count_by, compiled) if count_by is not None else None
     shell.warn_if_uncompiled()
-    found = _Search(files, compiled, on_error, seconds, max_matches)
+    query = _Search(files, compiled, on_error, seconds, max_matches)
     if columns is not None:
-        shell.put(output, [_table(_totals(found, columns), columns, form)])
+        shell.put(output, [_table(_totals(query, columns), columns, form)])
     elif count:
-        shell.put(output, found.counts())
+        shell.put(output, query.counts())
     else:
         header = [_row(["file", "sentence", *_fields(compiled)])] if form is Shown.CSV else []
         marked = shell.colourful(output)
-        shell.put(output, _chain(header, _written(found, form, marked=marked, where=where)))
-    if not found.total and not count:
-        shell.say(found.nothing())
+        shell.put(output, _chain(header, _written(query, form, marked=marked, where=where)))
+    if not query.total and not count:
+        shell.say(query.nothing())
 
 
 def _chain(header: list[bytes], blocks: "Iterable[bytes]") -> "Iterator[bytes]":
@@ -158,12 +158,12 @@ class _Search:
         stream = conllu.stream(file, on_error=self._on_error.value)
         self.before = 0
         for bank in stream:
-            found = self.pattern.search(bank, seconds=self._seconds, max_matches=self._max_matches)
-            self.total += len(found)
+            matches = self.pattern.search(bank, seconds=self._seconds, max_matches=self._max_matches)
+            self.total += len(matches)
             self._words += bank.words
             if not self.total:
                 self._remember(self.pattern.unmet(bank))
-            yield found
+            yield matches
             self.before += len(bank)
         for problem in stream.problems:
             shell.say(f"skipped: {problem}")
@@ -194,10 +194,10 @@ class _Search:
         return "; ".join(parts)
 
 
-def _totals(found: _Search, columns: list[tuple[str, str]]) -> "Counter[tuple[str, ...]]":
+def _totals(query: _Search, columns: list[tuple[str, str]]) -> "Counter[tuple[str, ...]]":
     totals: Counter[tuple[str, ...]] = Counter()
-    for file in found.files:
-        for matches in found.matches(file):
+    for file in query.files:
+        for matches in query.matches(file):
             totals.update(matches.count_by(*(f"{name}.{attribute}" for name, attribute in columns)))
     return totals
 
@@ -220,12 +220,12 @@ def _table(totals: "Counter[tuple[str, ...]]", columns: list[tuple[str, str]], f
     return FORMATS["table"](table).encode("utf-8", "replace")
 
 
-def _written(found: _Search, form: Shown, *, marked: bool, where: bool) -> "Iterator[bytes]":
+def _written(query: _Search, form: Shown, *, marked: bool, where: bool) -> "Iterator[bytes]":
     from ropewalk import conllu
 
-    for file in found.files:
-        for matches in found.matches(file):
-            place = _Place(file, found.before)
+    for file in query.files:
+        for matches in query.matches(file):
+            place = _Place(file, query.before)
             if form is Shown.CONLLU:
                 numbers = sorted(set(matches.sentence_numbers))
                 if numbers:
@@ -234,7 +234,7 @@ def _written(found: _Search, form: Shown, *, marked: bool, where: bool) -> "Iter
                 yield from _sentences(place, matches, marked=marked, where=where)
             else:
                 for match in matches:
-                    yield _line(place, match, found.pattern, form, marked=marked, where=where)
+                    yield _line(place, match, query.pattern, form, marked=marked, where=where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +297,10 @@ def _line(place: "_Place", match: "Match", pattern: "Pattern", form: Shown, *, m
     words_by_name = match.words
     if form is Shown.CSV:
         cells = [place.file, place.name(sentence)]
-        for word in (match.word, *(words_by_name.get(one) for one in pattern.names)):
+        for word in (match.word, *(words_by_name.get(name) for name in pattern.names)):
             cells += ["", "", ""] if word is None else [str(word.index), word.text, word.lemma]
         return _row(cells)
-    named = {one: _word_table(word) for one, word in words_by_name.items()}
+    named = {name: _word_table(word) for name, word in words_by_name.items()}
     table: dict[str, object] = {"file": place.file, "sentence": place.name(sentence), "text": sentence.text}
     table |= {"hit": _word_table(match.word), "words": named}
     return (json.dumps(table, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")

@@ -71,8 +71,12 @@ def number_column(treebank: Treebank, name: str) -> npt.NDArray[Any]:
     if name == "length":
         return np.repeat(treebank.lengths, treebank.lengths)
     if name == "probability":
-        found = treebank.probabilities
-        return np.full(treebank.words, np.nan) if found is None or found.arcs is None else np.asarray(found.arcs)
+        probabilities = treebank.probabilities
+        return (
+            np.full(treebank.words, np.nan)
+            if probabilities is None or probabilities.arcs is None
+            else np.asarray(probabilities.arcs)
+        )
     return np.asarray(getattr(search_index(treebank), name))[: treebank.words]
 
 

@@ -87,8 +87,8 @@ class Match:
     @property
     def hits(self) -> tuple[Word, ...]:
         """The word of the pattern's first node and all named words, each once, in the order of the sentence."""
-        found = sorted({at for at in self._matches.rows[self._row].tolist() if at >= 0})
-        return tuple(self._at(at) for at in found)
+        indices = sorted({at for at in self._matches.rows[self._row].tolist() if at >= 0})
+        return tuple(self._at(at) for at in indices)
 
     @property
     def sentence(self) -> Sentence:
@@ -174,8 +174,8 @@ class Pattern:
         syntax = parse(text)
         self.text = text
         self._blocks = blocks_of(syntax)
-        found = [word.name for block in self._blocks for word in block.words if word.name]
-        self.names = tuple(dict.fromkeys(found))
+        names = [word.name for block in self._blocks for word in block.words if word.name]
+        self.names = tuple(dict.fromkeys(names))
 
     def __repr__(self) -> str:
         return f"Pattern({self.text!r})"
@@ -202,15 +202,15 @@ class Pattern:
         out: dict[str, tuple[str, ...]] = {}
         words = (word for block in self._blocks for word in block.words)
         clauses = (conditions for word in words for conditions, negated in word.clauses if not negated)
-        for one in (condition for conditions in clauses for condition in conditions):
-            is_plain = all(value.expression is None and not value.ignore_case for value in one.values)
-            if one.negated or not one.values or not is_plain or one.attribute in NUMBER_ATTRIBUTES:
+        for condition in (item for conditions in clauses for item in conditions):
+            is_plain = all(value.expression is None and not value.ignore_case for value in condition.values)
+            if condition.negated or not condition.values or not is_plain or condition.attribute in NUMBER_ATTRIBUTES:
                 continue
-            ids, texts = text_column(treebank, one.attribute)
+            ids, texts = text_column(treebank, condition.attribute)
             present = {texts[number] for number in np.unique(ids).tolist()}
-            if not any(_fitting(list(present), one.values, lambda: None)):
-                values = "|".join(value.text + ":*" * value.subtypes for value in one.values)
-                out[f"{one.attribute}:{values}"] = tuple(sorted(text for text in present if text is not None))
+            if not any(_fitting(list(present), condition.values, lambda: None)):
+                values = "|".join(value.text + ":*" * value.subtypes for value in condition.values)
+                out[f"{condition.attribute}:{values}"] = tuple(sorted(text for text in present if text is not None))
         return out
 
     def search_sentence(self, sentence: Sentence) -> Matches:
@@ -346,7 +346,7 @@ class _Run:
         most = WORD_STEPS // slower
         capacity = min(FIRST_ROWS, self._limits.matches + 1)
         out = np.empty((capacity, len(columns)), dtype=np.int32)
-        parts, found, at = [], 0, 0
+        parts, count, at = [], 0, 0
         while at < len(firsts):
             work.allow(most)
             at = kernel.join(
@@ -368,10 +368,10 @@ class _Run:
             self._limits.check_time()
             if full or at >= len(firsts) or rows > len(out) // 2:
                 parts.append(out[:rows].copy())
-                found += rows
+                count += rows
                 work.restart()
                 overflows = full and not rows  # a single word has more matches than `out` has rows
-                self._limits.check_matches(found + (len(out) if overflows else 0))
+                self._limits.check_matches(count + (len(out) if overflows else 0))
                 if overflows:
                     capacity = min(2 * len(out), self._limits.matches + 1)
                     out = np.empty((capacity, len(columns)), dtype=np.int32)

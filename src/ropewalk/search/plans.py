@@ -74,10 +74,10 @@ class PatternBlock:
 
     def outer(self) -> set[PatternWord]:
         """Return the words of other blocks that this one or its parts refer to."""
-        found = {word for edge in self.edges for word in (edge.a, edge.b)}
+        referenced = {word for edge in self.edges for word in (edge.a, edge.b)}
         for part in self.parts:
-            found |= part.block.outer()
-        return found - set(self.words)
+            referenced |= part.block.outer()
+        return referenced - set(self.words)
 
     def size(self) -> int:
         """Return the number of words of this block and of all its parts."""

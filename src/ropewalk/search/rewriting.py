@@ -93,19 +93,19 @@ def rewrite(
     for rule in compiled:
         demand_type("a rule", rule, RewriteRule)
         for number in range(passes):
-            found = _Pass(done.treebank, rule)
-            if found.refused and on_refusal == "stop":
-                raise found.refused[0]
-            changed |= {place.word for edit in found.edits for place in edit}
+            current_pass = _Pass(done.treebank, rule)
+            if current_pass.refused and on_refusal == "stop":
+                raise current_pass.refused[0]
+            changed |= {place.word for edit in current_pass.edits for place in edit}
             is_last = number == passes - 1
             done = replace(
                 done,
-                treebank=found.treebank(),
-                changes=done.changes + len(found.edits),
-                refused=done.refused + (tuple(found.refused) if is_last or not found.edits else ()),
-                waiting=done.waiting + (found.waiting if is_last else 0),
+                treebank=current_pass.treebank(),
+                changes=done.changes + len(current_pass.edits),
+                refused=done.refused + (tuple(current_pass.refused) if is_last or not current_pass.edits else ()),
+                waiting=done.waiting + (current_pass.waiting if is_last else 0),
             )
-            if not found.edits:
+            if not current_pass.edits:
                 break
     return replace(done, words=len(changed))
 
@@ -146,7 +146,9 @@ class _Pass:
         Matches without a word that an action needs are left out. Edits with invalid values are added to `refused`.
         """
         columns = {name: at for at, name in enumerate(matches.names, 1)}
-        needed = [columns[name] for name in dict.fromkeys(name for one in self.rule.actions for name in one.words)]
+        needed = [
+            columns[name] for name in dict.fromkeys(name for action in self.rule.actions for name in action.words)
+        ]
         for sentence, row in zip(matches.sentence_numbers, matches.rows.tolist(), strict=True):
             if any(row[at] < 0 for at in needed):
                 continue
@@ -219,7 +221,9 @@ class _Pass:
         If the edits of a sentence together make its tree invalid, they are tried one after the other, and refused if
         they fail.
         """
-        sentences = [number for number, some in edits.items() if any(_is_of_tree(one) for edit in some for one in edit)]
+        sentences = [
+            number for number, some in edits.items() if any(_is_of_tree(place) for edit in some for place in edit)
+        ]
         if not sentences:
             return edits
         chosen = [edit for number in sentences for edit in edits[number]]
@@ -248,8 +252,11 @@ class _Pass:
         if not after:
             return {}
         before = _tree_problems(self.before, list(after), ())
-        known = {number: {one.kind for one in some} for number, some in before.items()}
-        new = {number: [one for one in some if one.kind not in known.get(number, ())] for number, some in after.items()}
+        known = {number: {error.kind for error in some} for number, some in before.items()}
+        new = {
+            number: [error for error in some if error.kind not in known.get(number, ())]
+            for number, some in after.items()
+        }
         return {number: some[0] for number, some in new.items() if some}
 
 

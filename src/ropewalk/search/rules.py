@@ -129,15 +129,15 @@ def compile_rules(text: str) -> tuple[RewriteRule, ...]:
     if not isinstance(text, str):
         raise PatternError(f"rules are text; found {type(text).__name__}", "", 0)
     rules = []
-    for found in PARAGRAPH.finditer(text):
-        if not COMMENT.sub("", found[0]).strip():
+    for paragraph in PARAGRAPH.finditer(text):
+        if not COMMENT.sub("", paragraph[0]).strip():
             continue
         try:
-            rules.append(RewriteRule(found[0].rstrip("\n")))
+            rules.append(RewriteRule(paragraph[0].rstrip("\n")))
         except PatternError as error:
             if "\n" not in text.strip():
                 raise
-            line = text.count("\n", 0, found.start() + error.position) + 1
+            line = text.count("\n", 0, paragraph.start() + error.position) + 1
             raise PatternError(f"line {line}: {error.problem}", error.pattern, error.position) from None
     if not rules:
         raise PatternError("found no rule; expected one such as {upos:VERB; relation:aux}=a => a.upos = AUX", text, 0)
@@ -147,7 +147,7 @@ def compile_rules(text: str) -> tuple[RewriteRule, ...]:
 class _RuleParser(PatternParser):
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self._text = COMMENT.sub(lambda found: " " * len(found[0]), text)
+        self._text = COMMENT.sub(lambda comment: " " * len(comment[0]), text)
         self._names: tuple[str, ...] = ()
 
     def read_rule(self) -> tuple[Pattern, tuple[Action, ...]]:
@@ -197,12 +197,12 @@ class _RuleParser(PatternParser):
     def _named(self) -> str:
         """Read and return the name of a word; raise a `PatternError` if the pattern has no word of that name."""
         self._skip()
-        found = NAME.match(self._text, self._at)
-        if found is None:
+        match = NAME.match(self._text, self._at)
+        if match is None:
             raise self._error("expected an action, such as word.upos = AUX, word.head = verb or add verb @>nsubj word")
-        self._demand_name(found[0], self._at)
-        self._at = found.end()
-        return found[0]
+        self._demand_name(match[0], self._at)
+        self._at = match.end()
+        return match[0]
 
     def _demand_name(self, name: str, at: int) -> None:
         if name not in self._names:
@@ -218,11 +218,11 @@ class _RuleParser(PatternParser):
 
     def _cell(self) -> RuleCell:
         """Read the name of a column, a feature such as `Number`, or an entry of MISC such as `misc.Gloss`."""
-        found = ATTRIBUTE.match(self._text, self._at)
-        if found is None or found[0] == "$":
+        match = ATTRIBUTE.match(self._text, self._at)
+        if match is None or match[0] == "$":
             raise self._error("expected a column, such as upos, lemma or relation, or a feature, such as Number")
-        self._at = found.end()
-        return self._cell_of(found[0], found.start())
+        self._at = match.end()
+        return self._cell_of(match[0], match.start())
 
     def _cell_of(self, name: str, at: int) -> RuleCell:
         column, _, part = name.partition(".")
@@ -257,13 +257,13 @@ class _RuleParser(PatternParser):
             if not text or UNWRITABLE.search(text):
                 raise self._error("a value has at least one character and no tab or line break", start)
             return ValuePart(text)
-        found = BARE.match(self._text, start)
-        if found is None:
+        match = BARE.match(self._text, start)
+        if match is None:
             raise self._error('expected a value: a word, "text", or a column of a named word, such as verb.lemma')
-        self._at = found.end()
-        name, dot, attribute = found[0].partition(".")
+        self._at = match.end()
+        name, dot, attribute = match[0].partition(".")
         if not dot or not NAME.fullmatch(name):
-            return ValuePart(found[0])
+            return ValuePart(match[0])
         if name not in self._names:
             known = ", ".join(self._names) or "none"
             raise self._error(f"the pattern names no word {name!r}, only {known}; put text with a dot in quotes", start)
@@ -287,11 +287,11 @@ class _RuleParser(PatternParser):
             return value
         if self._ahead('"'):
             return (self._part(),)
-        found = BARE_RELATION.match(self._text, self._at)
-        if found is None:
+        match = BARE_RELATION.match(self._text, self._at)
+        if match is None:
             return ()
-        after = self._text[found.end() :].lstrip()
+        after = self._text[match.end() :].lstrip()
         if not NAME.match(after):  # it is the name of the dependent
             return ()
-        self._at = found.end()
-        return (ValuePart(found[0]),)
+        self._at = match.end()
+        return (ValuePart(match[0]),)

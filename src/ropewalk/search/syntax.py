@@ -162,7 +162,9 @@ def _choices(group: PatternGroup, text: str) -> list[PatternGroup]:
     """
     lists = [_constraint_choices(constraint, text) for constraint in group.constraints]
     combined = _product(lists, text, group.node.position)
-    return [replace(group, constraints=tuple(one for part in choice for one in part)) for choice in combined]
+    return [
+        replace(group, constraints=tuple(constraint for part in choice for constraint in part)) for choice in combined
+    ]
 
 
 def _constraint_choices(
@@ -174,8 +176,10 @@ def _constraint_choices(
         return [(replace(constraint, target=target),) for target in _choices(constraint.target, text)]
     out: list[tuple[PatternRelation | Alternatives, ...]] = []
     for choice in constraint.choices:
-        lists = [_constraint_choices(one, text) for one in choice]
-        out += [tuple(one for part in parts for one in part) for parts in _product(lists, text, constraint.position)]
+        lists = [_constraint_choices(member, text) for member in choice]
+        out += [
+            tuple(member for part in parts for member in part) for parts in _product(lists, text, constraint.position)
+        ]
     return out
 
 
@@ -227,8 +231,8 @@ class PatternParser:
         self._skip()
         if self._text[self._at :].startswith(stop) if stop else self._at == len(self._text):
             return PatternSyntax(self._text, groups, tuple(without))
-        found = repr(self._text[self._at]) if self._at < len(self._text) else "the end"
-        raise self._error(f"found {found}; expected a relation, such as >nsubj, or {stop or 'the end'}")
+        next_sign = repr(self._text[self._at]) if self._at < len(self._text) else "the end"
+        raise self._error(f"found {next_sign}; expected a relation, such as >nsubj, or {stop or 'the end'}")
 
     def _error(self, message: str, at: int | None = None) -> PatternError:
         return PatternError(message, self._text, self._at if at is None else at)
@@ -242,16 +246,16 @@ class PatternParser:
         return self._text.startswith(sign, self._at)
 
     def _take(self, sign: str) -> bool:
-        found = self._ahead(sign)
-        self._at += len(sign) * found
-        return found
+        is_ahead = self._ahead(sign)
+        self._at += len(sign) * is_ahead
+        return is_ahead
 
     def _word(self, word: str) -> bool:
         self._skip()
-        found = NAME.match(self._text, self._at)
-        if found is None or found[0] != word:
+        match = NAME.match(self._text, self._at)
+        if match is None or match[0] != word:
             return False
-        self._at = found.end()
+        self._at = match.end()
         return True
 
     def _joined(self) -> tuple[PatternGroup, ...]:
@@ -298,8 +302,8 @@ class PatternParser:
         start = self._at
         negated = self._take("!")
         if not self._take("{"):
-            found = repr(self._text[self._at]) if self._at < len(self._text) else "the end"
-            raise self._error(f"found {found}; expected a node, such as {{upos:VERB}} or {{}}")
+            next_sign = repr(self._text[self._at]) if self._at < len(self._text) else "the end"
+            raise self._error(f"found {next_sign}; expected a node, such as {{upos:VERB}} or {{}}")
         conditions: list[PatternCondition] = []
         while not self._take("}"):
             if conditions and not (self._take(";") or self._take(",") or self._take("&")):
@@ -322,12 +326,12 @@ class PatternParser:
         negated = self._take("!")
         self._skip()
         start = self._at
-        found = ATTRIBUTE.match(self._text, start)
-        if found is None:
+        match = ATTRIBUTE.match(self._text, start)
+        if match is None:
             raise self._error("expected an attribute, such as lemma, upos, relation or Number")
-        attribute = found[0]
+        attribute = match[0]
         self._demand_attribute(attribute, start)
-        self._at = found.end()
+        self._at = match.end()
         self._skip()
         sign = COMPARISON.match(self._text, self._at)
         if sign is None or attribute == "$":
@@ -380,13 +384,13 @@ class PatternParser:
             )
             self._positions += expression.positions
             return PatternValue(text, expression, ignore_case=ignore_case)
-        found = bare.match(self._text, start)
-        if found is None:
+        match = bare.match(self._text, start)
+        if match is None:
             raise self._error('expected a value: a word, "text" or /regular expression/')
-        self._at = found.end()
-        if found[0].endswith(":*"):
-            return PatternValue(found[0][:-2], subtypes=True)
-        return PatternValue(found[0])
+        self._at = match.end()
+        if match[0].endswith(":*"):
+            return PatternValue(match[0][:-2], subtypes=True)
+        return PatternValue(match[0])
 
     def _delimited(self, sign: str) -> str:
         start = self._at
@@ -438,14 +442,14 @@ class PatternParser:
         return self._values(BARE_LABEL)
 
     def _bounds(self, *, expected: bool) -> tuple[int, int]:
-        found = BOUNDS.match(self._text, self._at)
-        if found is None or not found[0] or found[0] == ",":
+        match = BOUNDS.match(self._text, self._at)
+        if match is None or not match[0] or match[0] == ",":
             raise self._error("expected numbers, such as 2 or 2,4 or 2,")
-        low = int(found[1] or 0)
-        high = int(found[3]) if found[3] else UNBOUNDED if found[2] else low
-        if high < low or (expected and found[0] == "0,"):
+        low = int(match[1] or 0)
+        high = int(match[3]) if match[3] else UNBOUNDED if match[2] else low
+        if high < low or (expected and match[0] == "0,"):
             raise self._error("the bounds hold for any number or for none; expected low,high")
-        self._at = found.end()
+        self._at = match.end()
         return low, high
 
     def _alternatives(self) -> Alternatives:
