@@ -73,9 +73,9 @@ def review(
     shell.warn_if_uncompiled()
     treebank = conllu.read(file, trees="required")
     loaded = load_model(model)
-    found = judge(treebank, loaded.with_decoding(columns=("tree",)))
+    reviewed = judge(treebank, loaded.with_decoding(columns=("tree",)))
     count = _count(top, treebank.words)
-    contradicted, doubted = int(found.disagrees.sum()), int(found.doubts.sum())
+    contradicted, doubted = int(reviewed.disagrees.sum()), int(reviewed.doubts.sum())
     shell.say(
         f"the model gives {shell.plural(contradicted, 'word')} of {treebank.words:,} another head or relation, and is "
         f"not sure of {shell.plural(doubted, 'other')}; listed: {min(count, contradicted + doubted):,}"
@@ -83,9 +83,9 @@ def review(
     if form is ReviewFormat.HTML:
         from ropewalk.review.page import to_page
 
-        shell.put(output, [to_page(found, count).encode("utf-8")])
+        shell.put(output, [to_page(reviewed, count).encode("utf-8")])
         return
-    table = _sentence_table(found.sentences(count)) if sentences else _word_table(found.suspects(count))
+    table = _sentence_table(reviewed.sentences(count)) if sentences else _word_table(reviewed.suspects(count))
     if form is ReviewFormat.JSONL:
         shell.put(output, _json_lines(table))
     else:
@@ -107,38 +107,38 @@ def _count(top: str, words: int) -> int:
 def _word_table(suspects: "list[Suspect]") -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
 
-    def line(one: "Suspect") -> int:
-        sentence = one.word.sentence
+    def line(suspect: "Suspect") -> int:
+        sentence = suspect.word.sentence
         start = sentence.treebank.offsets[sentence.number].start
-        return sentence.treebank.line(sentence.number, start + one.word.index - 1)
+        return sentence.treebank.line(sentence.number, start + suspect.word.index - 1)
 
     columns: dict[TableColumn, Callable[[Suspect], Cell]] = {
-        TableColumn("sentence", numeric=False): lambda one: _name(one.word.sentence),
+        TableColumn("sentence", numeric=False): lambda suspect: _name(suspect.word.sentence),
         TableColumn("line"): line,
-        TableColumn("word"): lambda one: one.word.index,
-        TableColumn("form", numeric=False): lambda one: one.word.text,
-        TableColumn("head"): lambda one: _index(one.word),
-        TableColumn("relation", numeric=False): lambda one: one.word.relation,
-        TableColumn("model's", key="model_head"): lambda one: _index(one.predicted),
-        TableColumn("model's", key="model_relation", numeric=False): lambda one: one.predicted.relation,
-        TableColumn("P(head)", key="head_probability", decimals=4): lambda one: one.head,
-        TableColumn("P(relation)", key="relation_probability", decimals=4): lambda one: one.relation,
-        TableColumn("surprise", unit="bits", decimals=1): lambda one: one.surprise,
+        TableColumn("word"): lambda suspect: suspect.word.index,
+        TableColumn("form", numeric=False): lambda suspect: suspect.word.text,
+        TableColumn("head"): lambda suspect: _index(suspect.word),
+        TableColumn("relation", numeric=False): lambda suspect: suspect.word.relation,
+        TableColumn("model's", key="model_head"): lambda suspect: _index(suspect.predicted),
+        TableColumn("model's", key="model_relation", numeric=False): lambda suspect: suspect.predicted.relation,
+        TableColumn("P(head)", key="head_probability", decimals=4): lambda suspect: suspect.head,
+        TableColumn("P(relation)", key="relation_probability", decimals=4): lambda suspect: suspect.relation,
+        TableColumn("surprise", unit="bits", decimals=1): lambda suspect: suspect.surprise,
     }
     return Table.of("Suspicious words", suspects, columns)
 
 
-def _sentence_table(found: "list[SuspectSentence]") -> "Table":
+def _sentence_table(sentences: "list[SuspectSentence]") -> "Table":
     from ropewalk.reporting.tables import Table, TableColumn
 
     columns: dict[TableColumn, Callable[[SuspectSentence], Cell]] = {
-        TableColumn("sentence", numeric=False): lambda one: _name(one.sentence),
-        TableColumn("line"): lambda one: one.sentence.treebank.line(one.sentence.number),
-        TableColumn("words", numeric=False): lambda one: " ".join(str(item.word.index) for item in one.suspects),
-        TableColumn("surprise", unit="bits", decimals=1): lambda one: one.surprise,
-        TableColumn("text", numeric=False): lambda one: one.sentence.text,
+        TableColumn("sentence", numeric=False): lambda entry: _name(entry.sentence),
+        TableColumn("line"): lambda entry: entry.sentence.treebank.line(entry.sentence.number),
+        TableColumn("words", numeric=False): lambda entry: " ".join(str(item.word.index) for item in entry.suspects),
+        TableColumn("surprise", unit="bits", decimals=1): lambda entry: entry.surprise,
+        TableColumn("text", numeric=False): lambda entry: entry.sentence.text,
     }
-    return Table.of("Suspicious sentences", found, columns)
+    return Table.of("Suspicious sentences", sentences, columns)
 
 
 def _name(sentence: "Sentence") -> str:

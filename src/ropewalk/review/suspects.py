@@ -60,9 +60,9 @@ class Review:
     relations: Float64s
 
     def __post_init__(self) -> None:
-        for name, found in (("trees", self.predicted.words), ("heads", len(self.heads))):
-            if found != self.treebank.words:
-                raise MismatchError(f"{found} predicted {name} for {self.treebank.words} words; expected as many")
+        for name, count in (("trees", self.predicted.words), ("heads", len(self.heads))):
+            if count != self.treebank.words:
+                raise MismatchError(f"{count} predicted {name} for {self.treebank.words} words; expected as many")
 
     @property
     def surprise(self) -> Float64s:
@@ -108,10 +108,13 @@ class Review:
 
         The sentence with the most suspicious word comes first. The words of each sentence are ordered in the same way.
         """
-        found: dict[int, list[Suspect]] = {}
+        by_sentence: dict[int, list[Suspect]] = {}
         for suspect in self.suspects(count):
-            found.setdefault(suspect.word.sentence.number, []).append(suspect)
-        return [SuspectSentence(self.treebank[number], some[0].surprise, tuple(some)) for number, some in found.items()]
+            by_sentence.setdefault(suspect.word.sentence.number, []).append(suspect)
+        return [
+            SuspectSentence(self.treebank[number], some[0].surprise, tuple(some))
+            for number, some in by_sentence.items()
+        ]
 
     def _suspect(self, at: int, surprise: float) -> Suspect:
         number = self.treebank.offsets.owner(at)
