@@ -58,17 +58,20 @@ class Neighbours(NamedTuple):
 
 def neighbours_of(widths: Mapping[str, int]) -> tuple[Neighbours, ...]:
     """Return the inputs of a network that are neighbours; `widths` has the size of each input's last dimension."""
-    found = ((name, _NAME.fullmatch(name)) for name in sorted(widths))
-    return tuple(Neighbours(name, match[1], int(match[2]), widths[name]) for name, match in found if match)
+    matches = ((name, _NAME.fullmatch(name)) for name in sorted(widths))
+    return tuple(Neighbours(name, match[1], int(match[2]), widths[name]) for name, match in matches if match)
 
 
 def with_neighbours(
-    given: NetworkInputs, inputs: Sequence[Neighbours], texts: npt.NDArray[Any] | None = None
+    arrays: NetworkInputs, inputs: Sequence[Neighbours], texts: npt.NDArray[Any] | None = None
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the inputs of a network with the neighbours that it needs added to those in `given`.
+    """Return the inputs of a network with the neighbours that it needs added to those in `arrays`.
 
     `texts` has the index of each text's first chunk, and the number of chunks; None stands for one text.
     """
-    chunks = np.array([0, len(given["words"])]) if texts is None else texts
-    bounds = {"chunks": chunks, "characters": np.append(given["first"], len(given["characters"]))[chunks]}
-    return {**given, **{one.name: one.of(bounds[one.rows].astype(np.int32)) for one in inputs}}
+    chunks = np.array([0, len(arrays["words"])]) if texts is None else texts
+    bounds = {"chunks": chunks, "characters": np.append(arrays["first"], len(arrays["characters"]))[chunks]}
+    return {
+        **arrays,
+        **{neighbours.name: neighbours.of(bounds[neighbours.rows].astype(np.int32)) for neighbours in inputs},
+    }

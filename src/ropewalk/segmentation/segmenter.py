@@ -152,6 +152,6 @@ class Segmenter:
 
     def _score(self, part: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         texts = part.pop("texts", None)
-        given = with_neighbours(part, self._neighbours, texts) if self._neighbours else part
-        (odds,) = self._session.run(given)
+        inputs = with_neighbours(part, self._neighbours, texts) if self._neighbours else part
+        (odds,) = self._session.run(inputs)
         return odds

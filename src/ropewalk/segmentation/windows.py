@@ -74,11 +74,11 @@ def mark_many(
             part = reading.part(low, min(end + context, last))
             if stop - start > 1:
                 part["texts"] = chunks[start : stop + 1] - first
-            found = score(part)
+            part_scores = score(part)
             if scores is None:
-                scores = np.empty((len(reading.characters), found.shape[1]), dtype=np.float32)
+                scores = np.empty((len(reading.characters), part_scores.shape[1]), dtype=np.float32)
             here, before = slice(int(reading.first[skip]), int(reading.last[end - 1]) + 1), int(reading.first[low])
-            scores[here] = found[here.start - before : here.stop - before]
+            scores[here] = part_scores[here.start - before : here.stop - before]
             skip, low = end, max(end - context, first)
     if scores is not None:
         _fill(marks, reading, scores, 0)
@@ -136,8 +136,8 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
         while many > skip and (final or many > skip + WINDOW + context):
             stop = min(skip + WINDOW, many)
             here = slice(int(reading.first[skip]), int(reading.last[stop - 1]) + 1)
-            found = score(reading.part(low, min(stop + context, many)))[here.start - int(reading.first[low]) :]
-            _fill(marks, reading, found[: here.stop - here.start], here.start)
+            scores = score(reading.part(low, min(stop + context, many)))[here.start - int(reading.first[low]) :]
+            _fill(marks, reading, scores[: here.stop - here.start], here.start)
             skip = stop
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0
