@@ -221,11 +221,11 @@ def _class_numbers(
     `unlearnt` has the words whose class is `MISSING`, by tag column.
     """
     columns = ((name, texts, classes(bank, name)) for name, texts in tags)
-    found = {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
-    for name, ids in found.items():
+    class_ids = {name: numbers(column.ids, column.names, texts) for name, texts, column in columns}
+    for name, ids in class_ids.items():
         if column_of(name) in unlearnt:
             ids[unlearnt[column_of(name)]] = MISSING
-    return found
+    return class_ids
 
 
 def encoding_names(config: Config) -> tuple[str, ...]:

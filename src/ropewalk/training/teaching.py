@@ -211,8 +211,8 @@ class _Asked:
             raise TrainingError(
                 "the teacher scores no arcs; train it with model.arc_weight=1, or leave model.arc_weight at 0"
             )
-        found = teacher.decoding
-        sums = _TreeSums(labels.encodings[0], labels.columns[0][0], found.temperature, found.arc_scale)
+        decoding = teacher.decoding
+        sums = _TreeSums(labels.encodings[0], labels.columns[0][0], decoding.temperature, decoding.arc_scale)
         return cls(columns, relations, tags, arcs, sums if loaded.trees else None)
 
 
@@ -437,7 +437,7 @@ class _Loaded:
 
 def _demand_trees(loaded: Sequence[_Loaded], *, trees: bool) -> None:
     """Raise `TrainingError` if only some teachers learnt whole trees, or if none did and `trees` demands it."""
-    if len({one.trees for one in loaded}) > 1:
+    if len({teacher.trees for teacher in loaded}) > 1:
         raise TrainingError(
             "one teacher was trained with model.loss=trees, another word by word, so their probabilities have no "
             "common mean; train all with the same model.loss"

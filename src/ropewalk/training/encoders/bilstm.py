@@ -59,7 +59,7 @@ class BiLSTM(FeatureEncoder):
             return np.concatenate([into, forget, cell, out])
 
         arrays = [tables[name] for name in sorted(tables, key=lambda name: int(name.removeprefix("constant")))]
-        found: dict[str, npt.NDArray[np.float32]] = {}
+        weights: dict[str, npt.NDArray[np.float32]] = {}
         for layer in range(self.shape.depth):
             inputs, hidden, biases = arrays[3 * layer : 3 * layer + 3]
             for direction, side in enumerate(("", "_reverse")):
@@ -69,8 +69,8 @@ class BiLSTM(FeatureEncoder):
                     (inputs[direction], hidden[direction], *halves),
                     strict=True,
                 ):
-                    found[f"encoder.lstm.{name}_l{layer}{side}"] = gates(table)
-        return found
+                    weights[f"encoder.lstm.{name}_l{layer}{side}"] = gates(table)
+        return weights
 
     def read(self, flat: Tensor, lengths: Tensor) -> Tensor:
         """Return the LSTMs' vectors of all words: [words, input_size] to [words, size].

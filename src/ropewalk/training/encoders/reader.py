@@ -34,9 +34,9 @@ class ReaderEncoder(OwnEncoder):
 
     def networks(self) -> dict[str, ModelProto]:
         """Return the reader's network as ONNX, by file name."""
-        given = self.collate(self.prepare([["a"] * SAMPLE] * 2)).tensors
+        samples = self.collate(self.prepare([["a"] * SAMPLE] * 2)).tensors
         vectors = Computed(lambda own, given: own.network(given), network=self.network)
-        return {ENCODER: traced(vectors, given, ["vectors"], dynamic=2)}
+        return {ENCODER: traced(vectors, samples, ["vectors"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:  # noqa: ARG002 - it is made from its settings
         """Return the settings from which the encoder is built again; nothing is written into `home`."""
@@ -54,7 +54,7 @@ class ReaderEncoder(OwnEncoder):
         """Return a batch of sentences, padded to `size`, or to the longest of them if `size` is 0."""
         arrays = side_by_side(inputs, size)
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        return Batch(tensors, torch.tensor([one.words for one in inputs]))
+        return Batch(tensors, torch.tensor([sentence.words for sentence in inputs]))
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the vectors of all words, without padding: [words, size]."""

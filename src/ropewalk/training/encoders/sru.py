@@ -59,9 +59,9 @@ class SRU(FeatureEncoder):
         def gates(own: Any, given: dict[str, Tensor]) -> tuple[Tensor, ...]:  # noqa: ANN401 - what has the layers
             return tuple(layer(given["vectors"]).sigmoid() for layer in own.layers)
 
-        given = {"vectors": torch.zeros(SAMPLE, self.size)}
+        samples = {"vectors": torch.zeros(SAMPLE, self.size)}
         names = [f"gates.{number}" for number in range(len(self.layers))]
-        layers = traced(Computed(gates, layers=self.layers), given, names)
+        layers = traced(Computed(gates, layers=self.layers), samples, names)
         return {WORDS: self.word_network(single), ENCODER: layers}
 
     def restored(self, tables: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, npt.NDArray[np.float32]]:
@@ -109,22 +109,22 @@ class Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, gates: Tensor, inputs: Tensor, offsets: Ints) -> Tensor:  # noqa: ANN401 - as torch has it
         """Run the recurrence over each sentence on the CPU, and return a vector for every word."""
-        given, before = _array(gates), _array(inputs)
+        gate_array, before = _array(gates), _array(inputs)
         states = np.zeros((len(inputs) + 1, inputs.shape[1]), dtype=np.float32)
         vectors = np.empty(inputs.shape, dtype=np.float32)
-        recurrence.read(given, before, offsets, states, vectors)
-        ctx.arrays = given, before, offsets, states
+        recurrence.read(gate_array, before, offsets, states, vectors)
+        ctx.arrays = gate_array, before, offsets, states
         return torch.from_numpy(vectors).to(inputs.device)
 
     @staticmethod
     def backward(ctx: Any, gradients: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401 - likewise
         """Return the gradients of gates and inputs, from those of the vectors."""
         gates, inputs, offsets, states = ctx.arrays
-        found = np.empty_like(gates), np.empty_like(inputs)
+        gradient_arrays = np.empty_like(gates), np.empty_like(inputs)
         carried = np.zeros(inputs.shape[1], dtype=np.float32)
-        filled = recurrence.Gradients(_array(gradients), *found, carried)
+        filled = recurrence.Gradients(_array(gradients), *gradient_arrays, carried)
         recurrence.differentiate(gates, inputs, offsets, states, filled)
-        of_gates, of_inputs = (torch.from_numpy(one).to(gradients.device) for one in found)
+        of_gates, of_inputs = (torch.from_numpy(array).to(gradients.device) for array in gradient_arrays)
         return of_gates, of_inputs, None
 
 

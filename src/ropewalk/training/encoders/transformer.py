@@ -114,13 +114,13 @@ class Transformer(WordEncoder):
         Its inputs are subword ids and a mask, and types and casings if the encoder uses them.
         """
         ids = torch.full((2, SAMPLE), self.tokens.unknown)
-        given = {"ids": ids, "mask": torch.ones_like(ids)}
+        samples = {"ids": ids, "mask": torch.ones_like(ids)}
         if self.tokens.takes_types:
-            given["types"] = torch.zeros_like(ids)
+            samples["types"] = torch.zeros_like(ids)
         if self.casing is not None:
-            given["casings"] = torch.zeros_like(ids)
+            samples["casings"] = torch.zeros_like(ids)
         hidden = Computed(lambda own, given: own.encoder.hidden(given), encoder=self)
-        return {ENCODER: traced(hidden, given, ["hidden"], dynamic=2)}
+        return {ENCODER: traced(hidden, samples, ["hidden"], dynamic=2)}
 
     def save_exported(self, home: Path) -> dict[str, Any]:
         """Write the tokenizer as one file into the folder `home`; return its special tokens for `config.json`."""
@@ -152,7 +152,7 @@ class Transformer(WordEncoder):
         arrays = subwords.side_by_side(self.tokens, inputs, size)
         return Batch(
             {name: torch.from_numpy(array) for name, array in arrays.items()},
-            torch.tensor([one.words for one in inputs]),
+            torch.tensor([sentence.words for sentence in inputs]),
         )
 
     def forward(self, batch: Batch) -> Tensor:
@@ -185,17 +185,17 @@ class Transformer(WordEncoder):
     def _given(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the tensors of a batch under the names that the pretrained encoder expects."""
         if self.model.config.model_type == "xlnet":  # its conversion of a mask, which cannot be exported, computes this
-            given = {"input_mask": torch.eq(tensors["mask"], 0).float()}
+            arguments = {"input_mask": torch.eq(tensors["mask"], 0).float()}
         else:
-            given = {"attention_mask": tensors["mask"]}
+            arguments = {"attention_mask": tensors["mask"]}
         if self.tokens.takes_types:
-            given["token_type_ids"] = tensors["types"]
+            arguments["token_type_ids"] = tensors["types"]
         if self.casing is None:
-            given["input_ids"] = tensors["ids"]
+            arguments["input_ids"] = tensors["ids"]
         else:
             embedded = self.model.get_input_embeddings()(tensors["ids"])
-            given["inputs_embeds"] = embedded + self.casing(tensors["casings"])
-        return given
+            arguments["inputs_embeds"] = embedded + self.casing(tensors["casings"])
+        return arguments
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int], name: str) -> None:

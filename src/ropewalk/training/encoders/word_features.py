@@ -71,14 +71,14 @@ class FeatureEncoder(WordEncoder, ABC):
             "vectors": self.vectors,
         }
         arrays = self.lookup.features(["a"] * SAMPLE)
-        given = {name: torch.from_numpy(arrays[name]) for name, table in read.items() if table is not None}
+        samples = {name: torch.from_numpy(arrays[name]) for name, table in read.items() if table is not None}
         if self.styles is not None:
-            given[STYLES] = torch.zeros(SAMPLE, dtype=torch.int64)
+            samples[STYLES] = torch.zeros(SAMPLE, dtype=torch.int64)
         spelling = nn.ParameterList(table.detach() for table in self.spelling())
         network = Computed(
             lambda own, given: compute(own.encoder.features(given, [*own.spelling])), encoder=self, spelling=spelling
         )
-        return traced(network, given, ["inputs"])
+        return traced(network, samples, ["inputs"])
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Return the features of every word as indices into the vocabulary."""
@@ -96,7 +96,7 @@ class FeatureEncoder(WordEncoder, ABC):
         """
         arrays = end_to_end(inputs, filled=size > 0)
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        return Batch(tensors, torch.tensor([one.words for one in inputs]))
+        return Batch(tensors, torch.tensor([sentence.words for sentence in inputs]))
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the vectors of all words: [words, size].
