@@ -183,8 +183,8 @@ def search_answers(pattern: str, treebank: Treebank) -> dict[str, Any]:
         words = {name: word.index for name, word in match.words.items()}
         rows.append({"sentence": number + 1, "word": match.word.index, "words": words, "hits": marked})
         hits.setdefault(number, set()).update(marked)
-    found = [_marked(treebank[number], sorted(marked)) for number, marked in hits.items()]
-    return {"names": list(matches.names), "matches": rows, "sentences": found}
+    marked_sentences = [_marked(treebank[number], sorted(marked)) for number, marked in hits.items()]
+    return {"names": list(matches.names), "matches": rows, "sentences": marked_sentences}
 
 
 def check_pattern(pattern: str) -> None:
