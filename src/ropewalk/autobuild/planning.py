@@ -143,7 +143,7 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         teachers,
         chosen,
         _lacks(survey, about),
-        tuple(one.name for one in survey.treebanks if not one.apart),
+        tuple(treebank.name for treebank in survey.treebanks if not treebank.apart),
     )
 
 
@@ -165,15 +165,15 @@ def _treebanks(survey: Survey, options: BuildOptions) -> Choice | None:
         reason = (
             "a learnt vector for each keeps their conventions apart; dev, test and output are those of the main one"
         )
-    return Choice("treebanks", value, reason, {"parser.data.styles": [one.name for one in survey.treebanks]})
+    return Choice("treebanks", value, reason, {"parser.data.styles": [treebank.name for treebank in survey.treebanks]})
 
 
 def _texts(survey: Survey) -> Choice | None:
     """Choose the treebanks that the segmenter learns from, if there are several."""
     if not survey.treebanks:
         return None
-    used = [one.name for one in survey.treebanks if not one.apart]
-    left = [f"{one.name}: {one.apart}" for one in survey.treebanks if one.apart]
+    used = [treebank.name for treebank in survey.treebanks if not treebank.apart]
+    left = [f"{treebank.name}: {treebank.apart}" for treebank in survey.treebanks if treebank.apart]
     reason = f"not from {'; '.join(left)}" if left else "all have the language of the main one and its spaces"
     return Choice("treebanks of the segmenter", ", ".join(used), reason, {})
 
@@ -452,7 +452,7 @@ def parser_minutes(options: BuildOptions, seconds: float, export: float) -> floa
 
 def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:
     """Return sentences for the user: what the treebank lacks, and the consequences for the model."""
-    found = (
+    checks = (
         (survey.sentences < FEW, f"{survey.sentences:,} sentences are very few: expect many mistakes"),
         (survey.bad_trees, f"{survey.bad_trees:,} sentences of train have no good tree and are not learnt from"),
         (not survey.has_test, "there is no test file: the model stays unscored but for its development data"),
@@ -479,7 +479,7 @@ def _lacks(survey: Survey, about: Mapping[str, Any]) -> tuple[str, ...]:
             "no licence was found beside the treebank; the card says so (--set parser.data.licence=…)",
         ),
     )
-    return (*_lacks_of_treebanks(survey), *(text for holds, text in found if holds))
+    return (*_lacks_of_treebanks(survey), *(text for holds, text in checks if holds))
 
 
 def _lacks_of_treebanks(survey: Survey) -> Iterator[str]:

@@ -140,8 +140,8 @@ def _reader(bank: Treebank, options: BuildOptions) -> ReaderFacts | None:
         most = OF_PIECES if is_of_pieces(options.vectors) else OF_FILE
         words, rows = word_vectors(options.vectors, most, forms)
         known_words = set(words)
-        found = sum(form in known_words or form.lower() in known_words for form in forms)
-        return ReaderFacts(rows.shape[1], found / len(forms), most)
+        covered = sum(form in known_words or form.lower() in known_words for form in forms)
+        return ReaderFacts(rows.shape[1], covered / len(forms), most)
     return None
 
 
@@ -185,9 +185,9 @@ def _recorded(
     recorded build began.
     """
     source, *others = sources
-    given = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
-    given |= {f"{part} of {other.name}": path for other in others for part, path in other.files.items()}
-    digests = {part: treebanks.digest(path) for part, path in given.items()}
+    input_files = {**source.files, **(files_of(options.vectors) if options.vectors else {})}
+    input_files |= {f"{part} of {other.name}": path for other in others for part, path in other.files.items()}
+    digests = {part: treebanks.digest(path) for part, path in input_files.items()}
     record = BuildRecord.load(work)
     if record is not None:
         record.demand_same(digests, options, work)
@@ -235,10 +235,10 @@ class _Building:
                 "export": self._export,
                 "test": self._test,
             }
-            given = stage[name]()
-            self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **given}))
-        found = self.record.stages[name]
-        self.report(StageEnded(name, found["seconds"], found["scores"], before))
+            result = stage[name]()
+            self._keep(self.record.with_stage(name, {"seconds": round(time.monotonic() - begun, 1), **result}))
+        recorded = self.record.stages[name]
+        self.report(StageEnded(name, recorded["seconds"], recorded["scores"], before))
 
     def _keep(self, record: BuildRecord) -> None:
         record.save(self.work)
@@ -266,11 +266,11 @@ class _Building:
             training = replace(parser.training, minutes=round(TEACHING * self._minutes() / len(homes), 3))
             self._keep(replace(self.record, teacher=replace(parser, training=training, teacher=TeacherOptions())))
         assert self.record.teacher is not None  # noqa: S101 - as set just now
-        found = []
+        dev_scores = []
         for number, home in enumerate(homes, start=1):
             config = replace(self.record.teacher, seed=parser.seed + number)
-            found.append(self._trained(config, home).scores["dev"])
-        return {"scores": {"dev": {name: fmean(one[name] for one in found) for name in found[0]}}}
+            dev_scores.append(self._trained(config, home).scores["dev"])
+        return {"scores": {"dev": {name: fmean(scores[name] for scores in dev_scores) for name in dev_scores[0]}}}
 
     def _parser(self) -> Mapping[str, Any]:
         home = self.work / "parser"
@@ -286,23 +286,23 @@ class _Building:
         )
 
     def _export(self) -> Mapping[str, Any]:
-        found = export(
+        exported = export(
             self.work / "parser",
             self.model,
             weights="int8",
             segmenter=self.work / "segmenter",
             test=self.test,
         )
-        return {"scores": {"test": found.scores} if found.scores else {}}
+        return {"scores": {"test": exported.scores} if exported.scores else {}}
 
     def _test(self) -> Mapping[str, Any]:
         """Score the exported model on raw text; add the scores to its configuration and card, and return them."""
         gold = read_treebank(self.test, self.record.parser.data.bad_trees, "test")[0]
         parser = load(self.model, threads=self.options.threads, confidence=False)
-        found = conll18.evaluate(gold, parser(raw(gold)).treebank)
+        evaluation = conll18.evaluate(gold, parser(raw(gold)).treebank)
         tags = [COLUMNS[name] for name in COLUMNS if name in self.record.parser.model.tags]
         names = ("Tokens", "Sentences", "Words", *tags, "UAS", "LAS", "CLAS")
-        scores = {name: found[name].f1 for name in names}
+        scores = {name: evaluation[name].f1 for name in names}
         table = read_json(self.model / CONFIG)
         write_json(self.model / CONFIG, {**table, "scores": {**table.get("scores", {}), "text": scores}})
         card = read_content(self.model / CARD).split(FROM_TEXT.encode())[0]  # it may have been written before

@@ -101,7 +101,9 @@ class Survey:
     @property
     def segmenter_words(self) -> int:
         """The number of words that the segmenter learns from."""
-        return sum(one.words for one in self.treebanks if not one.apart) if self.treebanks else self.words
+        return (
+            sum(treebank.words for treebank in self.treebanks if not treebank.apart) if self.treebanks else self.words
+        )
 
 
 def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:

@@ -84,8 +84,8 @@ class TreebankData:
     @property
     def licences(self) -> str:
         """The licences of all treebanks as an SPDX expression; empty if one of them is unknown."""
-        found = dict.fromkeys((self.licence, *(other.licence for other in self.others)))
-        return " AND ".join(found) if all(found) else ""
+        licences = dict.fromkeys((self.licence, *(other.licence for other in self.others)))
+        return " AND ".join(licences) if all(licences) else ""
 
     @property
     def learnt(self) -> Treebank:
