@@ -111,8 +111,8 @@ class WordTypes:
             some = new[start : start + MOST_NEW]
             features = self._lookup.features([*some, *[some[0]] * (-len(some) % LEAST)])
             features[STYLES] = np.full(len(features["words"]), style, dtype=np.int64)
-            given = {name: features[name] for name in self._words.inputs}
-            memory.table[have + start : have + start + len(some)] = self._words.run(given)[0][: len(some)]
+            inputs = {name: features[name] for name in self._words.inputs}
+            memory.table[have + start : have + start + len(some)] = self._words.run(inputs)[0][: len(some)]
         memory.rows.update(zip(new, range(have, have + len(new)), strict=True))
 
     def _nothing(self) -> _Memory:
@@ -123,8 +123,8 @@ _LIVING: weakref.WeakSet[WordTypes] = weakref.WeakSet()
 
 
 def _unlock_all() -> None:
-    for one in _LIVING:
-        one.unlock()
+    for word_types in _LIVING:
+        word_types.unlock()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
