@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 LATIN = ("ka", "lo", "mi", "ne", "su", "ta")
 TINY = (
     "parser.model.encoder.hidden=12",
-    "parser.model.encoder.input_size=16",
     "parser.model.encoder.depth=1",
     "parser.model.encoder.word_size=8",
     "parser.model.encoder.affix_size=4",

@@ -177,11 +177,12 @@ def test_an_encoder_or_vectors_are_read_as_they_ask() -> None:
     assert "80.00 %" in chosen(vectors, "reader")
 
 
-def test_simple_recurrent_units_are_an_option() -> None:
-    changes = [f"parser.model.encoder.{change}" for change in ("kind=sru", "depth=3", "input_size=0")]
-    made = plan(SEEN, BuildOptions(changes=tuple(changes)), ABOUT)
-    assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == ("sru", 3)
-    assert not [name for name in unused_options(made.parser) if ".encoder." in name]
+def test_simple_recurrent_units_are_chosen_and_lstms_an_option() -> None:
+    lstms = ("parser.model.encoder.kind=bilstm", "parser.model.encoder.input_size=128")
+    for changes, kind in (((), "sru"), (lstms, "bilstm")):
+        made = plan(SEEN, BuildOptions(changes=changes), ABOUT)
+        assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == (kind, 2)
+        assert not [name for name in unused_options(made.parser) if ".encoder." in name]
 
 
 def test_options_are_set_otherwise_by_name() -> None:

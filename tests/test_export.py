@@ -418,7 +418,7 @@ def test_words_beyond_what_is_remembered_are_computed_again(exported: Path, monk
     again = load(exported)
     assert as_text(again.parse(BANK)) == whole
     assert as_text(again.parse(BANK)) == whole
-    assert len(again.scorer.encoder._types._memory.rows) <= 70  # type: ignore[attr-defined] # what its encoder remembers
+    assert len(again.scorer.encoder._types._memories[0].rows) <= 70  # type: ignore[attr-defined] # what its encoder remembers
 
 
 def test_a_very_long_sentence_is_one_tree_that_of_the_trained_model(home: Path) -> None:

@@ -365,6 +365,9 @@ def test_models_are_listed(tmp_path: Path) -> None:
         "name": "toy",
         "installed": "yes",
         "language": "Testish",
+        "code": "toy",
+        "main_treebank": "Toy",
+        "main_licence": "CC0-1.0",
         "treebank": "UD_Testish-Toy",
         "licence": "CC0-1.0",
         "megabytes": (home / "config.json").stat().st_size / 1e6,
@@ -401,7 +404,7 @@ def test_a_real_model_is_run_by_name_or_folder_exported_or_trained(
     assert trained.stdout.split("\n")[1:] == other.stdout.split("\n")[1:]
     assert trained.stdout.startswith("# generator = ropewalk ")
     assert " model trained " in trained.stdout.split("\n")[0]
-    listed = run("models", ROPEWALK_MODELS=str(home.parent)).stdout
+    listed = run("models", "--columns", "all", "--format", "csv", ROPEWALK_MODELS=str(home.parent)).stdout
     assert json.loads((home / "config.json").read_text(encoding="utf-8"))["hash"] in listed
 
 
