@@ -104,7 +104,7 @@ def _named(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource
     """Return the treebanks, or raise if a folder contains several, or if one is a file."""
     from ropewalk.laboratory.splits import WHOLE
 
-    found = []
+    named = []
     for treebank in treebanks or [""]:
         inside = sources([treebank] if treebank else None, *files)
         if len(inside) > 1:
@@ -117,8 +117,8 @@ def _named(treebanks: list[str] | None, *files: str | None) -> "list[SplitSource
                 f"{treebank} is a single file; expected a folder in UD's layout, or files with --train, --dev and "
                 "--test"
             )
-        found += inside
-    return found
+        named += inside
+    return named
 
 
 def _ordered(main: str, treebanks: "list[SplitSource]") -> "list[SplitSource]":

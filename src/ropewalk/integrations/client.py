@@ -95,8 +95,8 @@ class Client:
         answer = json.loads(self._sent("POST", "search", {"conllu": _written(bank), "pattern": pattern}))
         names = tuple(answer["names"])
         rows = [
-            [bank.offsets[one["sentence"] - 1].start + word - 1 if word else -1 for word in _words(one, names)]
-            for one in answer["matches"]
+            [bank.offsets[match["sentence"] - 1].start + word - 1 if word else -1 for word in _words(match, names)]
+            for match in answer["matches"]
         ]
         return Matches(bank, names, np.array(rows, dtype=np.int32).reshape(-1, 1 + len(names)))
 

