@@ -313,6 +313,10 @@ def test_higher_levels_come_from_the_other_validator(tmp_path: Path, monkeypatch
         list(ud.problems(file, level=4, language="xx"))
     with pytest.raises(OptionError, match="standard input can be read once"):
         list(ud.problems("-", level=3))
+    with monkeypatch.context() as patch:
+        patch.delattr("udtools.data.Data.is_known_language")
+        with pytest.raises(OptionError, match=r"need udtools 0\.2\.9 or newer"):
+            list(ud.problems(file, level=3))
     monkeypatch.setattr(ud, "find_spec", lambda _: None)
     with pytest.raises(OptionError, match="pip install udtools"):
         list(ud.problems(file, level=3))

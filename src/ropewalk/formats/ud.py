@@ -396,6 +396,8 @@ def _deeper_problems(path: str | os.PathLike[str], level: int, language: str) ->
     new_validator: Any = Validator
     new_state: Any = State
     validator, state = new_validator(lang=language, level=level, output=None), new_state()
+    if not hasattr(validator.data, "is_known_language"):
+        raise OptionError("levels above 2 need udtools 0.2.9 or newer; run pip install --upgrade udtools")
     if not validator.data.is_known_language(language):
         raise OptionError(
             f"udtools has no rules for the language {language!r}; use a code of UD's languages, such as en, or ud"
