@@ -30,6 +30,6 @@ def _indices(values: npt.ArrayLike) -> npt.NDArray[np.intp]:
 
 
 def install() -> None:
-    """Put these functions in the place of numpy's."""
+    """Replace numpy's functions with these."""
     np.repeat = repeat
     np.bincount = bincount
